@@ -1,0 +1,69 @@
+/** Deadline: a signal that follows a parent signal and, at the latest, aborts after some time. */
+
+/** setTimeout's longest delay; a longer one would fire at once. */
+const longestTimer = 2 ** 31 - 1;
+
+export interface DeadlineOptions {
+  /** Milliseconds from now; absent or Infinity means that only the parent aborts. */
+  after?: number;
+  parent?: AbortSignal;
+  /** What {@link Deadline.signal} aborts with when the time has passed. */
+  reason: () => unknown;
+}
+
+/** Bounds work that may ignore its signal. Call {@link Deadline.clear} when done: it frees the timer and the listener. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #options: DeadlineOptions;
+  readonly #end: number;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #passed = false;
+
+  constructor(options: DeadlineOptions) {
+    this.#options = options;
+    const after = options.after ?? Number.POSITIVE_INFINITY;
+    this.#end = performance.now() + after;
+    if (after <= longestTimer) this.#timer = setTimeout(this.#pass, after);
+    options.parent?.addEventListener('abort', this.#follow, { once: true });
+    if (options.parent?.aborted) this.#follow();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether it was the time, and not the parent, that aborted. */
+  get passed(): boolean {
+    return this.#passed;
+  }
+
+  /**
+   * The result of `work`, or a rejection with the signal's reason as soon as it aborts, whatever `work` does then; what
+   * `work` throws later is dropped.
+   */
+  race<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    // A computation that blocked the event loop may have kept the timer from firing.
+    if (performance.now() >= this.#end) this.#pass();
+    return new Promise((resolve, reject) => {
+      const { signal } = this;
+      signal.throwIfAborted();
+      const stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      const settled = () => signal.removeEventListener('abort', stop);
+      work(signal).then(resolve, reject).finally(settled);
+    });
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#options.parent?.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #pass = (): void => {
+    if (this.signal.aborted) return;
+    this.#passed = true;
+    this.#controller.abort(this.#options.reason());
+  };
+
+  readonly #follow = (): void => this.#controller.abort(this.#options.parent!.reason);
+}

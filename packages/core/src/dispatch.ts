@@ -1,0 +1,168 @@
+/** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
+
+import { Deadline } from './deadline.ts';
+import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
+import { isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
+import { validate } from './json-schema.ts';
+import type { ToolCall } from './message.ts';
+import { nearest } from './nearest.ts';
+import { isParseFailure, type ParseFailure } from './policy.ts';
+import { createRng } from './rng.ts';
+import type { Tool, ToolResult } from './tool.ts';
+
+export interface DispatchOptions {
+  limits: EnvLimits;
+  episodeId: string;
+  seed: number;
+  firstCallIndex: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Executes `calls` on `tools`, all at once. A tool that fails, hangs, or answers with something else than a result stops
+ * the other calls of the turn, whether or not they honour their signal.
+ * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs.
+ * @throws The reason of `options.signal` when it aborts.
+ */
+export async function dispatch(
+  calls: (ToolCall | ParseFailure)[],
+  tools: Tool[],
+  options: DispatchOptions,
+): Promise<ToolCallRecord[]> {
+  options.signal?.throwIfAborted();
+  const turn = new AbortController();
+  const follow = () => turn.abort(options.signal!.reason);
+  options.signal?.addEventListener('abort', follow, { once: true });
+  try {
+    return await Promise.all(calls.map((call, index) => answer(call, index, tools, options, turn.signal)));
+  } catch (error) {
+    turn.abort(error);
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', follow);
+  }
+}
+
+async function answer(
+  call: ToolCall | ParseFailure,
+  index: number,
+  tools: Tool[],
+  options: DispatchOptions,
+  turn: AbortSignal,
+): Promise<ToolCallRecord> {
+  const { limits } = options;
+  const mistake = findMistake(call, index, tools, limits);
+  if (mistake || isParseFailure(call)) {
+    const told = mistake as ModelMistake;
+    return {
+      call,
+      mistake: told,
+      text: bound(describeMistake(told), limits.maxToolCharacters),
+      milliseconds: 0,
+    };
+  }
+  const tool = tools.find(({ name }) => name === call.name)!;
+  const start = performance.now();
+  const result = await execute(tool, call, options.firstCallIndex + index, options, turn);
+  const text = bound(textOf(result), limits.maxToolCharacters);
+  return { call, result, text, milliseconds: performance.now() - start };
+}
+
+async function execute(
+  tool: Tool,
+  call: ToolCall,
+  callIndex: number,
+  { limits, seed, episodeId }: DispatchOptions,
+  turn: AbortSignal,
+): Promise<ToolResult> {
+  const deadline = new Deadline({
+    after: limits.toolTimeout,
+    parent: turn,
+    reason: () => {
+      const late = `Tool "${tool.name}" gave no answer within ${limits.toolTimeout / 1000} s`;
+      const remedy = "raise the environment's toolTimeout or mend the tool.";
+      return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
+    },
+  });
+  try {
+    const rng = createRng(seed, 'tool', callIndex);
+    const result = await deadline.race((signal) =>
+      tool.execute(call.arguments, { signal, rng, episodeId, callIndex }),
+    );
+    if (!Array.isArray(result?.content)) throw new TypeError('its result has no "content" array of blocks.');
+    return result;
+  } catch (error) {
+    if (deadline.signal.aborted) throw deadline.signal.reason;
+    if (isInfrastructure(error)) throw error;
+    const message = `Tool "${tool.name}" failed: ${messageOf(error)}`;
+    throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
+  } finally {
+    deadline.clear();
+  }
+}
+
+function findMistake(
+  call: ToolCall | ParseFailure,
+  index: number,
+  tools: Tool[],
+  limits: EnvLimits,
+): ModelMistake | undefined {
+  if (isParseFailure(call)) {
+    return {
+      code: 'malformed_call',
+      path: '',
+      expected: 'a JSON object {"name": …, "arguments": {…}}',
+      received: call.text.length > 80 ? `${call.text.slice(0, 77)}…` : call.text,
+      hint: call.parseFailure,
+    };
+  }
+  const names = tools.map(({ name }) => name);
+  const tool = tools.find(({ name }) => name === call.name);
+  if (!tool) {
+    const near = nearest(call.name, names);
+    const hint = near ? `Did you mean "${near}"?` : `Available tools: ${names.join(', ') || 'none'}.`;
+    return {
+      code: 'unknown_tool',
+      path: '/name',
+      expected: `one of ${JSON.stringify(names)}`,
+      received: call.name,
+      hint,
+    };
+  }
+  if (index >= limits.maxCallsPerTurn) {
+    const expected = `at most ${limits.maxCallsPerTurn} tool calls in one turn`;
+    return {
+      code: 'too_many_calls',
+      path: '',
+      expected,
+      received: `call ${index + 1}`,
+      hint: 'Call again next turn.',
+    };
+  }
+  const [wrong] = validate(tool.inputSchema, call.arguments);
+  if (!wrong) return undefined;
+  return {
+    code: 'invalid_arguments',
+    ...wrong,
+    hint: `Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`,
+  };
+}
+
+function describeMistake({ code, path, expected, received, hint }: ModelMistake): string {
+  return `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
+}
+
+function textOf(result: ToolResult): string {
+  const blocks = result.content.map((block) =>
+    block.type === 'text' ? String(block.text) : `[${block.type}]`,
+  );
+  return (result.isError ? 'Error: ' : '') + blocks.join('\n');
+}
+
+/** At most `limit` UTF-16 units of `text`, never half of a surrogate pair, and a note of how much was cut. */
+function bound(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);
+  const kept = text.slice(0, splitsPair ? limit - 1 : limit);
+  return `${kept} […${text.length - kept.length} characters cut]`;
+}

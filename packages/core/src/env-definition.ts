@@ -1,0 +1,54 @@
+/** What a package publishes for an environment: one definition; heavy things are opened once per run. */
+import type { Env, EnvLimits } from './env.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { RewardSpec } from './reward.ts';
+import type { Tool } from './tool.ts';
+
+export type Split = 'train' | 'validation' | 'test';
+
+/** Tasks by number, so that a million of them need no memory. */
+export interface TaskSet<Task> {
+  readonly length: number;
+  at(index: number): Task;
+}
+
+export interface OpenOptions<Options> {
+  options: Options;
+  /** Seeds whatever the environment generates when it opens. */
+  seed: number;
+  /** Tools for the roles that the environment names, in place of the defaults. */
+  tools?: Record<string, ToolFactory>;
+}
+
+/** Makes a tool of a role, given what the environment has for it (for `search`: the documents to index). */
+export type ToolFactory<Material = unknown> = (material: Material) => Promise<Tool>;
+
+/** An environment that is open for a run. */
+export interface OpenEnv<Task> {
+  tasks: Record<Split, TaskSet<Task>>;
+  /** A fresh Env; any number may live at once. */
+  episode(): Env<Task>;
+  close(): Promise<void>;
+  /** `<package>/<name>-v<N>`, set when it was opened as a plugin. */
+  readonly ref?: string;
+  /** Version of the plugin's package, set likewise. */
+  readonly packageVersion?: string;
+}
+
+export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of `options`, with defaults: CLI flags and validation come from it. */
+  readonly options: JsonSchema;
+  readonly rewards: RewardSpec;
+  readonly limits: EnvLimits;
+  /** Role → reference of the plugin that fills it unless another is given. */
+  readonly roles: Record<string, string>;
+  open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<OpenEnv<Task>>;
+}
+
+export function defineEnv<Task, Options>(
+  definition: EnvDefinition<Task, Options>,
+): EnvDefinition<Task, Options> {
+  return definition;
+}

@@ -1,0 +1,57 @@
+/** Policy: turns an observation into an action. Called concurrently for many episodes; it batches inside. */
+import type { Observation } from './env.ts';
+import type { ToolCall } from './message.ts';
+
+/** Text that looks like a tool call and is not one: a value for the environment to answer, not a throw. */
+export interface ParseFailure {
+  parseFailure: string;
+  /** What the model wrote. */
+  text: string;
+}
+
+export interface SamplingOptions {
+  /** Tokens generated at most. */
+  maxTokens: number;
+  /** 0 is greedy decoding. */
+  temperature: number;
+  /** Seeds this action's sampling: equal observation, options and weights give equal tokens. */
+  seed: number;
+  /** Names the conversation, so that a policy can keep its key–value cache from turn to turn. */
+  episodeId?: string;
+  signal?: AbortSignal;
+}
+
+/** The tokens exactly as sampled; history is never re-tokenised from text. */
+export interface ActionTokens {
+  /** [P] the whole prompt. */
+  prompt: Int32Array;
+  /** [A] what was generated, end-of-turn token included. */
+  action: Int32Array;
+  /** [A] log-probability of each action token under the sampling distribution's temperature, in nats. */
+  logprobs: Float32Array;
+}
+
+export interface Action {
+  text: string;
+  toolCalls: (ToolCall | ParseFailure)[];
+  stopReason: 'stop' | 'length' | 'tool_call';
+  tokens?: ActionTokens;
+}
+
+export interface PolicySpec {
+  readonly name: string;
+  /** Tokens of prompt and action together at most. */
+  readonly contextLength: number;
+}
+
+export interface Policy {
+  readonly spec: PolicySpec;
+  act(observation: Observation, options: SamplingOptions): Promise<Action>;
+  /** Frees what was kept for an episode. */
+  endEpisode?(episodeId: string): void;
+  close?(): Promise<void>;
+}
+
+export function isParseFailure(call: ToolCall | ParseFailure): call is ParseFailure {
+  return 'parseFailure' in call;
+}

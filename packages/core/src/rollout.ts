@@ -1,0 +1,216 @@
+/** The loop: policies act in environments, many episodes at once, each at its own pace. */
+import { Deadline } from './deadline.ts';
+import type { Env } from './env.ts';
+import type { OpenEnv } from './env-definition.ts';
+import { isInfrastructure, ToolEnvError } from './errors.ts';
+import { aborted, type Outcome, running, truncated } from './outcome.ts';
+import type { Policy, SamplingOptions } from './policy.ts';
+import { scoreTruncation, sumRewards, weigh } from './reward.ts';
+import { deriveSeed } from './rng.ts';
+import type { Trajectory, TrajectoryStep } from './trajectory.ts';
+
+/** One episode to play. */
+export interface EpisodeRequest<Task = unknown> {
+  task: Task;
+  /** Episodes of one group share a task and are compared with each other. */
+  group: number;
+  /** Number of the episode in its group; (group, member) is the episode's identity and seeds it. */
+  member: number;
+}
+
+export interface RolloutOptions<Task = unknown> {
+  env: OpenEnv<Task>;
+  policy: Policy;
+  /** Drawn from as episodes begin, so that it may be a generator. */
+  episodes: Iterable<EpisodeRequest<Task>>;
+  /** Episodes in flight at most. */
+  concurrency: number;
+  sampling: Pick<SamplingOptions, 'maxTokens' | 'temperature'>;
+  seed: number;
+  /** Milliseconds an episode may take; then it is truncated('deadline') with the work done so far. */
+  deadline?: number;
+  /** Ends the run: every episode in flight is closed, and the reason is thrown. */
+  signal?: AbortSignal;
+  /** Times that an episode is tried again, with the same seed, after a retryable infrastructure fault. Default 1. */
+  retries?: number;
+}
+
+/**
+ * Plays the episodes and yields each trajectory as it finishes; `index` is its place in the plan. A finished episode's
+ * slot is taken by the next one at once, and no more than `concurrency` unread trajectories ever wait for the reader.
+ *
+ * Seeds come from (seed, group, member), so that no trajectory depends on the timing of the others.
+ * Truncations that the loop decides (`deadline`, and `context` when the policy throws `context.*`) score 0 in every
+ * outcome component left unscored. Infrastructure faults make aborted trajectories.
+ * @throws ToolEnvError `usage.rollout` at the call, for arguments that make no sense.
+ * @throws Whatever an environment or a policy throws that is not `infrastructure.*` or `context.*`: it is a bug.
+ */
+export function rollout<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
+  checkOptions(options);
+  return play(options);
+}
+
+/** All trajectories of a rollout, in the order of its plan. */
+export async function collect<Task>(
+  trajectories: AsyncIterable<Trajectory<Task>>,
+): Promise<Trajectory<Task>[]> {
+  const all: Trajectory<Task>[] = [];
+  for await (const trajectory of trajectories) all.push(trajectory);
+  return all.sort((a, b) => a.index - b.index);
+}
+
+async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
+  options.signal?.throwIfAborted();
+  const leave = new AbortController();
+  const follow = () => leave.abort(options.signal!.reason);
+  options.signal?.addEventListener('abort', follow, { once: true });
+
+  const waiting = options.episodes[Symbol.iterator]();
+  const inFlight = new Map<number, Promise<Trajectory<Task>>>();
+  let index = 0;
+  const fill = () => {
+    while (inFlight.size < options.concurrency) {
+      const next = waiting.next();
+      if (next.done) return;
+      const episode = playWithRetries(next.value, index, options, leave.signal);
+      // Awaited below, but maybe not before it rejects, which must not count as unhandled.
+      episode.catch(() => {});
+      inFlight.set(index++, episode);
+    }
+  };
+
+  try {
+    fill();
+    while (inFlight.size > 0) {
+      const trajectory = await Promise.race(inFlight.values());
+      options.signal?.throwIfAborted();
+      inFlight.delete(trajectory.index);
+      fill();
+      yield trajectory;
+    }
+  } finally {
+    options.signal?.removeEventListener('abort', follow);
+    leave.abort();
+    waiting.return?.();
+    await Promise.allSettled(inFlight.values());
+  }
+}
+
+async function playWithRetries<Task>(
+  request: EpisodeRequest<Task>,
+  index: number,
+  options: RolloutOptions<Task>,
+  leave: AbortSignal,
+): Promise<Trajectory<Task>> {
+  for (let retry = 0; ; retry++) {
+    const trajectory = await playEpisode(request, index, retry, options, leave);
+    const { outcome } = trajectory;
+    if (outcome.kind !== 'aborted' || !outcome.retryable || retry >= (options.retries ?? 1))
+      return trajectory;
+  }
+}
+
+async function playEpisode<Task>(
+  { task, group, member }: EpisodeRequest<Task>,
+  index: number,
+  retry: number,
+  options: RolloutOptions<Task>,
+  leave: AbortSignal,
+): Promise<Trajectory<Task>> {
+  const { policy, sampling } = options;
+  const seed = deriveSeed(options.seed, group, member);
+  // A retry is another conversation: the policy may still be busy with the one that failed.
+  const episodeId = `${options.seed}-${group}-${member}${retry > 0 ? `-retry${retry}` : ''}`;
+  const env = options.env.episode();
+  const { spec } = env;
+  const steps: TrajectoryStep[] = [];
+  let outcome: Outcome = running;
+  const deadline = new Deadline({
+    after: options.deadline,
+    parent: leave,
+    reason: () => new DOMException(`The episode took longer than ${options.deadline} ms.`, 'TimeoutError'),
+  });
+
+  try {
+    let observation = await deadline.race((signal) => env.reset({ task, seed, episodeId, signal }));
+    while (outcome.kind === 'running') {
+      const turn = steps.length;
+      const action = await deadline.race((signal) =>
+        policy.act(observation, { ...sampling, seed: deriveSeed(seed, 'act', turn), episodeId, signal }),
+      );
+      const step: TrajectoryStep = { observation, action, calls: [], info: {} };
+      steps.push(step);
+
+      const transition = await deadline.race((signal) => env.step(action, { signal }));
+      step.calls = transition.calls;
+      step.rewards = transition.rewards;
+      step.info = transition.info;
+      outcome = transition.outcome;
+      observation = transition.observation;
+    }
+  } catch (error) {
+    if (leave.aborted) throw leave.reason;
+    outcome = outcomeOf(error, deadline);
+    const last = steps.at(-1);
+    if (last && outcome.kind === 'truncated')
+      last.rewards = scoreTruncation(spec.rewards, last.rewards ?? {});
+  } finally {
+    deadline.clear();
+    policy.endEpisode?.(episodeId);
+    await closeEnv(env);
+  }
+
+  const scored = outcome.kind !== 'aborted';
+  const rewards = sumRewards(spec.rewards, scored ? steps : []);
+  return {
+    version: 1,
+    env: options.env.ref ?? spec.name,
+    envVersion: options.env.packageVersion,
+    policy: policy.spec.name,
+    episodeId,
+    index,
+    task,
+    group,
+    member,
+    seed,
+    rewardSpec: spec.rewards,
+    steps,
+    outcome,
+    // An episode cut before its first turn has no step to carry the zeros.
+    rewards: scored && steps.length === 0 ? scoreTruncation(spec.rewards, rewards) : rewards,
+    reward: scored ? weigh(spec.rewards, rewards) : null,
+  };
+}
+
+/** What an error says of the episode. Bugs are thrown on. */
+function outcomeOf(error: unknown, deadline: Deadline): Outcome {
+  // Whatever was thrown after the deadline, it was most likely thrown because of it.
+  if (deadline.passed) return truncated('deadline');
+  if (isInfrastructure(error)) return aborted(error);
+  if (ToolEnvError.isInstance(error) && error.code.startsWith('context.')) return truncated('context');
+  throw error;
+}
+
+/** An episode that is over stays valid if the server that ran it is gone. */
+async function closeEnv(env: Env): Promise<void> {
+  try {
+    await env.close();
+  } catch (error) {
+    if (!isInfrastructure(error)) throw error;
+  }
+}
+
+function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutOptions): void {
+  const wrong = (name: string, value: unknown, expected: string) =>
+    new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw wrong('concurrency', concurrency, 'a whole number of at least 1');
+  }
+  if (!Number.isInteger(sampling.maxTokens) || sampling.maxTokens < 1) {
+    throw wrong('sampling.maxTokens', sampling.maxTokens, 'a whole number of at least 1');
+  }
+  if (!(sampling.temperature >= 0))
+    throw wrong('sampling.temperature', sampling.temperature, 'a number from 0 up');
+  if (deadline !== undefined && !(deadline > 0)) throw wrong('deadline', deadline, 'milliseconds above 0');
+  if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
+}

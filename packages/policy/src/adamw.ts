@@ -1,0 +1,77 @@
+/** AdamW with global gradient-norm clipping as one program (arXiv 1711.05101; defaults as in PyTorch). */
+import type { AdamW } from '@toolenv/core';
+import type { Ops, Program } from './ops.ts';
+import { type Tensors, tensor } from './runtime.ts';
+
+/** The optimizer's names for what belongs to a parameter. */
+export const stateOf = {
+  gradient: (name: string): string => `gradient ${name}`,
+  mean: (name: string): string => `mean ${name}`,
+  variance: (name: string): string => `variance ${name}`,
+};
+
+const settings = [
+  'learningRate',
+  'weightDecay',
+  'beta1',
+  'beta2',
+  'epsilon',
+  'meanCorrection',
+  'varianceCorrection',
+  'maxGradNorm',
+] as const;
+
+/**
+ * New weights, means and variances under their own names, and `gradNorm` [] before clipping. Weights of one dimension
+ * (biases, norms) are not decayed, as in Hugging Face's Trainer.
+ */
+export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Program {
+  return <T>(ops: Ops<T>) => {
+    const setting = Object.fromEntries(settings.map((name) => [name, ops.input(name, 'float32', [])])) as Record<
+      (typeof settings)[number],
+      T
+    >;
+    const one = ops.scalar(1);
+    const parameters = [...shapes].map(([name, shape]) => ({
+      name,
+      shape,
+      weight: ops.input(name, 'float32', shape),
+      gradient: ops.input(stateOf.gradient(name), 'float32', shape),
+    }));
+    const squares = parameters.map(({ gradient }) => ops.sumAll(ops.mul(gradient, gradient)));
+    const gradNorm = ops.sqrt(squares.reduce((sum, square) => ops.add(sum, square)));
+    const clip = ops.min(one, ops.div(setting.maxGradNorm, ops.add(gradNorm, ops.scalar(1e-6))));
+
+    const outputs: Record<string, T> = { gradNorm };
+    for (const { name, shape, weight, gradient } of parameters) {
+      const clipped = ops.mul(gradient, clip);
+      const blend = (name: string, beta: T, fresh: T) =>
+        ops.add(ops.mul(ops.input(name, 'float32', shape), beta), ops.mul(fresh, ops.sub(one, beta)));
+      const mean = blend(stateOf.mean(name), setting.beta1, clipped);
+      const variance = blend(stateOf.variance(name), setting.beta2, ops.mul(clipped, clipped));
+      const scale = ops.add(ops.sqrt(ops.div(variance, setting.varianceCorrection)), setting.epsilon);
+      const direction = ops.div(ops.div(mean, setting.meanCorrection), scale);
+      const decayed = shape.length < 2 ? direction : ops.add(direction, ops.mul(weight, setting.weightDecay));
+      outputs[name] = ops.sub(weight, ops.mul(decayed, setting.learningRate));
+      outputs[stateOf.mean(name)] = mean;
+      outputs[stateOf.variance(name)] = variance;
+    }
+    return outputs;
+  };
+}
+
+/** The scalars of optimizer step number `step`, counted from 1. */
+export function adamwSettings(options: AdamW, step: number): Tensors {
+  const { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm = 1e30 } = options;
+  const values: Record<(typeof settings)[number], number> = {
+    learningRate,
+    weightDecay,
+    beta1,
+    beta2,
+    epsilon,
+    meanCorrection: 1 - beta1 ** step,
+    varianceCorrection: 1 - beta2 ** step,
+    maxGradNorm,
+  };
+  return Object.fromEntries(settings.map((name) => [name, tensor(Float32Array.of(values[name]), [])]));
+}

@@ -1,0 +1,16 @@
+export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+export { createModel, type Model, parameterCount } from './model.ts';
+export { onnxRuntime, type OnnxRuntimeOptions } from './onnx/onnx-runtime.ts';
+export { parameterShapes, type Qwen2Config } from './qwen2.ts';
+export { type Runtime, type Tensors, tensor } from './runtime.ts';
+export { Sampler, type Sample, type SampleRequest, type SamplerOptions } from './sampler.ts';
+export { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
+export { Chat, type Turn } from './chat.ts';
+export { parseToolCalls } from './tool-call-format.ts';
+export {
+  createPolicy,
+  type LoadedPolicy,
+  loadPolicy,
+  type PolicyOptions,
+  TransformerPolicy,
+} from './transformer-policy.ts';

@@ -1,0 +1,131 @@
+/** The key–value cache of the sampler: one slot per conversation, kept outside the graph. */
+import type { Qwen2Config } from './qwen2.ts';
+import { headWidth } from './qwen2.ts';
+import { type Tensors, tensor } from './runtime.ts';
+
+/** Positions are reserved in steps of this many. */
+const granularity = 32;
+
+/**
+ * Keys and values as [slots, key-value heads, capacity, head width] per layer. The run returns only the new tokens' keys
+ * and values, which are written here: a cache that went through the graph would be copied whole at every step.
+ */
+export class KvCache {
+  readonly #layers: number;
+  readonly #heads: number;
+  readonly #size: number;
+  #slots = 0;
+  #capacity = 0;
+  /** Keys and values of layer l at 2l and 2l + 1. */
+  #buffers: Float32Array[] = [];
+  #lengths: number[] = [];
+
+  constructor(config: Qwen2Config) {
+    this.#layers = config.num_hidden_layers;
+    this.#heads = config.num_key_value_heads;
+    this.#size = headWidth(config);
+  }
+
+  /** Number of cached positions of a slot. */
+  length(slot: number): number {
+    return this.#lengths[slot] ?? 0;
+  }
+
+  /** Forgets what lies at and after `length`. */
+  truncate(slot: number, length: number): void {
+    this.#lengths[slot] = Math.min(this.length(slot), length);
+  }
+
+  /** Exchanges the contents of two slots. */
+  swap(a: number, b: number): void {
+    this.#reserve(Math.max(a, b) + 1, 0);
+    const stride = this.#heads * this.#capacity * this.#size;
+    for (const buffer of this.#buffers) {
+      const kept = buffer.slice(a * stride, (a + 1) * stride);
+      buffer.copyWithin(a * stride, b * stride, (b + 1) * stride);
+      buffer.set(kept, b * stride);
+    }
+    [this.#lengths[a], this.#lengths[b]] = [this.length(b), this.length(a)];
+  }
+
+  /**
+   * The pasts of `slots` as graph inputs: `past.<layer>.key|value` [B, heads, P, size] and `pastMask` [B, 1, 1, P], P at
+   * least the longest past among them. Slots 0 … n−1 are a view unless most of it would be masked; others are gathered.
+   */
+  view(slots: readonly number[]): Tensors {
+    this.#reserve(Math.max(...slots) + 1, 0);
+    const longest = Math.max(...slots.map((slot) => this.length(slot)));
+    const rounded = Math.ceil(longest / granularity) * granularity;
+    // Attending to some masked positions is cheaper than copying the cache.
+    const leading = this.#capacity <= 2 * rounded && slots.every((slot, index) => slot === index);
+    const past = leading ? this.#capacity : rounded;
+    const inputs: Tensors = {};
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const dims = [slots.length, this.#heads, past, this.#size];
+      const count = slots.length * this.#heads * past * this.#size;
+      const data = leading ? buffer.subarray(0, count) : this.#gather(buffer, slots, past);
+      inputs[`past.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`] = tensor(data, dims);
+    }
+    const mask = new Float32Array(slots.length * past);
+    for (const [row, slot] of slots.entries()) mask.fill(-1e9, row * past + this.length(slot), (row + 1) * past);
+    inputs.pastMask = tensor(mask, [slots.length, 1, 1, past]);
+    return inputs;
+  }
+
+  /** Appends the first counts[b] of the S new positions of each slot: `outputs` hold `new.<layer>.key|value` [B, heads, S, size]. */
+  append(slots: readonly number[], counts: readonly number[], outputs: Tensors): void {
+    const needed = Math.max(...slots.map((slot, b) => this.length(slot) + counts[b]!));
+    this.#reserve(Math.max(...slots) + 1, needed);
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const fresh = outputs[`new.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`]!;
+      const data = fresh.data as Float32Array;
+      const time = fresh.dims[2]!;
+      for (const [b, slot] of slots.entries()) {
+        for (let head = 0; head < this.#heads; head++) {
+          const from = (b * this.#heads + head) * time * this.#size;
+          const to = ((slot * this.#heads + head) * this.#capacity + this.length(slot)) * this.#size;
+          buffer.set(data.subarray(from, from + counts[b]! * this.#size), to);
+        }
+      }
+    }
+    for (const [b, slot] of slots.entries()) this.#lengths[slot] = this.length(slot) + counts[b]!;
+  }
+
+  /** Gives the memory back. */
+  clear(): void {
+    this.#slots = 0;
+    this.#capacity = 0;
+    this.#buffers = [];
+    this.#lengths = [];
+  }
+
+  #gather(buffer: Float32Array, slots: readonly number[], past: number): Float32Array {
+    const gathered = new Float32Array(slots.length * this.#heads * past * this.#size);
+    for (const [b, slot] of slots.entries()) {
+      const used = this.length(slot) * this.#size;
+      for (let head = 0; head < this.#heads; head++) {
+        const from = (slot * this.#heads + head) * this.#capacity * this.#size;
+        gathered.set(buffer.subarray(from, from + used), (b * this.#heads + head) * past * this.#size);
+      }
+    }
+    return gathered;
+  }
+
+  /** Grows to at least `slots` × `capacity`, keeping the contents. */
+  #reserve(slots: number, capacity: number): void {
+    if (slots <= this.#slots && capacity <= this.#capacity && this.#buffers.length > 0) return;
+    const newSlots = Math.max(slots, this.#slots);
+    const newCapacity = Math.max(Math.ceil(capacity / granularity) * granularity, this.#capacity);
+    const old = this.#buffers;
+    this.#buffers = Array.from({ length: 2 * this.#layers }, (_, index) => {
+      const buffer = new Float32Array(newSlots * this.#heads * newCapacity * this.#size);
+      for (let row = 0; row < this.#slots * this.#heads; row++) {
+        const start = row * this.#capacity * this.#size;
+        buffer.set(old[index]!.subarray(start, start + this.#capacity * this.#size), row * newCapacity * this.#size);
+      }
+      return buffer;
+    });
+    this.#slots = newSlots;
+    this.#capacity = newCapacity;
+  }
+}

@@ -1,0 +1,31 @@
+/** Reverse-mode differentiation: appends the backward graph to the forward one. */
+import type { Value } from './graph-builder.ts';
+import type { OnnxOps } from './onnx-ops.ts';
+
+/**
+ * The gradients of the scalar `loss` with respect to `sources`.
+ * @throws RangeError if the loss does not depend on one of them.
+ */
+export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]): Value[] {
+  const tape = [...ops.tape];
+  const dependent = new Set(sources);
+  for (const { inputs, output } of tape) if (inputs.some((input) => dependent.has(input))) dependent.add(output);
+
+  const gradient = new Map<Value, Value>([[loss, ops.scalar(1)]]);
+  for (const { inputs, output, pullbacks } of tape.toReversed()) {
+    const arriving = gradient.get(output);
+    if (!arriving) continue;
+    for (const [index, input] of inputs.entries()) {
+      const pullback = pullbacks[index];
+      if (!pullback || !dependent.has(input)) continue;
+      const contribution = pullback(arriving);
+      const sum = gradient.get(input);
+      gradient.set(input, sum ? ops.add(sum, contribution) : contribution);
+    }
+  }
+  return sources.map((source) => {
+    const found = gradient.get(source);
+    if (!found) throw new RangeError(`The loss does not depend on "${source.name}".`);
+    return found;
+  });
+}

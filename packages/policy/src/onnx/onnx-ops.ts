@@ -1,0 +1,359 @@
+/** Ops as ONNX graph nodes. Every operation also records how to pull a gradient back through it. */
+import type { Dim, ElementType, Ops } from '../ops.ts';
+import { broadcastShape, sameShape } from '../shape.ts';
+import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
+
+/** One recorded operation: given the gradient of `output`, those of `inputs` (lazily, only where asked for). */
+export interface TapeEntry {
+  inputs: readonly Value[];
+  output: Value;
+  /** pullbacks[i](gradient of output) is the gradient of inputs[i]; absent where there is none (integer inputs). */
+  pullbacks: readonly (((gradient: Value) => Value) | undefined)[];
+}
+
+const microsoft = 'com.microsoft';
+
+export class OnnxOps implements Ops<Value> {
+  readonly graph: GraphBuilder = new GraphBuilder();
+  readonly tape: TapeEntry[] = [];
+  #memo: Map<string, Value> = new Map();
+
+  input(name: string, type: ElementType, shape: readonly Dim[]): Value {
+    return this.graph.input(name, type, shape);
+  }
+
+  scalar(value: number): Value {
+    return this.graph.constant('float32', [], [value]);
+  }
+
+  shapeOf(x: Value): readonly Dim[] {
+    return x.shape;
+  }
+
+  add(a: Value, b: Value): Value {
+    const y = this.#elementwise('Add', a, b);
+    return this.#record([a, b], y, [(g) => this.#unbroadcast(g, a), (g) => this.#unbroadcast(g, b)]);
+  }
+
+  sub(a: Value, b: Value): Value {
+    const y = this.#elementwise('Sub', a, b);
+    return this.#record([a, b], y, [(g) => this.#unbroadcast(g, a), (g) => this.#unbroadcast(this.neg(g), b)]);
+  }
+
+  mul(a: Value, b: Value): Value {
+    const y = this.#elementwise('Mul', a, b);
+    return this.#record([a, b], y, [
+      (g) => this.#unbroadcast(this.mul(g, b), a),
+      (g) => this.#unbroadcast(this.mul(g, a), b),
+    ]);
+  }
+
+  div(a: Value, b: Value): Value {
+    const y = this.#elementwise('Div', a, b);
+    return this.#record([a, b], y, [
+      (g) => this.#unbroadcast(this.div(g, b), a),
+      (g) => this.#unbroadcast(this.neg(this.div(this.mul(g, y), b)), b),
+    ]);
+  }
+
+  min(a: Value, b: Value): Value {
+    const y = this.#elementwise('Min', a, b);
+    const where = (chosen: Value, g: Value) => this.mul(g, this.#equalMask(chosen, y));
+    return this.#record([a, b], y, [
+      (g) => this.#unbroadcast(where(a, g), a),
+      (g) => this.#unbroadcast(this.sub(g, where(a, g)), b),
+    ]);
+  }
+
+  neg(x: Value): Value {
+    return this.#record([x], this.#unary('Neg', x), [(g) => this.neg(g)]);
+  }
+
+  exp(x: Value): Value {
+    const y = this.#unary('Exp', x);
+    return this.#record([x], y, [(g) => this.mul(g, y)]);
+  }
+
+  sqrt(x: Value): Value {
+    const y = this.#unary('Sqrt', x);
+    return this.#record([x], y, [(g) => this.div(this.mul(g, this.scalar(0.5)), y)]);
+  }
+
+  sum(x: Value, axes: readonly number[]): Value {
+    const positive = axes.map((axis) => (axis + x.shape.length) % x.shape.length);
+    const shape = x.shape.map((dim, axis) => (positive.includes(axis) ? 1 : dim));
+    const y = this.#reduceSum(x, positive, shape, 1);
+    return this.#record([x], y, [(g) => this.#expand(g, x)]);
+  }
+
+  sumAll(x: Value): Value {
+    const y = this.#reduceSum(x, [...x.shape.keys()], [], 0);
+    return this.#record([x], y, [(g) => this.#expand(g, x)]);
+  }
+
+  matmul(
+    a: Value,
+    b: Value,
+    { transposeA = false, transposeB = false, scale = 1 }: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {},
+  ): Value {
+    const rows = a.shape.at(transposeA ? -1 : -2)!;
+    const columns = b.shape.at(transposeB ? -2 : -1)!;
+    const shape = [...a.shape.slice(0, -2), rows, columns];
+    const plain = !transposeA && !transposeB && scale === 1;
+    const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
+    const y = plain
+      ? this.graph.node('MatMul', [a, b], 'float32', shape)
+      : this.graph.node('FusedMatMul', [a, b], 'float32', shape, { domain: microsoft, attributes, floats: ['alpha'] });
+    return this.#record([a, b], y, [
+      (g) =>
+        transposeA
+          ? this.matmul(b, g, { transposeA: transposeB, transposeB: true, scale })
+          : this.matmul(g, b, { transposeB: !transposeB, scale }),
+      (g) =>
+        transposeB
+          ? this.matmul(g, a, { transposeA: true, transposeB: transposeA, scale })
+          : this.matmul(a, g, { transposeA: !transposeA, scale }),
+    ]);
+  }
+
+  linear(x: Value, weight: Value, bias?: Value): Value {
+    const y = this.#gemm(bias ? [x, weight, bias] : [x, weight], [x.shape[0]!, weight.shape[0]!], { transB: 1 });
+    const pullbacks = [
+      (g: Value) => this.#gemm([g, weight], x.shape, {}),
+      (g: Value) => this.#gemm([g, x], weight.shape, { transA: 1 }),
+    ];
+    if (!bias) return this.#record([x, weight], y, pullbacks);
+    return this.#record([x, weight, bias], y, [...pullbacks, (g) => this.#unbroadcast(g, bias)]);
+  }
+
+  reshape(x: Value, shape: readonly Dim[]): Value {
+    if (sameShape(x.shape, shape)) return x;
+    const y = this.graph.node('Reshape', [x, this.#shapeVector(shape)], x.type, shape);
+    return this.#record([x], y, [(g) => this.reshape(g, x.shape)]);
+  }
+
+  transpose(x: Value, order: readonly number[]): Value {
+    const shape = order.map((axis) => x.shape[axis]!);
+    const y = this.graph.node('Transpose', [x], x.type, shape, { attributes: { perm: order } });
+    return this.#record([x], y, [(g) => this.transpose(g, order.map((_, axis) => order.indexOf(axis)))]);
+  }
+
+  concat(parts: readonly Value[], axis: number): Value {
+    const first = parts[0]!;
+    const at = (axis + first.shape.length) % first.shape.length;
+    const sizes = parts.map(({ shape }) => shape[at]!);
+    const numeric = sizes.every((size) => typeof size === 'number');
+    const total = numeric ? sizes.reduce<number>((sum, size) => sum + (size as number), 0) : sizes.join('+');
+    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), { attributes: { axis: at } });
+    const pullbacks = parts.map((part, index) => (g: Value) => this.#cut(g, at, parts.slice(0, index), part));
+    return this.#record(parts, y, pullbacks);
+  }
+
+  split(x: Value, axis: number, first: Value, second: Value): [Value, Value] {
+    const at = (axis + x.shape.length) % x.shape.length;
+    const head = this.#cut(x, at, [], first);
+    const tail = this.#cut(x, at, [first], second);
+    this.#record([x], head, [(g) => this.concat([g, this.#zerosLike(tail)], at)]);
+    this.#record([x], tail, [(g) => this.concat([this.#zerosLike(head), g], at)]);
+    return [head, tail];
+  }
+
+  gatherRows(table: Value, ids: Value): Value {
+    const shape = [...ids.shape, ...table.shape.slice(1)];
+    const y = this.graph.node('Gather', [table, ids], table.type, shape, { attributes: { axis: 0 } });
+    const pullback = (g: Value) => {
+      const indices = this.graph.node('Unsqueeze', [this.#toInt64(ids), this.#ints([-1])], 'int64', [...ids.shape, 1]);
+      const options: NodeOptions = { attributes: { reduction: 'add' } };
+      return this.graph.node('ScatterND', [this.#zerosLike(table), indices, g], 'float32', table.shape, options);
+    };
+    return this.#record([table, ids], y, [pullback, undefined]);
+  }
+
+  softmax(x: Value): Value {
+    const y = this.graph.node('Softmax', [x], 'float32', x.shape, { attributes: { axis: -1 } });
+    return this.#record([x], y, [
+      (g) => {
+        const weighted = this.mul(g, y);
+        return this.sub(weighted, this.mul(y, this.sum(weighted, [-1])));
+      },
+    ]);
+  }
+
+  logProbability(logits: Value, ids: Value): Value {
+    const index = this.reshape(ids, [ids.shape[0]!, 1]);
+    const options: NodeOptions = { attributes: { axis: 1 } };
+    const picked = this.graph.node('GatherElements', [this.#logSoftmax(logits), index], 'float32', index.shape, options);
+    const y = this.reshape(picked, ids.shape);
+    const pullback = (g: Value) => {
+      const column = this.reshape(g, index.shape);
+      const spread = this.mul(this.#probabilities(logits), this.neg(column));
+      return this.graph.node('ScatterElements', [spread, index, column], 'float32', logits.shape, {
+        attributes: { axis: 1, reduction: 'add' },
+      });
+    };
+    return this.#record([logits, ids], y, [pullback, undefined]);
+  }
+
+  entropy(logits: Value): Value {
+    const logs = this.#logSoftmax(logits);
+    const probabilities = this.#probabilities(logits);
+    const column = this.neg(this.sum(this.mul(probabilities, logs), [-1]));
+    const y = this.reshape(column, logits.shape.slice(0, -1));
+    const pullback = (g: Value) => {
+      const scaled = this.mul(this.neg(this.reshape(g, column.shape)), probabilities);
+      return this.mul(scaled, this.add(logs, column));
+    };
+    return this.#record([logits], y, [pullback]);
+  }
+
+  rmsNorm(x: Value, weight: Value, epsilon: number): Value {
+    const column = x.shape.with(-1, 1);
+    const outputs = [{ type: 'float32', shape: x.shape }, { type: 'float32', shape: column }] as const;
+    const [y, inverse] = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, {
+      attributes: { axis: -1, epsilon },
+      floats: ['epsilon'],
+    }) as [Value, Value];
+    const width = this.scalar(1 / (x.shape.at(-1) as number));
+    const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse));
+    return this.#record([x, weight], y, [
+      (g) => {
+        const weighted = this.mul(g, weight);
+        const mean = this.mul(this.sum(this.mul(weighted, normalised()), [-1]), width);
+        return this.mul(this.sub(weighted, this.mul(normalised(), mean)), inverse);
+      },
+      (g) => this.#unbroadcast(this.mul(g, normalised()), weight),
+    ]);
+  }
+
+  rotary(x: Value, positions: Value, cos: Value, sin: Value): Value {
+    const inputs = [x, this.#toInt64(positions), cos, sin];
+    const y = this.graph.node('RotaryEmbedding', inputs, 'float32', x.shape, { domain: microsoft });
+    const backward = () => this.#once(`neg ${sin.name}`, () => this.neg(sin));
+    // A rotation's transpose is the rotation the other way round.
+    return this.#record([x], y, [(g) => this.rotary(g, positions, cos, backward())]);
+  }
+
+  silu(x: Value): Value {
+    const options = { domain: microsoft, attributes: { alpha: 1 }, floats: ['alpha'] };
+    const y = this.graph.node('QuickGelu', [x], 'float32', x.shape, options);
+    return this.#record([x], y, [
+      (g) => {
+        const sigmoid = this.#unary('Sigmoid', x);
+        return this.mul(g, this.add(sigmoid, this.sub(y, this.mul(y, sigmoid))));
+      },
+    ]);
+  }
+
+  #record(inputs: readonly Value[], output: Value, pullbacks: TapeEntry['pullbacks']): Value {
+    this.tape.push({ inputs, output, pullbacks });
+    return output;
+  }
+
+  #once(key: string, make: () => Value): Value {
+    const known = this.#memo.get(key);
+    if (known) return known;
+    const made = make();
+    this.#memo.set(key, made);
+    return made;
+  }
+
+  #elementwise(opType: string, a: Value, b: Value): Value {
+    return this.graph.node(opType, [a, b], a.type, broadcastShape(a.shape, b.shape));
+  }
+
+  #unary(opType: string, x: Value): Value {
+    return this.graph.node(opType, [x], x.type, x.shape);
+  }
+
+  #gemm(inputs: readonly Value[], shape: readonly Dim[], attributes: Record<string, number>): Value {
+    return this.graph.node('Gemm', inputs, 'float32', shape, { attributes });
+  }
+
+  #reduceSum(x: Value, axes: readonly number[], shape: readonly Dim[], keepdims: 0 | 1): Value {
+    return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, { attributes: { keepdims } });
+  }
+
+  #logSoftmax(logits: Value): Value {
+    const make = () => this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
+    return this.#once(`logSoftmax ${logits.name}`, make);
+  }
+
+  #probabilities(logits: Value): Value {
+    return this.#once(`probabilities ${logits.name}`, () => this.#unary('Exp', this.#logSoftmax(logits)));
+  }
+
+  #toInt64(ids: Value): Value {
+    const make = () => this.graph.node('Cast', [ids], 'int64', ids.shape, { attributes: { to: 7 } });
+    return this.#once(`int64 ${ids.name}`, make);
+  }
+
+  /** 1 where `a` equals `b`, else 0. */
+  #equalMask(a: Value, b: Value): Value {
+    const equal = this.graph.node('Equal', [a, b], 'float32', b.shape);
+    return this.graph.node('Cast', [equal], 'float32', b.shape, { attributes: { to: 1 } });
+  }
+
+  #ints(numbers: readonly number[]): Value {
+    return this.graph.constant('int64', [numbers.length], numbers);
+  }
+
+  #runtimeShape(x: Value): Value {
+    return this.#once(`shape ${x.name}`, () => this.graph.node('Shape', [x], 'int64', [x.shape.length]));
+  }
+
+  #zerosLike(x: Value): Value {
+    return this.graph.node('ConstantOfShape', [this.#runtimeShape(x)], 'float32', x.shape);
+  }
+
+  #expand(x: Value, like: Value): Value {
+    return this.graph.node('Expand', [x, this.#runtimeShape(like)], 'float32', like.shape);
+  }
+
+  /** Sums a gradient over the axes along which `operand` was broadcast. */
+  #unbroadcast(gradient: Value, operand: Value): Value {
+    if (sameShape(gradient.shape, operand.shape)) return gradient;
+    const extra = gradient.shape.length - operand.shape.length;
+    const axes = [...gradient.shape.keys()].filter(
+      (axis) => axis < extra || (operand.shape[axis - extra] === 1 && gradient.shape[axis] !== 1),
+    );
+    const kept = gradient.shape.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
+    return this.reshape(this.#reduceSum(gradient, axes, kept, 1), operand.shape);
+  }
+
+  /** The int64 vector of a shape: names that an input has are read from it, one other may be inferred. */
+  #shapeVector(shape: readonly Dim[]): Value {
+    const names = shape.filter((dim) => typeof dim === 'string');
+    if (names.length <= 1) return this.#ints(shape.map((dim) => (typeof dim === 'number' ? dim : -1)));
+    const parts = shape.map((dim) => (typeof dim === 'number' ? this.#ints([dim]) : this.#dimension(dim)));
+    return this.graph.node('Concat', parts, 'int64', [shape.length], { attributes: { axis: 0 } });
+  }
+
+  #dimension(name: string): Value {
+    for (const input of this.graph.inputs.values()) {
+      const axis = input.shape.indexOf(name);
+      if (axis < 0) continue;
+      const attributes = { start: axis, end: axis + 1 };
+      return this.#once(`dimension ${name}`, () => this.graph.node('Shape', [input], 'int64', [1], { attributes }));
+    }
+    return this.#ints([-1]);
+  }
+
+  /** The piece of `x` along `axis` that begins after `before` and is as long as `piece`. */
+  #cut(x: Value, axis: number, before: readonly Value[], piece: Value): Value {
+    const start = this.#sizeVector(before, axis);
+    const end = this.#sizeVector([...before, piece], axis);
+    const shape = x.shape.with(axis, piece.shape[axis]!);
+    return this.graph.node('Slice', [x, start, end, this.#ints([axis])], x.type, shape);
+  }
+
+  /** The int64 vector [total size of `parts` along `axis`]. */
+  #sizeVector(parts: readonly Value[], axis: number): Value {
+    const attributes = { start: axis, end: axis + 1 };
+    return parts
+      .map((part) => {
+        const size = part.shape[axis]!;
+        return typeof size === 'number' ? this.#ints([size]) : this.graph.node('Shape', [part], 'int64', [1], { attributes });
+      })
+      .reduce((sum, size) => this.graph.node('Add', [sum, size], 'int64', [1]), this.#ints([0]));
+  }
+}

@@ -1,0 +1,67 @@
+/** Runs programs on ONNX Runtime. */
+import { type InferenceSession, InferenceSession as Sessions, Tensor as OrtTensor } from 'onnxruntime-node';
+import type { Program } from '../ops.ts';
+import { type Executable, type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
+import { gradients } from './gradients.ts';
+import { OnnxOps } from './onnx-ops.ts';
+
+export interface OnnxRuntimeOptions {
+  /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
+  threads?: number;
+}
+
+export function onnxRuntime({ threads }: OnnxRuntimeOptions = {}): Runtime {
+  const sessionOptions: InferenceSession.SessionOptions = {
+    executionProviders: ['cpu'],
+    graphOptimizationLevel: 'all',
+    ...(threads !== undefined && { intraOpNumThreads: threads }),
+    logSeverityLevel: 3,
+  };
+  return {
+    name: 'onnxruntime-cpu',
+    async compile(program: Program, request?: GradientRequest): Promise<Executable> {
+      const { model, inputs } = buildModel(program, request);
+      const session = await Sessions.create(model, sessionOptions);
+      return {
+        inputs,
+        async run(given) {
+          const feeds: Record<string, OrtTensor> = {};
+          for (const name of inputs) {
+            const value = given[name];
+            if (!value) throw new RangeError(`Input "${name}" is missing.`);
+            feeds[name] = toOrt(value.data, value.dims);
+          }
+          const results = await session.run(feeds);
+          const outputs: Tensors = {};
+          for (const [name, { data, dims }] of Object.entries(results)) {
+            outputs[name] = { data: data as Float32Array | Int32Array, dims };
+          }
+          return outputs;
+        },
+        close: () => session.release(),
+      };
+    },
+  };
+}
+
+function buildModel(program: Program, request?: GradientRequest): { model: Uint8Array; inputs: string[] } {
+  const ops = new OnnxOps();
+  const outputs = program(ops);
+  if (request) {
+    const { [request.of]: loss, ...rest } = outputs;
+    if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
+    const sources = request.to.map((name) => {
+      const source = ops.graph.inputs.get(name);
+      if (!source) throw new RangeError(`The program has no input "${name}" to differentiate by.`);
+      return source;
+    });
+    const found = gradients(ops, loss, sources);
+    for (const [index, name] of request.to.entries()) rest[gradientOf(name)] = found[index]!;
+    return ops.graph.build({ ...rest, [request.of]: loss });
+  }
+  return ops.graph.build(outputs);
+}
+
+function toOrt(data: Float32Array | Int32Array, dims: readonly number[]): OrtTensor {
+  return data instanceof Float32Array ? new OrtTensor('float32', data, dims) : new OrtTensor('int32', data, dims);
+}

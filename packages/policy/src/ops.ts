@@ -1,0 +1,62 @@
+/**
+ * Ops: the tensor operations that a model is written in. A runtime implements them once; models, optimizers and losses
+ * written over them run on every runtime.
+ */
+
+/** A dimension: a number, or a name for one that is known only when the program runs (`'B'`, `'T'`). */
+export type Dim = number | string;
+export type ElementType = 'float32' | 'int32';
+
+/** `T` is a runtime's handle of a tensor. Broadcasting is NumPy's. */
+export interface Ops<T> {
+  /** A tensor given at run time. */
+  input(name: string, type: ElementType, shape: readonly Dim[]): T;
+  scalar(value: number): T;
+  shapeOf(x: T): readonly Dim[];
+
+  add(a: T, b: T): T;
+  sub(a: T, b: T): T;
+  mul(a: T, b: T): T;
+  div(a: T, b: T): T;
+  neg(x: T): T;
+  exp(x: T): T;
+  sqrt(x: T): T;
+  min(a: T, b: T): T;
+  /** Sum over `axes`, which stay with length 1. */
+  sum(x: T, axes: readonly number[]): T;
+  /** Sum over everything, shape []. */
+  sumAll(x: T): T;
+
+  /** [.., M, K] × [.., K, N] → [.., M, N], times `scale`; either operand's last two axes may be swapped first. */
+  matmul(a: T, b: T, options?: { transposeA?: boolean; transposeB?: boolean; scale?: number }): T;
+  /** [N, in] × weight [out, in]ᵀ + bias [out] → [N, out]. */
+  linear(x: T, weight: T, bias?: T): T;
+
+  /** At most one dimension may be unknown in neither `x` nor an input; it is inferred. */
+  reshape(x: T, shape: readonly Dim[]): T;
+  transpose(x: T, order: readonly number[]): T;
+  concat(parts: readonly T[], axis: number): T;
+  /** Undoes a concat: `x` cut along `axis` into pieces as long as `first` and `second` are there. */
+  split(x: T, axis: number, first: T, second: T): [T, T];
+  /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. */
+  gatherRows(table: T, ids: T): T;
+
+  /** Over the last axis. */
+  softmax(x: T): T;
+  /** log softmax(logits [N, V]) at int32 `ids` [N] → [N]. */
+  logProbability(logits: T, ids: T): T;
+  /** Entropy in nats of softmax(logits [N, V]) → [N]. */
+  entropy(logits: T): T;
+  /** x · weight / sqrt(mean(x²) + epsilon), over the last axis (arXiv 1910.07467). */
+  rmsNorm(x: T, weight: T, epsilon: number): T;
+  /**
+   * Rotary position embedding (arXiv 2104.09864, half-split layout as in Hugging Face models): x [B, H, T, D],
+   * int32 positions [B, T], cos and sin [max position, D/2].
+   */
+  rotary(x: T, positions: T, cos: T, sin: T): T;
+  /** x · sigmoid(x). */
+  silu(x: T): T;
+}
+
+/** A computation over any runtime's tensors: named outputs from the inputs it declares. */
+export type Program = <T>(ops: Ops<T>) => Record<string, T>;

@@ -1,0 +1,79 @@
+/** Ragged rows as padded batches within a token budget, and their per-token results back again. */
+import type { Rows, TokenRow } from '@toolenv/core';
+import { type Tensors, tensor } from './runtime.ts';
+
+/** Rows that run together, padded on the right to the longest. */
+export interface PaddedBatch {
+  /** tokens [B, T], positions [B, T], mask [T, T], and for the M action tokens: where [M], targets [M]. */
+  inputs: Tensors;
+  /** For each of the M action tokens, its row in the caller's batch and its position there. */
+  slots: { row: number; position: number }[];
+}
+
+/**
+ * Splits rows into batches of at most `tokenBudget` padded tokens (a longer row goes alone), longest rows together so
+ * that little is padding. Rows without action tokens are left out.
+ */
+export function padRows(rows: readonly TokenRow[], tokenBudget: number): PaddedBatch[] {
+  const order = [...rows.keys()]
+    .filter((row) => rows[row]!.mask.includes(1))
+    .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
+  const batches: PaddedBatch[] = [];
+  for (let start = 0; start < order.length; ) {
+    const time = usedLength(rows[order[start]!]!);
+    const count = Math.max(1, Math.floor(tokenBudget / time));
+    batches.push(padBatch(rows, order.slice(start, start + count), time));
+    start += count;
+  }
+  return batches;
+}
+
+/** Tokens after the last action token influence nothing. The last action token itself is only predicted. */
+function usedLength({ mask }: TokenRow): number {
+  return Math.max(1, mask.lastIndexOf(1));
+}
+
+function padBatch(rows: readonly TokenRow[], chosen: readonly number[], time: number): PaddedBatch {
+  const tokens = new Int32Array(chosen.length * time);
+  const positions = tokens.map((_, index) => index % time);
+  const where: number[] = [];
+  const targets: number[] = [];
+  const slots: PaddedBatch['slots'] = [];
+  for (const [b, row] of chosen.entries()) {
+    const { tokens: ids, mask } = rows[row]!;
+    tokens.set(ids.subarray(0, Math.min(time, ids.length)), b * time);
+    for (let position = 1; position <= time && position < ids.length; position++) {
+      if (mask[position] !== 1) continue;
+      // Token `position` is drawn from the distribution computed at the position before it.
+      where.push(b * time + position - 1);
+      targets.push(ids[position]!);
+      slots.push({ row, position });
+    }
+  }
+  const dims = [chosen.length, time];
+  const inputs = {
+    tokens: tensor(tokens, dims),
+    positions: tensor(positions, dims),
+    mask: tensor(causalMask(time), [time, time]),
+    where: tensor(Int32Array.from(where), [where.length]),
+    targets: tensor(Int32Array.from(targets), [targets.length]),
+  };
+  return { inputs, slots };
+}
+
+/** [T, T]: 0 where a row may look, −1e9 where it may not. */
+export function causalMask(time: number): Float32Array {
+  const mask = new Float32Array(time * time);
+  for (let row = 0; row < time; row++) mask.fill(-1e9, row * time + row + 1, (row + 1) * time);
+  return mask;
+}
+
+/** Per-token values of `rows` at a batch's action tokens: [M]. */
+export function gatherSlots(values: Rows, slots: PaddedBatch['slots']): Float32Array {
+  return Float32Array.from(slots, ({ row, position }) => values[row]![position]!);
+}
+
+/** Writes a batch's per-token results [M] to where they belong. */
+export function scatterSlots(results: ArrayLike<number>, slots: PaddedBatch['slots'], into: Rows): void {
+  for (const [index, { row, position }] of slots.entries()) into[row]![position] = results[index]!;
+}

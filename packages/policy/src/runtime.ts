@@ -1,0 +1,37 @@
+/** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
+import type { Program } from './ops.ts';
+
+/** Row-major numbers with their dimensions. */
+export interface Tensor {
+  readonly data: Float32Array | Int32Array;
+  readonly dims: readonly number[];
+}
+
+export type Tensors = Record<string, Tensor>;
+
+/** Asks for the gradients of the program's scalar output `of`; they come out as `gradient <input name>`. */
+export interface GradientRequest {
+  of: string;
+  to: readonly string[];
+}
+
+export interface Executable {
+  /** Names of the inputs that the outputs depend on; others may be left out. */
+  readonly inputs: readonly string[];
+  /** Inputs are read in place and must not change while the run lasts; outputs are fresh. */
+  run(inputs: Tensors): Promise<Tensors>;
+  close(): Promise<void>;
+}
+
+export interface Runtime {
+  readonly name: string;
+  compile(program: Program, gradients?: GradientRequest): Promise<Executable>;
+}
+
+export function gradientOf(input: string): string {
+  return `gradient ${input}`;
+}
+
+export function tensor(data: Tensor['data'], dims: readonly number[]): Tensor {
+  return { data, dims };
+}

@@ -1,0 +1,18 @@
+/** Shapes with named dimensions. */
+import type { Dim } from './ops.ts';
+
+export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
+  return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
+}
+
+/** NumPy's broadcast of two shapes; names must be equal or meet a 1. */
+export function broadcastShape(a: readonly Dim[], b: readonly Dim[]): Dim[] {
+  const rank = Math.max(a.length, b.length);
+  return Array.from({ length: rank }, (_, axis) => {
+    const left = a[axis - rank + a.length] ?? 1;
+    const right = b[axis - rank + b.length] ?? 1;
+    if (left === right || right === 1) return left;
+    if (left === 1) return right;
+    throw new RangeError(`Shapes [${a}] and [${b}] do not broadcast: axis ${axis} is ${left} and ${right}.`);
+  });
+}

@@ -1,0 +1,83 @@
+/** The Policy of a transformer: chat template in, sampled tokens out, tool calls parsed. */
+import { type Action, type Observation, type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import { Chat, type Turn } from './chat.ts';
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
+import { createModel } from './model.ts';
+import { onnxRuntime } from './onnx/onnx-runtime.ts';
+import type { Runtime } from './runtime.ts';
+import { Sampler, type SamplerOptions } from './sampler.ts';
+import { parseToolCalls } from './tool-call-format.ts';
+import { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
+
+export class TransformerPolicy implements Policy {
+  readonly spec: PolicySpec;
+  readonly #chat: Chat;
+  readonly #sampler: Sampler;
+  readonly #turns: Map<string, Turn> = new Map();
+
+  constructor(spec: PolicySpec, chat: Chat, sampler: Sampler) {
+    this.spec = spec;
+    this.#chat = chat;
+    this.#sampler = sampler;
+  }
+
+  async act(observation: Observation, options: SamplingOptions): Promise<Action> {
+    const { episodeId } = options;
+    const last = episodeId === undefined ? undefined : this.#turns.get(episodeId);
+    const prompt = (last && this.#chat.continuation(last, observation)) ?? this.#chat.prompt(observation);
+    const room = this.spec.contextLength - prompt.length;
+    if (room < 1) {
+      const message = `The prompt has ${prompt.length} tokens, the policy reads ${this.spec.contextLength}: shorten the context.`;
+      throw new ToolEnvError('context.overflow', message);
+    }
+    const { tokens, logprobs, stopped } = await this.#sampler.sample({
+      prompt,
+      maxTokens: Math.min(options.maxTokens, room),
+      temperature: options.temperature,
+      seed: options.seed,
+      stopTokens: this.#chat.endTokens,
+      ...(episodeId !== undefined && { conversation: episodeId }),
+      ...(options.signal && { signal: options.signal }),
+    });
+    const { text, toolCalls } = parseToolCalls(this.#chat.decode(tokens));
+    if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
+    const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
+    return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };
+  }
+
+  endEpisode(episodeId: string): void {
+    this.#turns.delete(episodeId);
+    this.#sampler.forget(episodeId);
+  }
+
+  async close(): Promise<void> {
+    await this.#sampler.close();
+  }
+}
+
+export interface PolicyOptions {
+  runtime?: Runtime;
+  sampler?: SamplerOptions;
+  learner?: LearnerOptions;
+}
+
+/** A policy and the learner that improves it: they share one set of weights. */
+export interface LoadedPolicy {
+  policy: TransformerPolicy;
+  learner: TransformerLearner;
+  chat: Chat;
+}
+
+/** Opens a Hugging Face checkpoint folder. */
+export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<LoadedPolicy> {
+  return createPolicy(await readCheckpoint(folder), options);
+}
+
+export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}): LoadedPolicy {
+  const { runtime = onnxRuntime() } = options;
+  const chat = new Chat(checkpoint);
+  const model = createModel(checkpoint.config, checkpoint.weights);
+  const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
+  const policy = new TransformerPolicy(spec, chat, new Sampler(runtime, model, options.sampler));
+  return { policy, learner: new TransformerLearner(runtime, model, checkpoint, options.learner), chat };
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { conditions: ['@toolenv/source'] },
+  ssr: { resolve: { conditions: ['@toolenv/source', 'node', 'import', 'default'] } },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'demo/**/*.test.ts', 'test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+  },
+});
