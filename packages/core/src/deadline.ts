@@ -1,4 +1,5 @@
 /** Deadline: a signal that follows a parent signal and, at the latest, aborts after some time. */
+import { setMaxListeners } from 'node:events';
 
 /** setTimeout's longest delay; a longer one would fire at once. */
 const longestTimer = 2 ** 31 - 1;
@@ -21,6 +22,8 @@ export class Deadline {
 
   constructor(options: DeadlineOptions) {
     this.#options = options;
+    // Node warns of a leak from the eleventh listener on; a tool may well wait for twenty pages at once.
+    setMaxListeners(0, this.signal);
     const after = options.after ?? Number.POSITIVE_INFINITY;
     this.#end = performance.now() + after;
     if (after <= longestTimer) this.#timer = setTimeout(this.#pass, after);
@@ -50,7 +53,9 @@ export class Deadline {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
       const settled = () => signal.removeEventListener('abort', stop);
-      work(signal).then(resolve, reject).finally(settled);
+      // An async function, so that work that throws at once, or returns no promise, settles like any other.
+      const result = (async () => work(signal))();
+      result.then(resolve, reject).finally(settled);
     });
   }
 

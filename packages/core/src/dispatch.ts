@@ -1,5 +1,6 @@
 /** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
 
+import { setMaxListeners } from 'node:events';
 import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
@@ -31,6 +32,7 @@ export async function dispatch(
 ): Promise<ToolCallRecord[]> {
   options.signal?.throwIfAborted();
   const turn = new AbortController();
+  setMaxListeners(0, turn.signal);
   const follow = () => turn.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', follow, { once: true });
   try {

@@ -1,4 +1,7 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
+export { type CheckpointState, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
+
+export { Deadline, type DeadlineOptions } from './deadline.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
 export type {
   Env,
@@ -19,10 +22,14 @@ export {
   type ToolFactory,
 } from './env-definition.ts';
 export { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
+export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate.ts';
 export { type JsonSchema, type SchemaMistake, validate, validateWithDefaults } from './json-schema.ts';
 export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from './learner.ts';
+export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
 export type { ContentBlock, Message, ToolCall, ToolDescription } from './message.ts';
 export { nearest } from './nearest.ts';
+export { type OpenEnvOptions, openEnv } from './open-env.ts';
+export { completeOptions } from './options.ts';
 export {
   type AbortedOutcome,
   aborted,
@@ -34,6 +41,14 @@ export {
   truncated,
 } from './outcome.ts';
 export {
+  findPlugin,
+  type LoadedPlugin,
+  listPlugins,
+  loadPlugin,
+  type PluginInfo,
+  type PluginTypes,
+} from './plugin.ts';
+export {
   type Action,
   type ActionTokens,
   isParseFailure,
@@ -42,6 +57,8 @@ export {
   type PolicySpec,
   type SamplingOptions,
 } from './policy.ts';
+export { definePolicy, type OpenPolicy, type PolicyDefinition } from './policy-definition.ts';
+export { parseReference, type Reference } from './reference.ts';
 export {
   outcome,
   process,
@@ -53,6 +70,8 @@ export {
   weigh,
 } from './reward.ts';
 export { createRng, deriveSeed, type Rng } from './rng.ts';
+export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout.ts';
+export { type Scripted, scriptedPolicy } from './scripted-policy.ts';
 export {
   defineTool,
   type Tool,
@@ -62,4 +81,12 @@ export {
   text,
 } from './tool.ts';
 export { type InitialContext, type Meaning, type Start, ToolEnv } from './tool-env.ts';
+export { defineTrainer, type Metrics, type Run, type TrainEvent, type Trainer } from './trainer.ts';
+export { type TrainingRow, toTrainingRows } from './training-row.ts';
 export type { Trajectory, TrajectoryStep } from './trajectory.ts';
+export {
+  appendTrajectory,
+  decodeTrajectory,
+  encodeTrajectory,
+  readTrajectories,
+} from './trajectory-jsonl.ts';

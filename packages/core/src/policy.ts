@@ -32,6 +32,7 @@ export interface ActionTokens {
 }
 
 export interface Action {
+  /** All that was generated, tool calls included; the next observation's assistant message carries it as content. */
   text: string;
   toolCalls: (ToolCall | ParseFailure)[];
   stopReason: 'stop' | 'length' | 'tool_call';
@@ -46,6 +47,7 @@ export interface PolicySpec {
 
 export interface Policy {
   readonly spec: PolicySpec;
+  /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token: the episode is truncated. */
   act(observation: Observation, options: SamplingOptions): Promise<Action>;
   /** Frees what was kept for an episode. */
   endEpisode?(episodeId: string): void;

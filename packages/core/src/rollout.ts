@@ -1,4 +1,5 @@
 /** The loop: policies act in environments, many episodes at once, each at its own pace. */
+import { setMaxListeners } from 'node:events';
 import { Deadline } from './deadline.ts';
 import type { Env } from './env.ts';
 import type { OpenEnv } from './env-definition.ts';
@@ -62,6 +63,7 @@ export async function collect<Task>(
 async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
   options.signal?.throwIfAborted();
   const leave = new AbortController();
+  setMaxListeners(0, leave.signal);
   const follow = () => leave.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', follow, { once: true });
 

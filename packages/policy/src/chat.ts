@@ -1,4 +1,5 @@
 /** Conversations as tokens: the checkpoint's own tokenizer and chat template, and prompts that grow without re-tokenising. */
+import { isDeepStrictEqual } from 'node:util';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import type { Message, Observation } from '@toolenv/core';
@@ -54,8 +55,7 @@ export class Chat {
     const count = previous.observation.messages.length;
     const turn = observation.messages[count];
     if (turn?.role !== 'assistant' || turn.content !== previous.text) return undefined;
-    const kept = previous.observation.messages.every((message, index) => message === observation.messages[index]);
-    if (!kept) return undefined;
+    if (!isDeepStrictEqual(previous.observation.messages, observation.messages.slice(0, count))) return undefined;
 
     const upToTurn = this.render({ messages: observation.messages.slice(0, count + 1), tools: observation.tools }, false);
     const whole = this.render(observation);

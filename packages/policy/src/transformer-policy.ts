@@ -2,7 +2,7 @@
 import { type Action, type Observation, type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
 import { Chat, type Turn } from './chat.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
-import { createModel } from './model.ts';
+import { createModel, type Model } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
 import type { Runtime } from './runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler.ts';
@@ -66,6 +66,7 @@ export interface LoadedPolicy {
   policy: TransformerPolicy;
   learner: TransformerLearner;
   chat: Chat;
+  model: Model;
 }
 
 /** Opens a Hugging Face checkpoint folder. */
@@ -79,5 +80,5 @@ export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}
   const model = createModel(checkpoint.config, checkpoint.weights);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
   const policy = new TransformerPolicy(spec, chat, new Sampler(runtime, model, options.sampler));
-  return { policy, learner: new TransformerLearner(runtime, model, checkpoint, options.learner), chat };
+  return { policy, learner: new TransformerLearner(runtime, model, checkpoint, options.learner), chat, model };
 }

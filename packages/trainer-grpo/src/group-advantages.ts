@@ -5,7 +5,8 @@
  * each one's group. A group of one has advantage (score − 0) / (1 + 1e-6), as in the paper's code.
  */
 export function groupAdvantages(scores: readonly number[], groups: readonly number[]): number[] {
-  const members = Map.groupBy(scores.keys(), (index) => groups[index]!);
+  const members = new Map<number, number[]>();
+  for (const [index, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), index]);
   const advantages = new Array<number>(scores.length);
   for (const indices of members.values()) {
     const { mean, deviation } = moments(indices.map((index) => scores[index]!));

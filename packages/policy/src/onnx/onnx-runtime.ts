@@ -1,7 +1,7 @@
 /** Runs programs on ONNX Runtime. */
 import { type InferenceSession, InferenceSession as Sessions, Tensor as OrtTensor } from 'onnxruntime-node';
 import type { Program } from '../ops.ts';
-import { type Executable, type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
+import { type Executable, type GradientRequest, gradientOf, type Runtime, type Tensor, type Tensors } from '../runtime.ts';
 import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
 
@@ -29,7 +29,7 @@ export function onnxRuntime({ threads }: OnnxRuntimeOptions = {}): Runtime {
           for (const name of inputs) {
             const value = given[name];
             if (!value) throw new RangeError(`Input "${name}" is missing.`);
-            feeds[name] = toOrt(value.data, value.dims);
+            feeds[name] = toOrt(value);
           }
           const results = await session.run(feeds);
           const outputs: Tensors = {};
@@ -62,6 +62,15 @@ function buildModel(program: Program, request?: GradientRequest): { model: Uint8
   return ops.graph.build(outputs);
 }
 
-function toOrt(data: Float32Array | Int32Array, dims: readonly number[]): OrtTensor {
-  return data instanceof Float32Array ? new OrtTensor('float32', data, dims) : new OrtTensor('int32', data, dims);
+/** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
+const wrapped = new WeakMap<Tensor, OrtTensor>();
+
+function toOrt(value: Tensor): OrtTensor {
+  let known = wrapped.get(value);
+  if (!known) {
+    const { data, dims } = value;
+    known = data instanceof Float32Array ? new OrtTensor('float32', data, dims) : new OrtTensor('int32', data, dims);
+    wrapped.set(value, known);
+  }
+  return known;
 }

@@ -1,0 +1,73 @@
+/** Entities of a world, and what is said of each kind. */
+
+export type KindName =
+  | 'person'
+  | 'film'
+  | 'book'
+  | 'company'
+  | 'city'
+  | 'band'
+  | 'university'
+  | 'river'
+  | 'mountain'
+  | 'museum';
+
+/** A functional relation: each entity of the kind has exactly one target, named in its document. */
+export interface Relation {
+  readonly target: KindName;
+  /** Noun phrases for the target, of a subject `{x}`: a name or another such phrase. */
+  readonly phrases: readonly string[];
+  /** Questions for the target, of a subject `{x}`. */
+  readonly questions: readonly string[];
+  /** Yes/no questions whether `{a}` and `{b}` have one target. */
+  readonly same?: readonly string[];
+}
+
+/** Questions which of `{a}` and `{b}` has the earlier or the later year. */
+export interface YearQuestions {
+  readonly earlier: readonly string[];
+  readonly later: readonly string[];
+}
+
+/** Questions which of `{a}` and `{b}` has the target of a relation with the earlier or the later year. */
+export interface TargetYearQuestions extends YearQuestions {
+  readonly relation: string;
+}
+
+/**
+ * A kind of entity. Its documents take one template of each group of `sentences`, in order; an empty one is
+ * no sentence. Slots: `{self}`, `{year}`,
+ * the names of relations, `{trait}`, `{rival}` (another entity, mentioned in passing), and `{he}`, `{He}`, `{his}`, `{His}`.
+ */
+export interface Kind {
+  /** How the kind is named in front of a name: `the film Silver Harbour`; absent where only the name is said. */
+  readonly noun?: string;
+  /** Share of a world's entities. */
+  readonly share: number;
+  readonly relations: Readonly<Record<string, Relation>>;
+  readonly sentences: readonly (readonly string[])[];
+  readonly traits: readonly string[];
+  readonly byYear?: YearQuestions;
+  readonly byTargetYear?: TargetYearQuestions;
+}
+
+export interface Entity {
+  readonly kind: KindName;
+  readonly name: string;
+  readonly year: number;
+  readonly trait: string;
+  readonly gender: 'he' | 'she';
+  /** Relation → target. */
+  readonly links: Record<string, Entity>;
+  /** An entity that is no target, whose name mostly shares a word with this one's. */
+  rival: Entity;
+  document: EntityDocument;
+}
+
+/** A document of a few sentences about one entity. */
+export interface EntityDocument {
+  readonly title: string;
+  readonly sentences: readonly string[];
+  /** Slot (a relation or `year`) → number of the sentence that tells it. */
+  readonly factSentence: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,17 @@
+/** Templates: text with `{slots}`. */
+
+const slot = /\{(\w+)\}/g;
+
+/** `template` with each slot replaced by its value; a slot without one is a mistake in the template. */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replaceAll(slot, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`Slot {${name}} of "${template}" has no value.`);
+    return value;
+  });
+}
+
+/** The names of the slots, in order. */
+export function slotsOf(template: string): string[] {
+  return Array.from(template.matchAll(slot), ([, name]) => name!);
+}

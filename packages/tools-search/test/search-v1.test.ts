@@ -1,0 +1,49 @@
+import { createRng, type Tool, validate } from '@toolenv/core';
+import createSearchTool from '@toolenv/tools-search/search-v1';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const documents = [
+  { title: 'Alder Point', text: 'Alder Point is a city.\nIt lies on a river.' },
+  { title: 'Mara Velden', text: 'Mara Velden was born in Alder Point.' },
+];
+const context = { signal: new AbortController().signal, rng: createRng(1), episodeId: 'e', callIndex: 0 };
+
+let tool: Tool;
+beforeAll(async () => {
+  tool = await createSearchTool({ documents, topK: 2 });
+});
+afterAll(() => tool.close!());
+
+test('answers one line per document, and the documents as data', async () => {
+  const result = await tool.execute({ query: 'Alder Point' }, context);
+  expect(result.content).toEqual([
+    {
+      type: 'text',
+      text: 'Alder Point: Alder Point is a city. It lies on a river.\nMara Velden: Mara Velden was born in Alder Point.',
+    },
+  ]);
+  const data = result.structuredContent as { documents: { title: string; score: number }[] };
+  expect(data.documents.map(({ title }) => title)).toEqual(['Alder Point', 'Mara Velden']);
+  expect(data.documents[0]!.score).toBeGreaterThan(data.documents[1]!.score);
+});
+
+test('says so when it finds nothing', async () => {
+  const result = await tool.execute({ query: '?!' }, context);
+  expect(result.content).toEqual([{ type: 'text', text: 'No document found.' }]);
+});
+
+test('accepts a query and nothing else', () => {
+  expect(validate(tool.inputSchema, { query: 'x' })).toEqual([]);
+  expect(validate(tool.inputSchema, { query: '' })[0]!.path).toBe('/query');
+  expect(validate(tool.inputSchema, {})[0]!.path).toBe('/query');
+  expect(validate(tool.inputSchema, { query: 'x', k: 9 })[0]!.path).toBe('/k');
+});
+
+test('stops when the call is aborted', async () => {
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(tool.execute({ query: 'Alder' }, { ...context, signal })).rejects.toThrow('enough');
+});
+
+test('says how to mend a wrong topK', async () => {
+  await expect(createSearchTool({ documents, topK: 0 })).rejects.toMatchObject({ code: 'usage.top_k' });
+});

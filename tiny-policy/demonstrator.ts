@@ -1,0 +1,41 @@
+/** A Policy that plays strategies and writes them as the tiny policy would: the source of supervised training rows. */
+import { type Action, createRng, type Message, type Observation, type Policy, type SamplingOptions } from '@toolenv/core';
+import type { QaRecord } from '@toolenv/envs-qa';
+import { type Chat, parseToolCalls, type Turn } from '@toolenv/policy';
+import { drawStrategy, type Mix, type Move } from './strategies.ts';
+
+/** Plays `mix` on questions whose records are known by their text. Its actions carry tokens, so rollouts become rows. */
+export function demonstrator(chat: Chat, recordOf: ReadonlyMap<string, QaRecord>, mix: Mix): Policy {
+  const episodes = new Map<string, { moves: Generator<Move, void, string>; turn?: Turn }>();
+  return {
+    spec: { name: 'demonstrator', contextLength: Number.MAX_SAFE_INTEGER },
+    async act(observation: Observation, { episodeId = '', seed }: SamplingOptions): Promise<Action> {
+      let episode = episodes.get(episodeId);
+      if (!episode) {
+        const rng = createRng(seed, 'strategy');
+        const record = recordOf.get(questionOf(observation))!;
+        episode = { moves: drawStrategy(mix, rng)(record, rng) };
+        episodes.set(episodeId, episode);
+      }
+      const { value: move } = episode.moves.next(observation.messages.at(-1)!.content);
+      const raw = write(move!);
+      const written = chat.encode(raw);
+      const action = Int32Array.from([...written, chat.endTokens[0]!]);
+      const prompt = (episode.turn && chat.continuation(episode.turn, observation)) ?? chat.prompt(observation);
+      const { text, toolCalls } = parseToolCalls(raw);
+      episode.turn = { observation, prompt, action, text };
+      const tokens = { prompt, action, logprobs: new Float32Array(action.length) };
+      return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop', tokens };
+    },
+    endEpisode: (episodeId) => void episodes.delete(episodeId),
+  };
+}
+
+function questionOf({ messages }: Observation): string {
+  return messages.find(({ role }: Message) => role === 'user')!.content;
+}
+
+function write(move: Move): string {
+  if ('answer' in move) return `<answer>${move.answer}</answer>`;
+  return `<tool_call>{"name": "search", "arguments": {"query": ${JSON.stringify(move.search)}}}</tool_call>`;
+}

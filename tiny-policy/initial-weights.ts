@@ -1,0 +1,20 @@
+/** Random weights to begin with: normal with standard deviation 0.02, norms at one, biases at zero (as in Qwen2). */
+import { createRng } from '@toolenv/core';
+import { parameterShapes, type Qwen2Config, type Tensors, tensor } from '@toolenv/policy';
+
+export function initialWeights(config: Qwen2Config, seed: number): Tensors {
+  const weights: Tensors = {};
+  for (const [name, shape] of parameterShapes(config)) {
+    const rng = createRng(seed, name);
+    const values = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
+    if (name.endsWith('norm.weight')) values.fill(1);
+    else if (!name.endsWith('bias')) for (let i = 0; i < values.length; i++) values[i] = 0.02 * normal(rng.float(), rng.float());
+    weights[name] = tensor(values, shape);
+  }
+  return weights;
+}
+
+/** A standard normal number from two uniform ones (Box–Muller). */
+function normal(u: number, v: number): number {
+  return Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
+}

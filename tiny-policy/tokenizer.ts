@@ -1,0 +1,95 @@
+/** The tiny policy's tokenizer: byte-level BPE in which every word of the worlds is one token, and any other text is bytes. */
+
+/** The chat template: short, because every token of it is computed in every episode. */
+export const chatTemplate: string = [
+  "{%- for message in messages -%}<|im_start|>{% if message.role == 'tool' %}tool<tool_response>{{ message.content }}</tool_response>",
+  "{%- else %}{{ message.role }}{% if message.content %} {{ message.content }}{% endif %}{% endif -%}",
+  '{%- for call in message.tool_calls or [] -%}<tool_call>{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}</tool_call>{%- endfor -%}',
+  '<|im_end|>{%- endfor -%}',
+  '{%- if add_generation_prompt -%}<|im_start|>assistant{%- endif -%}',
+].join('');
+
+/** Text that is one token wherever it stands: turn marks, tags, and the fixed parts of a search call. */
+const special = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
+const tags = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>', '<answer>', '</answer>'];
+const searchCall = ['{"name": "search", "arguments": {"query": "', '"}}'];
+const roles = ['system', 'user', 'assistant', 'tool'];
+
+export interface TokenizerFiles {
+  tokenizer: Record<string, unknown>;
+  tokenizerConfig: Record<string, unknown>;
+  vocabularySize: number;
+  endOfTurn: number;
+  padding: number;
+}
+
+/** Builds tokenizer.json and tokenizer_config.json for a closed vocabulary of words. */
+export function buildTokenizer(words: readonly string[]): TokenizerFiles {
+  const bytes = [...byteCharacters().values()];
+  const pieces = [...new Set([...roles, ...words].map(byteLevel))].filter((piece) => !bytes.includes(piece));
+  const vocab = Object.fromEntries([...bytes, ...pieces].map((piece, id) => [piece, id]));
+  const first = bytes.length + pieces.length;
+  const addedTokens = [...special, ...tags, ...searchCall].map((content, index) => ({
+    id: first + index,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special: special.includes(content),
+  }));
+  const idOf = (content: string) => addedTokens.find((token) => token.content === content)!.id;
+  const tokenizer = {
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: addedTokens,
+    // A line's first word is the same token as anywhere else.
+    normalizer: { type: 'Replace', pattern: { String: '\n' }, content: '\n ' },
+    pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    post_processor: null,
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      type: 'BPE',
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: true,
+      vocab,
+      merges: [],
+    },
+  };
+  const tokenizerConfig = {
+    tokenizer_class: 'PreTrainedTokenizerFast',
+    clean_up_tokenization_spaces: false,
+    eos_token: '<|im_end|>',
+    pad_token: '<|endoftext|>',
+    chat_template: chatTemplate,
+  };
+  return {
+    tokenizer,
+    tokenizerConfig,
+    vocabularySize: first + addedTokens.length,
+    endOfTurn: idOf('<|im_end|>'),
+    padding: idOf('<|endoftext|>'),
+  };
+}
+
+/** A word as it stands in running text: after a space, unless it is punctuation. */
+function byteLevel(word: string): string {
+  return /^[\p{L}\p{N}]/u.test(word) ? `Ġ${word}` : word;
+}
+
+/** GPT-2's printable character for each byte. */
+function byteCharacters(): Map<number, string> {
+  const characters = new Map<number, string>();
+  let next = 256;
+  for (let byte = 0; byte < 256; byte++) {
+    const printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    characters.set(byte, String.fromCharCode(printable ? byte : next++));
+  }
+  return characters;
+}
