@@ -160,6 +160,7 @@ test.each([
   ['future/x-v1', 'usage.spec_version', 'future@1.2.3 speaks toolenv spec v9, and this toolenv speaks v1'],
   ['upwards/x-v1', 'usage.bad_manifest', 'toolenv/envs/x-v1: expected must match pattern'],
   ['@lab/envs/hidden-v1', 'usage.bad_manifest', 'the manifest\'s "./hidden" is not in "exports"'],
+  ['@lab/envs/unbuilt-v1', 'usage.bad_manifest', 'dist/unbuilt.js, which is not there: build the package.'],
   ['@lab/envs/outside-v1', 'usage.bad_manifest', 'the manifest\'s "./outside" is not in "exports"'],
   ['@lab/envs/empty-v1', 'usage.bad_manifest', './empty has no default export: it must be the environment.'],
 ])('%s is refused in one line', async (ref, code, message) => {

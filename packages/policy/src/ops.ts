@@ -54,6 +54,11 @@ export interface Ops<T> {
    * int32 positions [B, T], cos and sin [max position, D/2].
    */
   rotary(x: T, positions: T, cos: T, sin: T): T;
+  /**
+   * softmax(queries · keysᵀ · scale + mask) · values: queries [B, H, S, D], keys and values [B, H, T, D], a mask that
+   * broadcasts to [B, H, S, T] and has no gradient.
+   */
+  attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
   /** x · sigmoid(x). */
   silu(x: T): T;
 }

@@ -110,8 +110,7 @@ export function selfAttention<T>(ops: Ops<T>, config: Qwen2Config, mask: T): Att
   const groupMask = ops.concat(Array.from({ length: groupSize }, () => mask), 0);
   return (_layer, queries, keys, values) => {
     const grouped = groupQueries(ops, config, queries);
-    const scores = ops.matmul(grouped, keys, { transposeB: true, scale: 1 / Math.sqrt(headWidth(config)) });
-    const mixed = ops.matmul(ops.softmax(ops.add(scores, groupMask)), values);
+    const mixed = ops.attention(grouped, keys, values, groupMask, 1 / Math.sqrt(headWidth(config)));
     return ops.reshape(mixed, ops.shapeOf(queries));
   };
 }

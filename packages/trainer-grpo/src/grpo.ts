@@ -72,13 +72,19 @@ async function* train(options: GrpoOptions & Run): AsyncGenerator<TrainEvent, vo
 /** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
 function drawGroups<Task>(tasks: TaskSet<Task>, options: GrpoOptions & Run, step: number): EpisodeRequest<Task>[] {
   const { questionsPerStep, groupSize, seed } = options;
-  return Array.from({ length: questionsPerStep * groupSize }, (_, index) => {
-    const group = Math.floor(index / groupSize);
+  const episodes: EpisodeRequest<Task>[] = [];
+  let epoch = -1;
+  let order: number[] = [];
+  for (let group = 0; group < questionsPerStep; group++) {
     const drawn = step * questionsPerStep + group;
-    const epoch = Math.floor(drawn / tasks.length);
-    const order = createRng(seed, 'tasks', epoch).shuffle([...Array(tasks.length).keys()]);
-    return { task: tasks.at(order[drawn % tasks.length]!), group, member: index % groupSize };
-  });
+    if (Math.floor(drawn / tasks.length) !== epoch) {
+      epoch = Math.floor(drawn / tasks.length);
+      order = createRng(seed, 'tasks', epoch).shuffle([...Array(tasks.length).keys()]);
+    }
+    const task = tasks.at(order[drawn % tasks.length]!);
+    for (let member = 0; member < groupSize; member++) episodes.push({ task, group, member });
+  }
+  return episodes;
 }
 
 /** One optimizer step from the trajectories of a rollout. */

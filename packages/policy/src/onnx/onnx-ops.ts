@@ -233,6 +233,23 @@ export class OnnxOps implements Ops<Value> {
     return this.#record([x], y, [(g) => this.rotary(g, positions, cos, backward())]);
   }
 
+  attention(queries: Value, keys: Value, values: Value, mask: Value, scale: number): Value {
+    const scores = this.matmul(queries, keys, { transposeB: true, scale });
+    const probabilities = this.softmax(this.add(scores, mask));
+    const y = this.matmul(probabilities, values);
+    // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is the smaller sum by far.
+    const scoreGradient = (g: Value) =>
+      this.#once(`scores ${y.name} ${g.name}`, () => {
+        const toProbabilities = this.matmul(g, values, { transposeB: true });
+        return this.mul(probabilities, this.sub(toProbabilities, this.sum(this.mul(g, y), [-1])));
+      });
+    return this.#record([queries, keys, values], y, [
+      (g) => this.matmul(scoreGradient(g), keys, { scale }),
+      (g) => this.matmul(scoreGradient(g), queries, { transposeA: true, scale }),
+      (g) => this.matmul(probabilities, g, { transposeA: true }),
+    ]);
+  }
+
   silu(x: Value): Value {
     const options = { domain: microsoft, attributes: { alpha: 1 }, floats: ['alpha'] };
     const y = this.graph.node('QuickGelu', [x], 'float32', x.shape, options);

@@ -1,0 +1,38 @@
+/** Holds the arrows of ARCHITECTURE.md: who may depend on whom. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const packages = join(import.meta.dirname, '..', 'packages');
+const folders = readdirSync(packages);
+
+function read(folder: string, file: string): string {
+  return readFileSync(join(packages, folder, file), 'utf8');
+}
+
+function importsOf(folder: string): { file: string; specifier: string }[] {
+  const files = readdirSync(join(packages, folder, 'src'), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const statements = read(folder, join('src', file)).matchAll(/(?:from|import)\s+'([^']+)'/g);
+      return [...statements].map((match) => ({ file, specifier: match[1]! }));
+    });
+}
+
+describe.each(folders)('packages/%s', (folder) => {
+  const manifest = JSON.parse(read(folder, 'package.json')) as { name: string; dependencies?: Record<string, string> };
+  const declared = Object.keys(manifest.dependencies ?? {});
+
+  test('depends on no package of ours but core', () => {
+    const ours = declared.filter((name) => name.startsWith('@toolenv/') || name === 'toolenv');
+    expect(ours).toEqual(folder === 'core' ? [] : ['@toolenv/core']);
+  });
+
+  test('imports only what it declares', () => {
+    const foreign = importsOf(folder).filter(({ specifier }) => !/^(node:|\.{1,2}\/)/.test(specifier));
+    expect(foreign.length).toBeGreaterThan(0);
+    const undeclared = foreign.filter(({ specifier }) => !declared.some((name) => specifier === name || specifier.startsWith(`${name}/`)));
+    expect(undeclared).toEqual([]);
+  });
+});
