@@ -20,7 +20,7 @@ export interface EpisodeRequest<Task = unknown> {
 }
 
 export interface RolloutOptions<Task = unknown> {
-  env: OpenEnv<Task>;
+  env: Pick<OpenEnv<Task>, 'episode' | 'ref' | 'packageVersion'>;
   policy: Policy;
   /** Drawn from as episodes begin, so that it may be a generator. */
   episodes: Iterable<EpisodeRequest<Task>>;

@@ -1,6 +1,7 @@
 /** The closed vocabulary of all worlds, for word-level tokenizers. */
-import { firstWords, secondWords } from './name-words.ts';
+
 import { kindNames, kinds } from './kinds.ts';
+import { firstWords, secondWords } from './name-words.ts';
 import { years } from './world.ts';
 
 /** Words and punctuation marks of a text, as they stand: `Who?` gives `Who`, `?`. */
@@ -11,7 +12,8 @@ export function wordsOf(text: string): string[] {
 /** Every word and punctuation mark that a document, a question or an answer of any world can contain, sorted. */
 export function worldVocabulary(): string[] {
   const words = new Set<string>([...firstWords, ...secondWords, ...years.map(String)]);
-  for (const word of ['yes', 'no', 'the', 'he', 'she', 'He', 'She', 'his', 'her', 'His', 'Her']) words.add(word);
+  for (const word of ['yes', 'no', 'the', 'he', 'she', 'He', 'She', 'his', 'her', 'His', 'Her'])
+    words.add(word);
   for (const name of kindNames) {
     const { noun, relations, sentences, traits, byYear, byTargetYear } = kinds[name];
     const templates = [...sentences.flat(), ...traits, ...(noun ? [noun] : [])];

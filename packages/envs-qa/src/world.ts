@@ -59,7 +59,16 @@ function newEntity(kind: KindName, name: string, rng: Rng): Entity {
   const [year, trait] = [rng.pick(years), rng.pick(kinds[kind].traits)];
   const gender = rng.float() < 0.5 ? 'he' : 'she';
   const unset = undefined as unknown;
-  return { kind, name, year, trait, gender, links: {}, rival: unset as Entity, document: unset as EntityDocument };
+  return {
+    kind,
+    name,
+    year,
+    trait,
+    gender,
+    links: {},
+    rival: unset as Entity,
+    document: unset as EntityDocument,
+  };
 }
 
 function marry(persons: readonly Entity[], rng: Rng): void {

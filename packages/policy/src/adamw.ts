@@ -8,6 +8,8 @@ export const stateOf = {
   gradient: (name: string): string => `gradient ${name}`,
   mean: (name: string): string => `mean ${name}`,
   variance: (name: string): string => `variance ${name}`,
+  /** The name under which the program gives the new value of an input. */
+  updated: (name: string): string => `updated ${name}`,
 };
 
 const settings = [
@@ -22,7 +24,7 @@ const settings = [
 ] as const;
 
 /**
- * New weights, means and variances under their own names, and `gradNorm` [] before clipping. Weights of one dimension
+ * The updated weights, means and variances, and `gradNorm` [] before clipping. Weights of one dimension
  * (biases, norms) are not decayed, as in Hugging Face's Trainer.
  */
 export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Program {
@@ -52,9 +54,9 @@ export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Pr
       const scale = ops.add(ops.sqrt(ops.div(variance, setting.varianceCorrection)), setting.epsilon);
       const direction = ops.div(ops.div(mean, setting.meanCorrection), scale);
       const decayed = shape.length < 2 ? direction : ops.add(direction, ops.mul(weight, setting.weightDecay));
-      outputs[name] = ops.sub(weight, ops.mul(decayed, setting.learningRate));
-      outputs[stateOf.mean(name)] = mean;
-      outputs[stateOf.variance(name)] = variance;
+      outputs[stateOf.updated(name)] = ops.sub(weight, ops.mul(decayed, setting.learningRate));
+      outputs[stateOf.updated(stateOf.mean(name))] = mean;
+      outputs[stateOf.updated(stateOf.variance(name))] = variance;
     }
     return outputs;
   };

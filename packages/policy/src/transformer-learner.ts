@@ -71,8 +71,10 @@ export class TransformerLearner implements Learner {
       const message = `The gradient norm is ${gradNorm}: nothing was updated; lower the learning rate.`;
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
-    this.#model.weights = Object.fromEntries([...this.#shapes.keys()].map((name) => [name, outputs[name] as Tensor]));
-    this.#optimizer = { step, state: Object.fromEntries(Object.keys(state).map((name) => [name, outputs[name] as Tensor])) };
+    const updated = (names: Iterable<string>): Tensors =>
+      Object.fromEntries([...names].map((name) => [name, outputs[stateOf.updated(name)] as Tensor]));
+    this.#model.weights = updated(this.#shapes.keys());
+    this.#optimizer = { step, state: updated(Object.keys(state)) };
     return { gradNorm };
   }
 

@@ -34,11 +34,7 @@ export const band: Kind = {
       'Its singer is {singer}, and it was signed by {label}.',
       '{label} signed it, and its singer is {singer}.',
     ],
-    [
-      '',
-      'It is known for music about {trait}.',
-      'It is often confused with {rival}.',
-    ],
+    ['', 'It is known for music about {trait}.', 'It is often confused with {rival}.'],
   ],
   traits: ['ships', 'horses', 'gardens', 'gold', 'silk'],
   byYear: {

@@ -45,7 +45,13 @@ export const book: Kind = {
   },
   byTargetYear: {
     relation: 'author',
-    earlier: ['Which book has the author who was born first, {a} or {b}?', 'Which book has the older author, {a} or {b}?'],
-    later: ['Which book has the author who was born later, {a} or {b}?', 'Which book has the younger author, {a} or {b}?'],
+    earlier: [
+      'Which book has the author who was born first, {a} or {b}?',
+      'Which book has the older author, {a} or {b}?',
+    ],
+    later: [
+      'Which book has the author who was born later, {a} or {b}?',
+      'Which book has the younger author, {a} or {b}?',
+    ],
   },
 };

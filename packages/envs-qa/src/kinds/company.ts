@@ -18,7 +18,11 @@ export const company: Kind = {
     seat: {
       target: 'city',
       phrases: ['the city where {x} is based', 'the home city of {x}'],
-      questions: ['Which city is {x} based in?', 'In which city is {x} based?', 'What is the home city of {x}?'],
+      questions: [
+        'Which city is {x} based in?',
+        'In which city is {x} based?',
+        'What is the home city of {x}?',
+      ],
       same: ['Are {a} and {b} based in the same city?'],
     },
   },

@@ -32,7 +32,10 @@ export const mountain: Kind = {
   ],
   traits: ['gold', 'horses', 'gardens', 'glass'],
   byYear: {
-    earlier: ['Which mountain was mapped first, {a} or {b}?', 'Which mountain was mapped earlier, {a} or {b}?'],
+    earlier: [
+      'Which mountain was mapped first, {a} or {b}?',
+      'Which mountain was mapped earlier, {a} or {b}?',
+    ],
     later: ['Which mountain was mapped later, {a} or {b}?'],
   },
 };

@@ -18,8 +18,15 @@ export const person: Kind = {
     university: {
       target: 'university',
       phrases: ['the university where {x} studied', 'the university of {x}'],
-      questions: ['Where did {x} study?', 'Which university did {x} study at?', 'At which university did {x} study?'],
-      same: ['Did {a} and {b} study at the same university?', 'Is the university of {a} the same as that of {b}?'],
+      questions: [
+        'Where did {x} study?',
+        'Which university did {x} study at?',
+        'At which university did {x} study?',
+      ],
+      same: [
+        'Did {a} and {b} study at the same university?',
+        'Is the university of {a} the same as that of {b}?',
+      ],
     },
     spouse: {
       target: 'person',
@@ -29,7 +36,11 @@ export const person: Kind = {
     employer: {
       target: 'company',
       phrases: ['the company that {x} works for', 'the employer of {x}'],
-      questions: ['Which company does {x} work for?', 'What is the employer of {x}?', 'Who is the employer of {x}?'],
+      questions: [
+        'Which company does {x} work for?',
+        'What is the employer of {x}?',
+        'Who is the employer of {x}?',
+      ],
       same: ['Do {a} and {b} work for the same company?', 'Is the employer of {a} the same as that of {b}?'],
     },
   },
@@ -56,7 +67,11 @@ export const person: Kind = {
   ],
   traits: ['painter', 'singer', 'writer', 'teacher', 'doctor', 'cook'],
   byYear: {
-    earlier: ['Who was born first, {a} or {b}?', 'Who was born earlier, {a} or {b}?', 'Who is older, {a} or {b}?'],
+    earlier: [
+      'Who was born first, {a} or {b}?',
+      'Who was born earlier, {a} or {b}?',
+      'Who is older, {a} or {b}?',
+    ],
     later: ['Who was born later, {a} or {b}?', 'Who is younger, {a} or {b}?'],
   },
 };

@@ -25,7 +25,7 @@ export const river: Kind = {
     [
       '{self} is a river that rises on the mountain {source}.',
       'The river {self} rises on the mountain {source}.',
-      '{self} is a river, and its source is the mountain {source}.',
+      '{self} is a river, and its source is {source}.',
     ],
     [
       'It meets the sea in {mouth} and was first mapped by {explorer}.',

@@ -1,0 +1,65 @@
+/** The progress bar on stderr: done of total, a line of numbers, the time left. */
+import { type Options, type Params, SingleBar } from 'cli-progress';
+import { timeText } from './number-text.ts';
+
+/** Columns of the bar itself: with numbers and time left, a line stays within 100 columns. */
+const barWidth = 16;
+
+/**
+ * A bar that redraws itself in a terminal, and writes a line every ten seconds where stderr is a file or pipe. It is
+ * removed when it stops.
+ */
+export class Progress {
+  readonly #bar: SingleBar;
+  readonly #first: number;
+  readonly #begun: number = performance.now();
+  #done: number;
+  #changed: number = this.#begun;
+  #status = '';
+
+  /** @param first How much was done before it began, as in a resumed run. */
+  constructor(label: string, total: number, first = 0) {
+    this.#first = first;
+    this.#done = first;
+    this.#bar = new SingleBar({
+      format: (options, params) => this.#line(label, options, params),
+      barsize: barWidth,
+      stream: process.stderr,
+      clearOnComplete: true,
+      noTTYOutput: true,
+      notTTYSchedule: 10_000,
+      forceRedraw: true,
+    });
+    // The bar turns off the terminal's line wrapping, which must not outlive a process that quits at once.
+    process.once('exit', this.stop);
+    this.#bar.start(total, first);
+  }
+
+  /** @param status Numbers to show beside the bar. */
+  update(done: number, status: string): void {
+    if (done !== this.#done) this.#changed = performance.now();
+    this.#done = done;
+    this.#status = status;
+    this.#bar.update(done);
+  }
+
+  readonly stop = (): void => {
+    process.removeListener('exit', this.stop);
+    this.#bar.stop();
+  };
+
+  #line(label: string, options: Options, { value, total }: Params): string {
+    const filled = Math.round((barWidth * Math.min(value, total)) / Math.max(total, 1));
+    const bar = '█'.repeat(filled) + '░'.repeat((options.barsize ?? barWidth) - filled);
+    return [`${label} ${bar} ${value}/${total}`, this.#status, this.#left(total)].filter(Boolean).join('  ');
+  }
+
+  /** As fast as so far, counted down between updates. */
+  #left(total: number): string {
+    const gained = this.#done - this.#first;
+    if (gained === 0) return '';
+    const each = (this.#changed - this.#begun) / gained;
+    const left = each * (total - this.#done) - (performance.now() - this.#changed);
+    return `${timeText(left / 1000)} left`;
+  }
+}

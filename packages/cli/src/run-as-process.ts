@@ -1,0 +1,67 @@
+/** A piece of work as a process: signals, broken pipes and errors become what a shell expects. */
+import { messageOf, ToolEnvError } from '@toolenv/core';
+
+/** The reason of the signal that Ctrl-C (SIGINT) or SIGTERM aborts. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super(`interrupted by ${signal}`);
+    this.name = 'Interrupted';
+    this.exitCode = signal === 'SIGINT' ? 130 : 143;
+  }
+}
+
+/**
+ * Runs the work and ends the process.
+ *
+ * Exit codes: 0; 2 for a mistake of the person at the keyboard, told in one line; 1 for anything else that was thrown;
+ * 130 after Ctrl-C, 143 after SIGTERM. The first of these signals aborts `signal`; the second one ends the process at once.
+ * Whoever reads the output may go away (`| head`): the work goes on, and what would be printed is dropped.
+ */
+export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>): Promise<never> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
+  const signal = interruptSignal();
+  const exitCode = await work(signal).then(
+    () => 0,
+    (error: unknown) => report(error, signal),
+  );
+  // Not process.exitCode: a plugin may have left a handle open. Writes to a pipe may still be under way.
+  await Promise.all([drain(process.stdout), drain(process.stderr)]);
+  process.exit(exitCode);
+}
+
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      const interrupted = new Interrupted(name);
+      if (controller.signal.aborted) process.exit(interrupted.exitCode);
+      process.stderr.write('\nStopping… (once more to quit at once)\n');
+      controller.abort(interrupted);
+    });
+  }
+  return controller.signal;
+}
+
+/** Tells of an error on stderr and gives the exit code. */
+function report(error: unknown, signal: AbortSignal): number {
+  const { reason } = signal;
+  const isAbort = error === reason || (error instanceof Error && error.name === 'AbortError');
+  if (signal.aborted && isAbort) return (reason as Interrupted).exitCode;
+  if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) {
+    process.stderr.write(`toolenv: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}\n`);
+    return error.code.startsWith('usage.') ? 2 : 1;
+  }
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 1;
+}
+
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+}
+
+function drain(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.destroyed || !stream.writable) return Promise.resolve();
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}

@@ -1,0 +1,83 @@
+/** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
+import { constants, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
+
+export interface Checkpoint {
+  step: number;
+  folder: string;
+}
+
+const configFile = 'config.json';
+/** What a checkpoint has beside the model. */
+const trainingState = ['optimizer.safetensors', 'trainer_state.json'];
+
+/**
+ * Refuses a folder that has something in it, unless the run resumes there. Changes nothing.
+ * @throws ToolEnvError `usage.out_not_empty`, `usage.not_a_folder`.
+ */
+export async function refuseUsedFolder(out: string, remedy: string): Promise<void> {
+  if ((await filesOf(out)).length === 0) return;
+  throw new ToolEnvError('usage.out_not_empty', `--out ${out} is not empty: ${remedy}.`);
+}
+
+/**
+ * Refuses to resume a run that was another one. What `config` names must be as in the folder's config.json.
+ * @throws ToolEnvError `usage.other_run`
+ */
+export async function refuseOtherRun(out: string, config: Record<string, unknown>): Promise<void> {
+  if (!(await filesOf(out)).includes(configFile)) return;
+  const earlier: Record<string, unknown> = JSON.parse(await readFile(join(out, configFile), 'utf8'));
+  for (const [name, value] of Object.entries(config)) {
+    const [was, is] = [JSON.stringify(earlier[name]), JSON.stringify(value)];
+    if (was === is) continue;
+    const message = `--resume: the run in ${out} has ${name} ${was}, not ${is}: give the same, or another --out.`;
+    throw new ToolEnvError('usage.other_run', message);
+  }
+}
+
+/** Makes the folder and writes config.json. */
+export async function beginRun(out: string, config: Record<string, unknown>): Promise<void> {
+  await mkdir(out, { recursive: true });
+  await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
+}
+
+/** The checkpoint of the most steps, as core's saveCheckpoint lays them out. */
+export async function newestCheckpoint(out: string): Promise<Checkpoint | undefined> {
+  const names = await readdir(join(out, 'checkpoints')).catch(() => []);
+  const steps = names.map((name) => /^step-(\d+)$/.exec(name)?.[1]).filter((step) => step !== undefined);
+  if (steps.length === 0) return undefined;
+  const step = Math.max(...steps.map(Number));
+  return { step, folder: join(out, 'checkpoints', `step-${step}`) };
+}
+
+/** Copies a checkpoint's model, without what only training needs, to a folder that appears whole. */
+export async function exportPolicy(checkpoint: string, folder: string): Promise<void> {
+  const partial = `${folder}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  for (const name of await readdir(checkpoint)) {
+    if (trainingState.includes(name)) continue;
+    await copyFile(join(checkpoint, name), join(partial, name), constants.COPYFILE_FICLONE);
+  }
+  await rm(folder, { recursive: true, force: true });
+  await rename(partial, folder);
+}
+
+/** Writes a file that is never seen half-written. */
+export async function writeWhole(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.partial`, content);
+  await rename(`${file}.partial`, file);
+}
+
+/** Names in a folder; none if it is not there. */
+async function filesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    if (code !== 'ENOTDIR') throw error;
+    throw new ToolEnvError('usage.not_a_folder', `--out ${folder} is a file: name a folder.`);
+  }
+}

@@ -1,0 +1,169 @@
+/** Command-line flags from a JSON Schema: what a plugin declares as options becomes `--kebab-case` flags with help. */
+import { type JsonSchema, nearest, ToolEnvError, validate } from '@toolenv/core';
+import { Option } from 'commander';
+
+/** The keywords of a property's schema that flags and help are made from. */
+interface Property {
+  type?: unknown;
+  enum?: unknown[];
+  description?: string;
+  default?: unknown;
+  minimum?: number;
+  exclusiveMinimum?: number;
+  maximum?: number;
+  exclusiveMaximum?: number;
+  items?: Property;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/** `groupSize` → `--group-size`. */
+export function flagName(property: string): string {
+  return `--${property.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/**
+ * One option for each property of an object schema. A flag holds text until {@link readFlags} reads it, so that its
+ * errors are of one kind.
+ * @param taken Properties that the command has for itself.
+ */
+export function schemaFlags(schema: JsonSchema, taken: readonly string[] = []): Option[] {
+  const names = Object.entries(propertiesOf(schema)).filter(([name]) => !taken.includes(name));
+  return names.map(([name, property]) => {
+    const { description = '', default: fallback } = property;
+    if (property.type === 'boolean') {
+      return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
+    }
+    const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
+    const note = shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
+    return new Option(`${flagName(name)} <${placeholder(property)}>`, description + note);
+  });
+}
+
+/**
+ * The values of those flags, for the properties that were given.
+ * @param given Flags as commander has them: property → text, or a boolean.
+ * @throws ToolEnvError `usage.bad_flag`, naming the flag and what it takes.
+ */
+export function readFlags(schema: JsonSchema, given: Record<string, unknown>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(propertiesOf(schema))) {
+    const value = given[name];
+    if (typeof value === 'string') values[name] = readValue(property, value, `${flagName(name)} ${value}`);
+    else if (typeof value === 'boolean') values[name] = value;
+  }
+  return values;
+}
+
+/**
+ * The values of `key=value` pairs, as `--env-option` takes them.
+ * @param flag Names the flag in errors.
+ * @param owner Whose options they are.
+ * @throws ToolEnvError `usage.bad_flag` or `usage.unknown_option`.
+ */
+export function readPairs(
+  schema: JsonSchema,
+  pairs: readonly string[],
+  flag: string,
+  owner: string,
+): Record<string, unknown> {
+  const properties = propertiesOf(schema);
+  const values: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new ToolEnvError('usage.bad_flag', `${flag} ${pair}: write it as key=value.`);
+    const name = pair.slice(0, at);
+    const property = Object.hasOwn(properties, name) ? properties[name]! : undefined;
+    if (!property && !schema.additionalProperties) {
+      const names = Object.keys(properties);
+      const near = nearest(name, names);
+      const hint = near ? `Did you mean "${near}"?` : `Options: ${names.join(', ') || 'none'}.`;
+      throw new ToolEnvError('usage.unknown_option', `${owner} has no option "${name}". ${hint}`);
+    }
+    values[name] = readValue(property ?? {}, pair.slice(at + 1), `${flag} ${pair}`);
+  }
+  return values;
+}
+
+function propertiesOf(schema: JsonSchema): Record<string, Property> {
+  return (schema.properties ?? {}) as Record<string, Property>;
+}
+
+function readValue(property: Property, text: string, where: string): unknown {
+  const value = parse(property, text);
+  const [wrong] = value === undefined ? [] : validate(property as JsonSchema, value);
+  if (value !== undefined && !wrong) return value;
+  throw new ToolEnvError('usage.bad_flag', `${where}: give ${expected(property)}.`);
+}
+
+/** `undefined` if the text cannot be of the property's type. */
+function parse(property: Property, text: string): unknown {
+  if (property.enum) return property.enum.find((choice) => String(choice) === text);
+  switch (property.type) {
+    case 'string':
+      return text;
+    case 'integer':
+    case 'number':
+      return text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    case 'array': {
+      const items = text.split(',').map((item) => parse(property.items ?? {}, item.trim()));
+      return items.includes(undefined) ? undefined : items;
+    }
+    default:
+      return parseJson(text) ?? text;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a property takes, in words that follow "give". */
+function expected(property: Property): string {
+  if (property.enum) return orList(property.enum.map(String));
+  switch (property.type) {
+    case 'integer':
+      return `a whole number${range(property)}`;
+    case 'number':
+      return `a number${range(property)}`;
+    case 'boolean':
+      return 'true or false';
+    case 'string':
+      return 'text';
+    case 'array': {
+      const { minItems, maxItems, items = {} } = property;
+      const count = minItems !== undefined && minItems === maxItems ? `${minItems} values` : 'values';
+      return `${count} with commas between, each ${expected(items)}`;
+    }
+    default:
+      return 'JSON that fits its schema';
+  }
+}
+
+function range({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Property): string {
+  const low = minimum !== undefined ? `from ${minimum}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : '';
+  const high = maximum !== undefined ? `to ${maximum}` : exclusiveMaximum !== undefined ? `to below ${exclusiveMaximum}` : '';
+  if (low && !high) return minimum !== undefined ? ` ${low} up` : ` ${low}`;
+  if (high && !low) return ` up ${high}`;
+  return low && ` ${low} ${high}`;
+}
+
+function placeholder(property: Property): string {
+  if (property.enum) return property.enum.join('|');
+  if (property.type === 'array') {
+    const count = Math.min(property.minItems ?? 2, 3);
+    return Array.from({ length: count }, () => placeholder(property.items ?? {})).join(',');
+  }
+  return { integer: 'n', number: 'x', string: 'text' }[String(property.type)] ?? 'json';
+}
+
+function orList(choices: string[]): string {
+  const last = choices.at(-1) ?? 'nothing';
+  return choices.length > 1 ? `${choices.slice(0, -1).join(', ')} or ${last}` : last;
+}

@@ -1,0 +1,15 @@
+/** Bridge questions: two hops through an entity without a name, as HotpotQA's. */
+import { askChain, relationPaths, walk } from './chain.ts';
+import type { QuestionFamily } from './question-set.ts';
+
+const paths = relationPaths(2);
+
+/** Draws every pair of relations equally often. */
+export const bridgeQuestions: QuestionFamily = {
+  type: 'bridge',
+  draw(part, _number, rng) {
+    const { start, relations } = rng.pick(paths);
+    const chain = walk(rng.pick(part.ofKind[start]), relations);
+    return chain && askChain(chain, rng);
+  },
+};

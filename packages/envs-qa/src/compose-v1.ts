@@ -1,0 +1,15 @@
+/** The environment `compose-v1`. */
+import type { EnvDefinition } from '@toolenv/core';
+import { composeQuestions } from './compose-questions.ts';
+import type { QaRecord } from './hotpotqa-record.ts';
+import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
+
+const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
+  name: 'compose-v1',
+  description: 'Three- and four-hop questions about a synthetic world.',
+  questions: composeQuestions,
+  // Four searches, the answer, and one search to spare.
+  maxTurns: 6,
+});
+
+export default compose;

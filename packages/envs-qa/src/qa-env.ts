@@ -1,0 +1,112 @@
+/** QaEnv: a question, a search tool, an answer. All question families are played in it. */
+import {
+  type EnvLimits,
+  type EnvSpec,
+  type Meaning,
+  outcome,
+  process,
+  type RewardSpec,
+  type Start,
+  type Tool,
+  type ToolCallRecord,
+  ToolEnv,
+  terminated,
+} from '@toolenv/core';
+import { exactMatch, f1Score, substringMatch } from './answer-score.ts';
+import { readAnswer } from './answer-tag.ts';
+import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
+
+/** What is scored. Only `em` and `retrieved` weigh; the others are reported. */
+export const qaRewards: RewardSpec = {
+  em: outcome([0, 1], 1),
+  f1: outcome([0, 1], 0),
+  substring: outcome([0, 1], 0),
+  /** One well-formed answer, and no call that was a mistake. */
+  format: outcome([0, 1], 0),
+  /** Share of the gold documents that a turn found first; not scored in a turn that searched nothing. */
+  retrieved: process([0, 1], 0.1),
+};
+
+export const qaLimits: EnvLimits = {
+  maxTurns: 5,
+  maxCallsPerTurn: 1,
+  toolTimeout: 10_000,
+  maxToolCharacters: 2048,
+};
+
+const instruction = 'Answer the question. Use search to find documents. Put the answer in <answer></answer>.';
+
+export interface QaState {
+  readonly record: QaRecord;
+  /** How many documents the question needs. */
+  readonly gold: number;
+  /** Titles of gold documents that no search has found yet. */
+  readonly missing: Set<string>;
+  /** Whether a call was a mistake. */
+  mistaken: boolean;
+}
+
+/** Options of {@link QaEnv}. */
+export interface QaEnvOptions {
+  name: string;
+  limits: EnvLimits;
+  /** The tool of the role `search`; it is shared by episodes, which do not close it. */
+  search: Tool;
+}
+
+export class QaEnv extends ToolEnv<QaRecord, QaState> {
+  readonly spec: EnvSpec;
+  readonly #search: Tool;
+
+  constructor({ name, limits, search }: QaEnvOptions) {
+    super();
+    this.spec = { specVersion: 'v1', name, rewards: qaRewards, limits };
+    this.#search = search;
+  }
+
+  protected override initial(record: QaRecord): Start<QaState> {
+    const titles = goldTitles(record);
+    return {
+      state: { record, gold: titles.length, missing: new Set(titles), mistaken: false },
+      messages: [
+        { role: 'system', content: instruction },
+        { role: 'user', content: record.question },
+      ],
+    };
+  }
+
+  protected override tools(): Tool[] {
+    return [this.#search];
+  }
+
+  protected override onToolResults(state: QaState, calls: ToolCallRecord[]): Meaning {
+    state.mistaken ||= calls.some(({ mistake }) => mistake !== undefined);
+    const searches = calls.filter(({ result }) => result !== undefined);
+    if (searches.length === 0 || state.gold === 0) return { rewards: { retrieved: null } };
+    const found = [...state.missing].filter((title) => searches.some((search) => shows(search, title)));
+    for (const title of found) state.missing.delete(title);
+    return { rewards: { retrieved: found.length / state.gold } };
+  }
+
+  protected override onAnswer(state: QaState, text: string): Meaning {
+    const { answer, wellFormed } = readAnswer(text);
+    const gold = state.record.answer;
+    const score = (of: (prediction: string, gold: string) => number) =>
+      answer === undefined ? 0 : of(answer, gold);
+    return {
+      rewards: {
+        em: score(exactMatch),
+        f1: score(f1Score),
+        substring: score(substringMatch),
+        format: wellFormed && !state.mistaken ? 1 : 0,
+      },
+      outcome: terminated('answered'),
+      info: { answer: answer ?? null },
+    };
+  }
+}
+
+/** Whether the model read the document's line: what the environment cut from a long answer was not found. */
+function shows({ text }: ToolCallRecord, title: string): boolean {
+  return text.startsWith(`${title}: `) || text.includes(`\n${title}: `);
+}

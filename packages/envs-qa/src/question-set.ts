@@ -1,0 +1,46 @@
+/** Question sets: distinct records of one part of a world. */
+import { createRng, type Rng, type Split, ToolEnvError } from '@toolenv/core';
+import type { QaRecord } from './hotpotqa-record.ts';
+import { levelOf, type QuestionDraft, toRecord } from './question-draft.ts';
+import type { World, WorldPart } from './world.ts';
+
+/** Questions of each part, in each family. */
+export const questionCounts: Readonly<Record<Split, number>> = { train: 4000, validation: 400, test: 800 };
+
+/** Drafts the number-th question of a part; undefined if the draw gave none, and another draw may. */
+export type DrawQuestion = (part: WorldPart, number: number, rng: Rng) => QuestionDraft | undefined;
+
+/** A family of synthetic questions. */
+export interface QuestionFamily {
+  /** `type` of its records, and the beginning of their ids. */
+  readonly type: string;
+  readonly draw: DrawQuestion;
+}
+
+/** The questions of one part of the world; equal worlds give equal questions. */
+export function createQuestions(
+  { type, draw }: QuestionFamily,
+  world: World,
+  split: Split,
+  count: number = questionCounts[split],
+): QaRecord[] {
+  const part = world.parts[split];
+  const rng = createRng(world.seed, type, split);
+  const asked = new Set<string>();
+  const records: QaRecord[] = [];
+  // The number counts questions that were kept, so that what is balanced by it stays balanced.
+  for (let draws = 0; records.length < count; draws++) {
+    if (draws > 100 * count) {
+      throw new ToolEnvError(
+        'bug.too_few_questions',
+        `The part has no ${count} different ${type} questions.`,
+      );
+    }
+    const draft = draw(part, records.length, rng);
+    if (!draft || asked.has(draft.question)) continue;
+    asked.add(draft.question);
+    const _id = `${type}-${world.seed}-${split}-${records.length}`;
+    records.push(toRecord(draft, { _id, type, level: levelOf(draft.facts) }, part, rng));
+  }
+  return records;
+}

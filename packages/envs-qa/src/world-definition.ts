@@ -1,0 +1,39 @@
+/** Definitions of the families whose questions are about a synthetic world. */
+import type { EnvDefinition, Split } from '@toolenv/core';
+import { textOf } from './document.ts';
+import type { QaRecord } from './hotpotqa-record.ts';
+import { defineQaEnv, type QaOptions } from './qa-definition.ts';
+import { createQuestions, type QuestionFamily } from './question-set.ts';
+import { createWorld } from './world.ts';
+
+export interface WorldOptions extends QaOptions {
+  /** Seeds the world and its questions. Default: the seed of the run. */
+  worldSeed?: number;
+}
+
+export interface WorldFamily {
+  name: string;
+  description: string;
+  questions: QuestionFamily;
+  maxTurns?: number;
+}
+
+export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefinition<QaRecord, WorldOptions> {
+  return defineQaEnv<WorldOptions>({
+    ...family,
+    options: {
+      worldSeed: {
+        type: 'integer',
+        description: 'Seeds the world and its questions. Default: the seed of the run.',
+      },
+    },
+    async load({ worldSeed }, seed) {
+      const world = createWorld(worldSeed ?? seed);
+      const ask = (split: Split) => createQuestions(questions, world, split);
+      return {
+        records: { train: ask('train'), validation: ask('validation'), test: ask('test') },
+        documents: world.documents.map((document) => ({ title: document.title, text: textOf(document) })),
+      };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+/** Logits at every position of one sequence, computed plainly: what the sampler and the learner are held against. */
+import type { Model } from '../src/model.ts';
+import { causalMask } from '../src/padded-batch.ts';
+import { logits, qwen2, selfAttention } from '../src/qwen2.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+
+export class AllLogits {
+  readonly #model: Model;
+  readonly #program: Promise<Executable>;
+
+  constructor(runtime: Runtime, model: Model) {
+    this.#model = model;
+    this.#program = runtime.compile((ops) => {
+      const tokens = ops.input('tokens', 'int32', ['B', 'T']);
+      const positions = ops.input('positions', 'int32', ['B', 'T']);
+      const attention = selfAttention(ops, model.config, ops.input('mask', 'float32', ['T', 'T']));
+      const hidden = qwen2(ops, model.config, tokens, positions, attention);
+      return { logits: logits(ops, model.config, hidden) };
+    });
+  }
+
+  /** [T, vocabulary] of `tokens` [T], under the model's weights as they are now unless others are given. */
+  async of(tokens: ArrayLike<number>, weights: Tensors = this.#model.weights): Promise<Float32Array[]> {
+    const time = tokens.length;
+    const outputs = await (await this.#program).run({
+      ...weights,
+      ...this.#model.constants,
+      tokens: tensor(Int32Array.from(tokens), [1, time]),
+      positions: tensor(Int32Array.from({ length: time }, (_, position) => position), [1, time]),
+      mask: tensor(causalMask(time), [time, time]),
+    });
+    const flat = outputs.logits!.data as Float32Array;
+    const width = this.#model.config.vocab_size;
+    return Array.from({ length: time }, (_, position) => flat.slice(position * width, (position + 1) * width));
+  }
+}
+
+/** log softmax(logits / temperature)[token], in double precision. */
+export function logProbabilityOf(logits: Float32Array, token: number, temperature = 1): number {
+  const scaled = Array.from(logits, (value) => value / temperature);
+  const top = Math.max(...scaled);
+  const normaliser = scaled.reduce((sum, value) => sum + Math.exp(value - top), 0);
+  return scaled[token]! - top - Math.log(normaliser);
+}

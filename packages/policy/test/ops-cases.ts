@@ -1,0 +1,208 @@
+/** One or more cases for every operation of Ops: inputs, the expression, and by what to differentiate. */
+import { createRng } from '@toolenv/core';
+import type { Dim, ElementType, Ops } from '../src/ops.ts';
+import { type Tensor, tensor } from '../src/runtime.ts';
+
+export interface Given {
+  type: ElementType;
+  /** As the program declares it; names stand for dimensions known at run time. */
+  shape: readonly Dim[];
+  value: Tensor;
+}
+
+export interface OpsCase {
+  operation: keyof Ops<unknown>;
+  title: string;
+  inputs: Record<string, Given>;
+  /** Inputs whose gradient is checked. */
+  by: readonly string[];
+  build<T>(ops: Ops<T>, inputs: Record<string, T>): T;
+}
+
+let drawn = 0;
+
+/** Random numbers in [low, high), other ones at each call; `shape` may name dimensions that `dims` resolves. */
+function random(shape: readonly Dim[], { low = -1.5, high = 1.5, dims = {} as Record<string, number> } = {}): Given {
+  const resolved = shape.map((dim) => (typeof dim === 'number' ? dim : dims[dim]!));
+  const rng = createRng(5, 'case', drawn++);
+  const size = resolved.reduce((product, dim) => product * dim, 1);
+  const data = Float32Array.from({ length: size }, () => low + (high - low) * rng.float());
+  return { type: 'float32', shape, value: tensor(data, resolved) };
+}
+
+function ids(shape: readonly number[], values: readonly number[]): Given {
+  return { type: 'int32', shape, value: tensor(Int32Array.from(values), shape) };
+}
+
+function unary(
+  operation: 'neg' | 'exp' | 'sqrt' | 'silu' | 'softmax' | 'entropy' | 'sumAll',
+  x: Given = random([3, 5]),
+): OpsCase {
+  return { operation, title: `[${x.shape}]`, inputs: { x }, by: ['x'], build: (ops, { x }) => ops[operation](x!) };
+}
+
+function binary(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', a: Given, b: Given): OpsCase {
+  const title = `[${a.shape}] and [${b.shape}]`;
+  return { operation, title, inputs: { a, b }, by: ['a', 'b'], build: (ops, { a, b }) => ops[operation](a!, b!) };
+}
+
+function everyBroadcast(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', low?: number, high?: number): OpsCase[] {
+  const range = low === undefined ? {} : { low, high };
+  const dims = { B: 2, T: 3 };
+  return [
+    binary(operation, random([2, 3]), random([2, 3], range)),
+    binary(operation, random([2, 3]), random([], range)),
+    binary(operation, random([]), random([2, 3], range)),
+    binary(operation, random([2, 3, 4]), random([4], range)),
+    binary(operation, random([3, 1]), random([2, 1, 4], range)),
+    binary(operation, random(['B', 'T', 2], { dims }), random(['B', 1, 2], { dims, ...range })),
+  ];
+}
+
+function matmul(a: Given, b: Given, options: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {}): OpsCase {
+  const title = `[${a.shape}] × [${b.shape}] ${JSON.stringify(options)}`;
+  const build: OpsCase['build'] = (ops, { a, b }) => ops.matmul(a!, b!, options);
+  return { operation: 'matmul', title, inputs: { a, b }, by: ['a', 'b'], build };
+}
+
+const batch = { dims: { B: 2, T: 3 } };
+
+export const opsCases: readonly OpsCase[] = [
+  ...everyBroadcast('add'),
+  ...everyBroadcast('sub'),
+  ...everyBroadcast('mul'),
+  ...everyBroadcast('div', 0.7, 2),
+  ...everyBroadcast('min'),
+  unary('neg'),
+  unary('exp'),
+  unary('sqrt', random([3, 5], { low: 0.5, high: 2 })),
+  unary('silu'),
+  unary('softmax'),
+  unary('softmax', random(['B', 2, 'T', 4], batch)),
+  unary('entropy'),
+  unary('sumAll'),
+  unary('sumAll', random(['B', 'T'], batch)),
+  {
+    operation: 'sum',
+    title: 'over the last axis',
+    inputs: { x: random([2, 3, 4]) },
+    by: ['x'],
+    build: (ops, { x }) => ops.sum(x!, [-1]),
+  },
+  {
+    operation: 'sum',
+    title: 'over the first and last axes',
+    inputs: { x: random(['B', 3, 'T'], batch) },
+    by: ['x'],
+    build: (ops, { x }) => ops.sum(x!, [0, 2]),
+  },
+  matmul(random([2, 3]), random([3, 4])),
+  matmul(random([2, 2, 3, 4]), random([2, 2, 4, 5])),
+  matmul(random([2, 2, 4, 3]), random([2, 2, 4, 5]), { transposeA: true }),
+  matmul(random(['B', 2, 'T', 4], batch), random(['B', 2, 'T', 4], batch), { transposeB: true, scale: 0.25 }),
+  matmul(random([2, 4, 3]), random([2, 5, 4]), { transposeA: true, transposeB: true, scale: 2 }),
+  {
+    operation: 'linear',
+    title: 'with bias',
+    inputs: { x: random(['B', 4], batch), weight: random([5, 4]), bias: random([5]) },
+    by: ['x', 'weight', 'bias'],
+    build: (ops, { x, weight, bias }) => ops.linear(x!, weight!, bias!),
+  },
+  {
+    operation: 'linear',
+    title: 'without bias',
+    inputs: { x: random([3, 4]), weight: random([5, 4]) },
+    by: ['x', 'weight'],
+    build: (ops, { x, weight }) => ops.linear(x!, weight!),
+  },
+  {
+    operation: 'reshape',
+    title: 'with two dimensions known only at run time',
+    inputs: { x: random(['B', 'T', 4], batch), y: random(['B', 'T', 2, 2], batch) },
+    by: ['x'],
+    build: (ops, { x, y }) => ops.mul(ops.reshape(x!, ['B', 'T', 2, 2]), y!),
+  },
+  {
+    operation: 'transpose',
+    title: 'of four axes',
+    inputs: { x: random([2, 3, 4, 2]) },
+    by: ['x'],
+    build: (ops, { x }) => ops.transpose(x!, [2, 0, 3, 1]),
+  },
+  {
+    operation: 'concat',
+    title: 'of three along a middle axis',
+    inputs: { a: random([2, 1, 3]), b: random([2, 2, 3]), c: random([2, 4, 3]) },
+    by: ['a', 'b', 'c'],
+    build: (ops, { a, b, c }) => ops.concat([a!, b!, c!], 1),
+  },
+  {
+    operation: 'concat',
+    title: 'along the last axis, with lengths known only at run time, the same tensor twice',
+    inputs: { a: random([2, 'T'], batch), b: random([2, 'B'], batch) },
+    by: ['a', 'b'],
+    build: (ops, { a, b }) => ops.concat([a!, b!, a!], -1),
+  },
+  {
+    operation: 'split',
+    title: 'along the last axis, with lengths known only at run time',
+    inputs: { a: random([2, 'B'], batch), b: random([2, 'T'], batch), y: random([2, 1]) },
+    by: ['a', 'b', 'y'],
+    build: (ops, { a, b, y }) => {
+      const [first, second] = ops.split(ops.mul(ops.concat([a!, b!], -1), y!), -1, a!, b!);
+      return ops.concat([ops.mul(second, second), first], -1);
+    },
+  },
+  {
+    operation: 'split',
+    title: 'of which one piece is not used',
+    inputs: { x: random([5, 2]), a: random([2, 2]), b: random([3, 2]) },
+    by: ['x'],
+    build: (ops, { x, a, b }) => ops.split(x!, 0, a!, b!)[1],
+  },
+  {
+    operation: 'gatherRows',
+    title: 'with repeated ids',
+    inputs: { table: random([5, 3]), ids: ids([2, 3], [4, 0, 4, 4, 2, 0]) },
+    by: ['table'],
+    build: (ops, { table, ids }) => ops.gatherRows(table!, ids!),
+  },
+  {
+    operation: 'logProbability',
+    title: 'with repeated ids',
+    inputs: { logits: random([4, 5]), ids: ids([4], [2, 0, 2, 4]) },
+    by: ['logits'],
+    build: (ops, { logits, ids }) => ops.logProbability(logits!, ids!),
+  },
+  {
+    operation: 'attention',
+    title: 'with more queries than keys and a mask that broadcasts',
+    inputs: {
+      queries: random(['B', 2, 'S', 4], { dims: { B: 2, S: 4 } }),
+      keys: random(['B', 2, 'T', 4], batch),
+      values: random(['B', 2, 'T', 4], batch),
+      mask: random(['B', 1, 1, 'T'], batch),
+    },
+    by: ['queries', 'keys', 'values'],
+    build: (ops, { queries, keys, values, mask }) => ops.attention(queries!, keys!, values!, mask!, 0.5),
+  },
+  {
+    operation: 'rmsNorm',
+    title: 'over the last axis',
+    inputs: { x: random(['B', 3, 6], batch), weight: random([6]) },
+    by: ['x', 'weight'],
+    build: (ops, { x, weight }) => ops.rmsNorm(x!, weight!, 1e-6),
+  },
+  {
+    operation: 'rotary',
+    title: 'at positions out of order',
+    inputs: {
+      x: random([2, 2, 3, 4]),
+      positions: ids([2, 3], [0, 1, 2, 5, 3, 5]),
+      cos: random([6, 2], { low: -1, high: 1 }),
+      sin: random([6, 2], { low: -0.9, high: 1 }),
+    },
+    by: ['x'],
+    build: (ops, { x, positions, cos, sin }) => ops.rotary(x!, positions!, cos!, sin!),
+  },
+];

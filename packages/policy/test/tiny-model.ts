@@ -1,0 +1,75 @@
+/** A random model small enough for finite differences, and views of it that the public API does not give. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRng } from '@toolenv/core';
+import type { Checkpoint } from '../src/checkpoint.ts';
+import { createModel, type Model } from '../src/model.ts';
+import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
+import { parameterShapes, type Qwen2Config } from '../src/qwen2.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { readSafetensors } from '../src/safetensors.ts';
+import { type LearnerOptions, TransformerLearner } from '../src/transformer-learner.ts';
+
+export const runtime: Runtime = onnxRuntime({ threads: 1 });
+
+export const tinyConfig: Qwen2Config = {
+  vocab_size: 29,
+  hidden_size: 16,
+  intermediate_size: 24,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  max_position_embeddings: 96,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+};
+
+/** Weights large enough that no distribution is flat. */
+export function randomWeights(config: Qwen2Config, seed: number): Tensors {
+  const weights: Tensors = {};
+  for (const [name, shape] of parameterShapes(config)) {
+    const rng = createRng(seed, name);
+    const size = shape.reduce((product, dim) => product * dim, 1);
+    const centre = name.endsWith('norm.weight') ? 1 : 0;
+    weights[name] = tensor(
+      Float32Array.from({ length: size }, () => centre + 0.8 * (rng.float() - 0.5)),
+      shape,
+    );
+  }
+  return weights;
+}
+
+export function tinyModel(seed = 1): Model {
+  return createModel(tinyConfig, randomWeights(tinyConfig, seed));
+}
+
+export function learnerOf(model: Model, options?: LearnerOptions): TransformerLearner {
+  return new TransformerLearner(runtime, model, emptyCheckpoint(model), options);
+}
+
+/** The gradients that a learner has accumulated, which it then clears; its weights stay. */
+export async function takeGradients(learner: TransformerLearner): Promise<Tensors> {
+  // Without momentum, Adam's first moment is the gradient.
+  await learner.step({ learningRate: 0, beta1: 0 });
+  return inTemporaryFolder(async (folder) => {
+    await learner.save(folder);
+    const { tensors } = await readSafetensors(join(folder, 'optimizer.safetensors'));
+    const means = Object.entries(tensors).filter(([name]) => name.startsWith('mean '));
+    return Object.fromEntries(means.map(([name, value]) => [name.slice('mean '.length), value]));
+  });
+}
+
+export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-policy-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function emptyCheckpoint({ config, weights }: Model): Checkpoint {
+  return { folder: 'tiny', config, weights, tokenizer: {}, tokenizerConfig: {}, endTokens: [], files: {} };
+}
