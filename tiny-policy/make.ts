@@ -8,8 +8,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { collect, createRng, deriveSeed, evaluate, openEnv, rollout, type TokenRow, toTrainingRows } from '@toolenv/core';
-import { type QaRecord, worldVocabulary } from '@toolenv/envs-qa';
-import { createPolicy, type LoadedPolicy, parameterCount, type Qwen2Config, writeCheckpoint } from '@toolenv/policy';
+import { type QaRecord, wordsOf, worldVocabulary } from '@toolenv/envs-qa';
+import { createPolicy, type LoadedPolicy, onnxRuntime, parameterCount, type Qwen2Config, writeCheckpoint } from '@toolenv/policy';
 import { copyExercise } from './copy-exercise.ts';
 import { demonstrator } from './demonstrator.ts';
 import { initialWeights } from './initial-weights.ts';
@@ -20,7 +20,9 @@ const recipe = {
   seed: 20,
   batch: 32,
   /** Share of each family among the demonstrations. */
-  families: ['bridge-v1', 'bridge-v1', 'comparison-v1'],
+  families: ['bridge-v1'],
+  /** Documents of a search result. */
+  topK: 2,
   /** Steps before a new world is made. */
   stepsPerWorld: 100,
   /** Half of each batch are copy exercises until this step. */
@@ -35,12 +37,12 @@ const recipe = {
 };
 
 const { values: args } = parseArgs({
-  options: { out: { type: 'string', default: join(import.meta.dirname, 'checkpoint') }, skills: { type: 'string' }, habits: { type: 'string' } },
+  options: { out: { type: 'string', default: join(import.meta.dirname, 'checkpoint') }, skills: { type: 'string' }, habits: { type: 'string' }, threads: { type: 'string' } },
 });
 recipe.skills.steps = Number(args.skills ?? recipe.skills.steps);
 recipe.habits.steps = Number(args.habits ?? recipe.habits.steps);
 
-const tokenizer = buildTokenizer(worldVocabulary());
+const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords())]);
 const config: Qwen2Config & Record<string, unknown> = {
   architectures: ['Qwen2ForCausalLM'],
   model_type: 'qwen2',
@@ -74,7 +76,7 @@ const checkpoint = {
   endTokens: [tokenizer.endOfTurn],
   files,
 };
-const model = createPolicy(checkpoint);
+const model = createPolicy(checkpoint, { runtime: onnxRuntime(args.threads ? { threads: Number(args.threads) } : {}) });
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 let step = 0;
@@ -82,6 +84,14 @@ for (const phase of ['skills', 'habits'] as const) await warmUp(model, phase);
 await model.learner.save(args.out);
 await writeCheckpoint(args.out, { files, weights: model.model.weights });
 await report(model);
+
+/** The words that the environment itself says. */
+async function fixedWords(): Promise<string[]> {
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: recipe.seed });
+  const { messages } = await env.episode().reset({ task: env.tasks.train.at(0), seed: recipe.seed });
+  await env.close();
+  return messages.flatMap(({ content }) => wordsOf(content));
+}
 
 /** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
 async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits'): Promise<void> {
@@ -106,7 +116,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits
       const loss = -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
       const seconds = (performance.now() - started) / 1000;
       console.log(`${phase} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`);
-      if ((done + 1) % 600 === 0) await report(model);
+      if ((done + 1) % 300 === 0) await report(model);
     }
   }
 
@@ -117,7 +127,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits
     const rows: TokenRow[] = [];
     const wanted = (recipe.stepsPerWorld * recipe.batch) / recipe.families.length;
     for (const [index, family] of recipe.families.entries()) {
-      const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: deriveSeed(seed, family, index), options: {} });
+      const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: deriveSeed(seed, family, index), options: { topK: recipe.topK } });
       const tasks = env.tasks.train;
       const records = new Map<string, QaRecord>();
       const episodes = Array.from({ length: Math.ceil(wanted) }, (_, group) => {
@@ -139,7 +149,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits
 /** How it does on questions of a world that it has not seen. */
 async function report({ policy }: LoadedPolicy): Promise<void> {
   for (const family of new Set(recipe.families)) {
-    const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: 1 });
+    const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: 1, options: { topK: recipe.topK } });
     for (const temperature of [0, 1]) {
       const sampling = { maxTokens: 128, temperature };
       const { means, toolCalls, outcomes } = await evaluate({ env, split: 'test', policy, count: 200, concurrency: 200, sampling, seed: 1 });

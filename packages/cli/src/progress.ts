@@ -57,7 +57,7 @@ export class Progress {
   /** As fast as so far, counted down between updates. */
   #left(total: number): string {
     const gained = this.#done - this.#first;
-    if (gained === 0) return '';
+    if (gained === 0 || this.#done >= total) return '';
     const each = (this.#changed - this.#begun) / gained;
     const left = each * (total - this.#done) - (performance.now() - this.#changed);
     return `${timeText(left / 1000)} left`;

@@ -1,7 +1,7 @@
 /** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
 import { constants, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { checkpointSteps, ToolEnvError } from '@toolenv/core';
 
 export interface Checkpoint {
   step: number;
@@ -42,13 +42,10 @@ export async function beginRun(out: string, config: Record<string, unknown>): Pr
   await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
 }
 
-/** The checkpoint of the most steps, as core's saveCheckpoint lays them out. */
+/** The checkpoint of the most steps. */
 export async function newestCheckpoint(out: string): Promise<Checkpoint | undefined> {
-  const names = await readdir(join(out, 'checkpoints')).catch(() => []);
-  const steps = names.map((name) => /^step-(\d+)$/.exec(name)?.[1]).filter((step) => step !== undefined);
-  if (steps.length === 0) return undefined;
-  const step = Math.max(...steps.map(Number));
-  return { step, folder: join(out, 'checkpoints', `step-${step}`) };
+  const step = (await checkpointSteps(out)).at(-1);
+  return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
 }
 
 /** Copies a checkpoint's model, without what only training needs, to a folder that appears whole. */

@@ -12,26 +12,18 @@ export interface MetricsLine {
   metrics: Metrics;
 }
 
-export interface RunLogOptions {
-  /** The folder holds an earlier part of the run. */
-  resume?: boolean;
-  /** Whether to write the training episodes. Default true. */
-  trajectories?: boolean;
-}
-
 const metricsFile = 'metrics.jsonl';
 const trajectoriesFile = 'trajectories.jsonl';
 
 export class RunLog {
   readonly #out: string;
-  readonly #withTrajectories: boolean;
   /** Lines of an earlier part of the run may go beyond the checkpoint that it goes on from. */
   #stale: boolean;
 
-  constructor(out: string, { resume = false, trajectories = true }: RunLogOptions = {}) {
+  /** @param options.resume The folder holds an earlier part of the run. */
+  constructor(out: string, { resume = false }: { resume?: boolean } = {}) {
     this.#out = out;
     this.#stale = resume;
-    this.#withTrajectories = trajectories;
   }
 
   /**
@@ -42,17 +34,16 @@ export class RunLog {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
     await this.#dropFrom(step);
-    if (event.type === 'rollout') await this.writeTrajectories(event.trajectories, { step });
     const line: MetricsLine = { type, step, metrics };
     await appendFile(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
 
-  /** Appends trajectories with further fields, which readers of trajectories pass over. */
-  async writeTrajectories(
-    trajectories: readonly Trajectory[] = [],
+  /** Appends episodes of a step. The stamp's fields come before the trajectory's own; readers pass over them. */
+  async writeEpisodes(
+    trajectories: readonly Trajectory[],
     stamp: { step: number; [field: string]: unknown },
   ): Promise<void> {
-    if (!this.#withTrajectories || trajectories.length === 0) return;
+    await this.#dropFrom(stamp.step);
     const lines = trajectories.map((trajectory) => `${encodeTrajectory({ ...stamp, ...trajectory })}\n`);
     await appendFile(join(this.#out, trajectoriesFile), lines.join(''));
   }

@@ -1,5 +1,5 @@
 /** Command-line flags from a JSON Schema: what a plugin declares as options becomes `--kebab-case` flags with help. */
-import { type JsonSchema, nearest, ToolEnvError, validate } from '@toolenv/core';
+import { type JsonSchema, nearest, ToolEnvError, validate, validateWithDefaults } from '@toolenv/core';
 import { Option } from 'commander';
 
 /** The keywords of a property's schema that flags and help are made from. */
@@ -35,7 +35,8 @@ export function schemaFlags(schema: JsonSchema, taken: readonly string[] = []): 
       return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
     }
     const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
-    const note = shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
+    const note =
+      shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
     return new Option(`${flagName(name)} <${placeholder(property)}>`, description + note);
   });
 }
@@ -53,6 +54,13 @@ export function readFlags(schema: JsonSchema, given: Record<string, unknown>): R
     else if (typeof value === 'boolean') values[name] = value;
   }
   return values;
+}
+
+/** The values of those flags and the schema's defaults: an object of the type that the schema describes. */
+export function completeFlags<Flags>(schema: JsonSchema, given: Record<string, unknown>): Flags {
+  const values = readFlags(schema, given);
+  validateWithDefaults(schema, values);
+  return values as Flags;
 }
 
 /**
@@ -147,8 +155,18 @@ function expected(property: Property): string {
 }
 
 function range({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Property): string {
-  const low = minimum !== undefined ? `from ${minimum}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : '';
-  const high = maximum !== undefined ? `to ${maximum}` : exclusiveMaximum !== undefined ? `to below ${exclusiveMaximum}` : '';
+  const low =
+    minimum !== undefined
+      ? `from ${minimum}`
+      : exclusiveMinimum !== undefined
+        ? `above ${exclusiveMinimum}`
+        : '';
+  const high =
+    maximum !== undefined
+      ? `to ${maximum}`
+      : exclusiveMaximum !== undefined
+        ? `to below ${exclusiveMaximum}`
+        : '';
   if (low && !high) return minimum !== undefined ? ` ${low} up` : ` ${low}`;
   if (high && !low) return ` up ${high}`;
   return low && ` ${low} ${high}`;

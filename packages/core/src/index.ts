@@ -1,5 +1,5 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
-export { type CheckpointState, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
+export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 
 export { Deadline, type DeadlineOptions } from './deadline.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';

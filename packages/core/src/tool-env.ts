@@ -109,6 +109,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
 
   async #advance(episode: Episode<State>, action: Action, signal?: AbortSignal): Promise<Transition> {
     episode.turns += 1;
+    if (action.stopReason === 'length') return this.#cutShort(episode, action);
     const calls = await dispatch(action.toolCalls, this.tools(episode.state), {
       limits: this.spec.limits,
       episodeId: episode.id,
@@ -125,7 +126,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
       : this.onToolResults(episode.state, calls));
     if (meaning.messages) episode.messages = [...meaning.messages];
     const said = meaning.outcome ?? running;
-    const outcome = said.kind === 'running' ? this.#limit(episode, action) : said;
+    const outcome = said.kind === 'running' ? this.#limit(episode) : said;
     const cut = said.kind === 'running' && outcome.kind === 'truncated';
     const rewards = meaning.rewards ?? {};
     return {
@@ -137,8 +138,14 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     };
   }
 
-  #limit(episode: Episode<State>, action: Action): ScoredOutcome {
-    if (action.stopReason === 'length') return truncated('max_tokens');
+  /** A turn that ran out of tokens is neither a call nor an answer, whatever it looks like so far. */
+  #cutShort(episode: Episode<State>, action: Action): Transition {
+    episode.messages = [...episode.messages, { role: 'assistant', content: action.text }];
+    const rewards = scoreTruncation(this.spec.rewards, {});
+    return { observation: this.#observe(episode), rewards, outcome: truncated('max_tokens'), calls: [], info: {} };
+  }
+
+  #limit(episode: Episode<State>): ScoredOutcome {
     return episode.turns >= this.spec.limits.maxTurns ? truncated('max_turns') : running;
   }
 

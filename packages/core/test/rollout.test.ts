@@ -311,7 +311,9 @@ test('a run leaves no timers and no warnings', async () => {
   await sleep(0);
   process.off('warning', warned);
   expect(warned).not.toHaveBeenCalled();
-  expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout')).toHaveLength(before);
+  // The test runner's own timers may end meanwhile; a leak would be 64 more.
+  const after = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  expect(after).toBeLessThanOrEqual(before);
 });
 
 test.each([

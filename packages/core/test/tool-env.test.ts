@@ -55,8 +55,20 @@ test('limits truncate, and score 0 in the outcome components left unscored', asy
   });
 
   await env.reset(start);
-  expect(await env.step({ ...calling(1), stopReason: 'length' })).toMatchObject({
-    rewards: { climbed: 1, right: 0, close: 0 },
+  const { rewards, outcome, calls } = await env.step({ ...calling(1), stopReason: 'length' });
+  expect({ rewards, outcome, calls }).toEqual({
+    rewards: { right: 0, close: 0 },
+    outcome: { kind: 'truncated', reason: 'max_tokens' },
+    calls: [],
+  });
+});
+
+test('half an answer is no answer', async () => {
+  const env = new LadderEnv(climb);
+  await env.reset(start);
+  const { rewards, outcome } = await env.step({ ...answer, stopReason: 'length' });
+  expect({ rewards, outcome }).toEqual({
+    rewards: { right: 0, close: 0 },
     outcome: { kind: 'truncated', reason: 'max_tokens' },
   });
 });
@@ -64,7 +76,7 @@ test('limits truncate, and score 0 in the outcome components left unscored', asy
 test('an end of the author’s own keeps its nulls, on the last turn too', async () => {
   const env = new LadderEnv(climb, { maxTurns: 1 });
   await env.reset(start);
-  const { rewards, outcome } = await env.step({ ...answer, stopReason: 'length' });
+  const { rewards, outcome } = await env.step(answer);
   expect({ rewards, outcome }).toEqual({ rewards: { right: 0 }, outcome: terminated('answered') });
 });
 

@@ -5,7 +5,8 @@
 
 /** Python's `string.punctuation`. */
 const punctuation = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]/g;
-const articles = /\b(a|an|the)\b/gu;
+/** Python's `\b` knows letters of every script, JavaScript's only ASCII. */
+const articles = /(?<![\p{L}\p{N}_])(a|an|the)(?![\p{L}\p{N}_])/gu;
 const closed: readonly string[] = ['yes', 'no', 'noanswer'];
 
 /** Lower case, without punctuation and articles, single blanks. */

@@ -14,7 +14,7 @@ export interface QuestionDraft {
 /** Paragraphs of a record that do not help. */
 const distractors = 4;
 
-/** The draft as a record; its context has the gold documents and others with a word of their titles, shuffled. */
+/** The draft as a record; its context has the gold documents and others, mostly with a word of their titles. */
 export function toRecord(
   { question, answer, facts }: QuestionDraft,
   { _id, type, level }: Pick<QaRecord, '_id' | 'type' | 'level'>,
@@ -27,8 +27,11 @@ export function toRecord(
   const alike = facts.flatMap(({ document }) =>
     document.title.split(' ').flatMap((word) => part.byWord.get(word) ?? []),
   );
-  for (const { document } of rng.shuffle(alike)) {
-    if (paragraphs.size === gold + distractors) break;
+  for (const { document } of rng.shuffle(alike).slice(0, 2 * distractors)) {
+    if (paragraphs.size < gold + distractors) paragraphs.set(document.title, document);
+  }
+  while (paragraphs.size < gold + distractors) {
+    const { document } = rng.pick(part.entities);
     paragraphs.set(document.title, document);
   }
   return {

@@ -58,6 +58,7 @@ function createPart(size: number, newName: () => string, rng: Rng): WorldPart {
 function newEntity(kind: KindName, name: string, rng: Rng): Entity {
   const [year, trait] = [rng.pick(years), rng.pick(kinds[kind].traits)];
   const gender = rng.float() < 0.5 ? 'he' : 'she';
+  // Rival and document come once all entities of the part exist, for they name each other.
   const unset = undefined as unknown;
   return {
     kind,

@@ -22,15 +22,18 @@ export async function readSafetensors(file: string): Promise<{ tensors: Tensors;
   if (bytes.length < 8) throw damaged(`${bytes.length} bytes long`);
   const headerLength = Number(bytes.readBigUInt64LE(0));
   if (8 + headerLength > bytes.length) throw damaged('its header is cut short');
-  let header: Record<string, Entry>;
+  let header: unknown;
   try {
     header = JSON.parse(bytes.toString('utf8', 8, 8 + headerLength));
   } catch {
     throw damaged('its header is not JSON');
   }
-  const { __metadata__, ...entries } = header as Record<string, Entry> & { __metadata__?: Record<string, string> };
+  if (typeof header !== 'object' || header === null || Array.isArray(header)) throw damaged('its header is not an object');
+  const { __metadata__, ...entries } = header as Record<string, unknown> & { __metadata__?: Record<string, string> };
   const tensors: Tensors = {};
-  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+  for (const [name, entry] of Object.entries(entries)) {
+    if (!isEntry(entry)) throw damaged(`its header says nothing sensible of "${name}"`);
+    const { dtype, shape, data_offsets } = entry;
     if (dtype !== 'F32') {
       const message = `${file}: "${name}" is ${dtype}, which is not supported: convert the checkpoint to float32.`;
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
@@ -44,6 +47,30 @@ export async function readSafetensors(file: string): Promise<{ tensors: Tensors;
     tensors[name] = { data, dims: shape };
   }
   return { tensors, metadata: __metadata__ ?? {} };
+}
+
+/**
+ * Reads the tensors of these names, which must have these shapes.
+ * @throws ToolEnvError as {@link readSafetensors} does, naming the tensor that is missing or has another shape.
+ */
+export async function readTensors(
+  file: string,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
+  const { tensors, metadata } = await readSafetensors(file);
+  const chosen: Tensors = {};
+  for (const [name, shape] of shapes) {
+    const found = tensors[name];
+    if (!found) {
+      throw new ToolEnvError('usage.checkpoint_damaged', `${file} lacks "${name}": it does not belong to its config.json.`);
+    }
+    if (found.dims.join() !== shape.join()) {
+      const message = `${file}: "${name}" has shape [${found.dims}], config.json says [${shape}].`;
+      throw new ToolEnvError('usage.checkpoint_damaged', message);
+    }
+    chosen[name] = found;
+  }
+  return { tensors: chosen, metadata };
 }
 
 /** Writes float32 tensors; whoever needs the file whole or not at all writes it beside its place and renames it. */
@@ -60,6 +87,13 @@ export async function writeSafetensors(file: string, tensors: Tensors, metadata:
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(headerBytes.length));
   await writeFile(file, Buffer.concat([length, headerBytes, ...Object.values(tensors).map(bytesOf)]));
+}
+
+function isEntry(value: unknown): value is Entry {
+  const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Partial<Record<keyof Entry, unknown>>;
+  const counts = (numbers: unknown) =>
+    Array.isArray(numbers) && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
+  return typeof dtype === 'string' && counts(shape) && counts(offsets) && (offsets as number[]).length === 2;
 }
 
 function bytesOf({ data }: Tensor): Uint8Array {

@@ -10,7 +10,7 @@ import type { Ops } from './ops.ts';
 import { gatherSlots, padRows, scatterSlots } from './padded-batch.ts';
 import { logits, parameterShapes, type Qwen2Config, qwen2, selfAttention } from './qwen2.ts';
 import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors, tensor } from './runtime.ts';
-import { readSafetensors, writeSafetensors } from './safetensors.ts';
+import { readTensors, writeSafetensors } from './safetensors.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
@@ -92,7 +92,8 @@ export class TransformerLearner implements Learner {
 
   async load(folder: string): Promise<void> {
     const weights = await readWeights(folder, this.#model.config);
-    const { tensors, metadata } = await readSafetensors(join(folder, optimizerFile));
+    const shapes = new Map(Object.entries(this.#freshState()).map(([name, { dims }]) => [name, dims]));
+    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), shapes);
     this.#model.weights = weights;
     this.#optimizer = { step: Number(metadata.step), state: tensors };
     this.#gradients = undefined;

@@ -234,9 +234,12 @@ export class OnnxOps implements Ops<Value> {
   }
 
   attention(queries: Value, keys: Value, values: Value, mask: Value, scale: number): Value {
+    const before = this.tape.length;
     const scores = this.matmul(queries, keys, { transposeB: true, scale });
     const probabilities = this.softmax(this.add(scores, mask));
     const y = this.matmul(probabilities, values);
+    // One entry stands for all of this: the pieces' own would add their gradients once more.
+    this.tape.length = before;
     // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is the smaller sum by far.
     const scoreGradient = (g: Value) =>
       this.#once(`scores ${y.name} ${g.name}`, () => {

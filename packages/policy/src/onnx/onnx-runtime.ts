@@ -16,6 +16,7 @@ export function onnxRuntime({ threads }: OnnxRuntimeOptions = {}): Runtime {
     graphOptimizationLevel: 'all',
     ...(threads !== undefined && { intraOpNumThreads: threads }),
     logSeverityLevel: 3,
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
   };
   return {
     name: 'onnxruntime-cpu',

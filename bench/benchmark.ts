@@ -1,0 +1,17 @@
+/** What a benchmark is: one piece of work that this library does, and a Python script that does the same with PyTorch. */
+
+export interface Benchmark {
+  /** Sizes, given to both sides. */
+  shape: Record<string, number>;
+  /** Python file beside this one. */
+  peerScript: string;
+  /** Prepares the work, with warm-up. */
+  prepare(threads: number): Promise<Work>;
+}
+
+export interface Work {
+  /** Tokens that one round processes. */
+  tokens: number;
+  round(): Promise<void>;
+  close(): Promise<void>;
+}

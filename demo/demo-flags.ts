@@ -1,0 +1,34 @@
+/** The demo's flags. */
+import type { JsonSchema } from '@toolenv/core';
+
+export interface DemoFlags {
+  seed: number;
+  steps: number;
+  control: 'none' | 'shuffled-rewards';
+  out: string;
+  json: boolean;
+}
+
+export const demoFlags: JsonSchema = {
+  type: 'object',
+  properties: {
+    seed: {
+      type: 'integer',
+      minimum: 0,
+      default: 1,
+      description: 'of the world, the questions and the sampling',
+    },
+    steps: { type: 'integer', minimum: 1, default: 60, description: 'optimizer steps' },
+    control: {
+      enum: ['none', 'shuffled-rewards'],
+      default: 'none',
+      description: 'shuffled-rewards deals the rewards out at random: then nothing should be learned',
+    },
+    out: {
+      type: 'string',
+      default: 'runs/demo',
+      description: 'folder; what an earlier demo wrote there is replaced',
+    },
+    json: { type: 'boolean', default: false, description: 'print the summary as JSON, and nothing else' },
+  },
+};

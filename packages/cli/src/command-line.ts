@@ -1,0 +1,47 @@
+/** Parses command lines, so that whatever is wrong with one is told in one line. */
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { Command, CommanderError } from 'commander';
+import { completeFlags, schemaFlags } from './schema-flags.ts';
+
+/**
+ * Parses and runs the command's action; `--help` and `--version` print and run nothing.
+ * @throws ToolEnvError `usage.arguments` for flags and arguments that the command does not know or lacks.
+ * @returns Whether the line was parsed, and not answered with help.
+ */
+export async function parseCommandLine(program: Command, argv: readonly string[]): Promise<boolean> {
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .configureOutput({ outputError: () => {} })
+      .helpOption('--help', 'show this help');
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return false;
+    throw new ToolEnvError('usage.arguments', `${sentence(error.message)} See --help.`);
+  }
+}
+
+/**
+ * The flags of a program that has no commands, with the schema's defaults; `undefined` if help was asked for.
+ * @throws ToolEnvError `usage.arguments` or `usage.bad_flag`.
+ */
+export async function parseFlags<Flags>(
+  schema: JsonSchema,
+  { name, description, argv }: { name: string; description: string; argv: readonly string[] },
+): Promise<Flags | undefined> {
+  const command = new Command(name).description(description).action(() => {});
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  const parsed = await parseCommandLine(command, argv);
+  return parsed ? completeFlags<Flags>(schema, command.opts()) : undefined;
+}
+
+/** `error: unknown option '--x'` → `Unknown option '--x'.` */
+function sentence(message: string): string {
+  const text = message.replace(/^error: /, '').trim();
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.?!)]$/.test(capital) ? capital : `${capital}.`;
+}

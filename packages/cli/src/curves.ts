@@ -1,0 +1,25 @@
+/** Curves over training steps, taken from a run's metrics; both charts draw them. */
+import type { MetricsLine } from './run-log.ts';
+import { scoreLabel } from './status-line.ts';
+import { headlineMetric } from './training-progress.ts';
+
+export interface Curve {
+  name: string;
+  points: readonly (readonly [step: number, value: number])[];
+}
+
+/** Mean reward of each step's episodes, and the score that says how many were right. */
+export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
+  const rollouts = lines.filter(({ type }) => type === 'rollout');
+  const name = headlineMetric(rollouts[0]?.metrics ?? {})?.[0];
+  const curve = (label: string, metric: string): Curve => ({
+    name: label,
+    points: rollouts.flatMap(({ step, metrics }) => {
+      const value = metrics[metric];
+      return value === undefined ? [] : [[step, value] as const];
+    }),
+  });
+  const curves = [curve('reward', 'reward')];
+  if (name !== undefined) curves.push(curve(scoreLabel(name), `rewards/${name}/mean`));
+  return curves.filter(({ points }) => points.length > 0);
+}

@@ -1,0 +1,34 @@
+/** An episode as text for people: the conversation, then what it was worth. */
+import type { Message, Trajectory } from '@toolenv/core';
+import { scoreText } from './number-text.ts';
+import { scoreLabel } from './status-line.ts';
+
+const labels: Record<Message['role'], string> = {
+  system: 'system',
+  user: 'user',
+  assistant: 'policy',
+  tool: 'tool',
+};
+
+/** @param width Columns at most; longer texts end in `…`. */
+export function episodeText(trajectory: Trajectory, { width = 80 }: { width?: number } = {}): string {
+  const { steps, rewards, reward, outcome } = trajectory;
+  const [first] = steps;
+  const lines = (first?.observation.messages ?? [])
+    .filter(({ role }) => role !== 'system')
+    .map(({ role, content }) => line(labels[role], content, width));
+  for (const { action, calls } of steps) {
+    lines.push(line('policy', action.text, width));
+    for (const { text } of calls) lines.push(line('tool', text, width));
+  }
+  const scores = Object.entries(rewards).map(([name, value]) => `${scoreLabel(name)} ${scoreText(value)}`);
+  const end = 'reason' in outcome ? `${outcome.kind} (${outcome.reason.replaceAll('_', ' ')})` : outcome.kind;
+  lines.push(line('end', [end, `reward ${scoreText(reward)}`, ...scores].join(' · '), width));
+  return lines.join('\n');
+}
+
+function line(label: string, content: string, width: number): string {
+  const text = content.replace(/\s+/g, ' ').trim();
+  const room = width - 10;
+  return `  ${label.padEnd(6)}  ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`;
+}

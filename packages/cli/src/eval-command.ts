@@ -1,0 +1,99 @@
+/** `toolenv eval`: plays the first tasks of a split with a policy and reports what they were worth. */
+import { appendFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeTrajectory, evaluate, type JsonSchema, type Split } from '@toolenv/core';
+import { Command } from 'commander';
+import { evaluationTable } from './evaluation-table.ts';
+import { openPolicy } from './open-policy.ts';
+import { openRunEnv } from './open-run-env.ts';
+import { Progress } from './progress.ts';
+import { refuseUsedFolder, writeWhole } from './run-folder.ts';
+import { RunningScores } from './running-scores.ts';
+import { completeFlags, schemaFlags } from './schema-flags.ts';
+
+interface EvalFlags {
+  split: Split;
+  count: number;
+  concurrency: number;
+  temperature: number;
+  maxTokens: number;
+  seed: number;
+}
+
+interface OwnFlags {
+  policy: string;
+  out?: string;
+  json?: boolean;
+  envOption?: string[];
+  policyOption?: string[];
+}
+
+const schema: JsonSchema = {
+  type: 'object',
+  properties: {
+    split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
+    count: { type: 'integer', minimum: 1, default: 200, description: 'episodes, one of each task' },
+    concurrency: { type: 'integer', minimum: 1, default: 128, description: 'episodes at a time' },
+    temperature: { type: 'number', minimum: 0, default: 0, description: 'of sampling; 0 is greedy' },
+    maxTokens: { type: 'integer', minimum: 1, default: 256, description: 'tokens of one turn at most' },
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
+  },
+};
+
+export function evalCommand(signal: AbortSignal): Command {
+  const command = new Command('eval')
+    .summary('score a policy in an environment')
+    .description('Plays the first tasks of a split with a policy and reports what they were worth.')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .requiredOption('--policy <folder>', 'Hugging Face folder, or reference of a policy plugin')
+    .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
+    .option('--json', 'print one JSON object instead of the table')
+    .option('--env-option <key=value...>', "set the environment's options")
+    .option('--policy-option <key=value...>', "set a policy plugin's options");
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
+    evalPolicy(ref, given, signal),
+  );
+}
+
+async function evalPolicy(
+  ref: string,
+  given: OwnFlags & Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const flags = completeFlags<EvalFlags>(schema, given);
+  const { split, count, concurrency, temperature, maxTokens, seed } = flags;
+  const { out } = given;
+  if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
+  const env = await openRunEnv(ref, { seed, pairs: given.envOption });
+  const { policy, close } = await openPolicy(given.policy, given.policyOption);
+  if (out !== undefined) await mkdir(out, { recursive: true });
+
+  const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
+  const scores = new RunningScores();
+  const evaluation = await evaluate({
+    env,
+    policy,
+    split,
+    count,
+    concurrency,
+    sampling: { maxTokens, temperature },
+    seed,
+    signal,
+    async onTrajectory(trajectory) {
+      scores.add(trajectory);
+      bar.update(scores.episodes, scores.status);
+      if (out !== undefined)
+        await appendFile(join(out, 'trajectories.jsonl'), `${encodeTrajectory(trajectory)}\n`);
+    },
+  }).finally(bar.stop);
+  await close();
+  await env.close();
+
+  const run = { env: ref, envVersion: env.packageVersion, envOptions: given.envOption, policy: given.policy };
+  const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
+  if (out !== undefined) await writeWhole(join(out, 'summary.json'), `${summary}\n`);
+  const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
+  const title = `${ref}, ${split}, ${manner}, seed ${seed}`;
+  process.stdout.write(given.json ? `${summary}\n` : `${title}\n${evaluationTable(evaluation)}\n`);
+}

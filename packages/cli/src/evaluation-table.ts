@@ -1,0 +1,26 @@
+/** The numbers of an evaluation as a table for people. */
+import type { Evaluation } from '@toolenv/core';
+import { countText, scoreText, timeText } from './number-text.ts';
+import { scoreLabel } from './status-line.ts';
+
+export function evaluationTable(evaluation: Evaluation): string {
+  const { episodes, aborted, means, reward, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
+  const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
+  const rows: [string, string][] = [
+    ['reward', scoreText(reward)],
+    ...Object.entries(means).map(([name, mean]): [string, string] => [scoreLabel(name), scoreText(mean)]),
+    ['tool calls', `${toolCalls.toFixed(2)} per episode`],
+    ['turns', `${turns.toFixed(2)} per episode`],
+    ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
+    [
+      'ended',
+      ends.map(([end, count]) => `${count} ${end.replace(':', ', ').replaceAll('_', ' ')}`).join('; ') || '–',
+    ],
+    [
+      'episodes',
+      `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}, in ${timeText(seconds)}`,
+    ],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}

@@ -1,0 +1,26 @@
+/** The numbers beside a progress bar. */
+import { countText } from './number-text.ts';
+
+export interface Status {
+  reward?: number;
+  /** Name and mean of the score that says how many were right. */
+  headline?: [name: string, mean: number];
+  /** Tool calls per episode. */
+  calls?: number;
+  tokensPerSecond?: number;
+}
+
+/** `reward 0.41  EM 0.38  2.1 calls/episode  1,234 tokens/s`, without what is not known. */
+export function statusLine({ reward, headline, calls, tokensPerSecond }: Status): string {
+  const parts: string[] = [];
+  if (reward !== undefined) parts.push(`reward ${reward.toFixed(2)}`);
+  if (headline) parts.push(`${scoreLabel(headline[0])} ${headline[1].toFixed(2)}`);
+  if (calls !== undefined) parts.push(`${calls.toFixed(1)} calls/episode`);
+  if (tokensPerSecond !== undefined) parts.push(`${countText(tokensPerSecond)} tokens/s`);
+  return parts.join('  ');
+}
+
+/** Abbreviations in capitals, as the field writes them: `em` → `EM`. */
+export function scoreLabel(name: string): string {
+  return name.length <= 2 ? name.toUpperCase() : name.replaceAll('_', ' ');
+}

@@ -1,0 +1,144 @@
+/** Curves as a standalone SVG, legible on light and dark grounds alike. */
+import type { Curve } from './curves.ts';
+
+/** A single value at a step, drawn as a labelled dot. */
+export interface Marker {
+  name: string;
+  step: number;
+  value: number;
+}
+
+export interface SvgChartOptions {
+  title: string;
+  /** Along the value axis. */
+  valueLabel: string;
+  curves: readonly Curve[];
+  markers?: readonly Marker[];
+}
+
+/** Each has a contrast of 3:1 or more (WCAG 2.2, 1.4.11) to white and to #0d1117. */
+export const chartColors = {
+  ink: '#768390',
+  series: ['#3b82f6', '#d9660b', '#2e9e49', '#c457c9'],
+} as const;
+
+const size = { width: 720, height: 400 };
+const plotArea = { left: 64, right: 700, top: 78, bottom: 344 };
+
+/** A whole SVG document. The value axis covers all curves and markers, from 0 or below. */
+export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOptions): string {
+  const points = [
+    ...curves.flatMap((curve) => curve.points),
+    ...markers.map(({ step, value }) => [step, value] as const),
+  ];
+  const steps = scale(
+    points.map(([step]) => step),
+    [plotArea.left, plotArea.right],
+    8,
+  );
+  const values = scale([0, ...points.map(([, value]) => value)], [plotArea.bottom, plotArea.top], 5);
+  const color = (index: number) => chartColors.series[index % chartColors.series.length]!;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" width="${size.width}" height="${size.height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${chartColors.ink}">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<text x="${plotArea.left}" y="26" font-size="16" font-weight="600">${escapeXml(title)}</text>`,
+    ...legend(
+      curves.map(({ name }) => name),
+      markers.map(({ name }) => name),
+      color,
+    ),
+    ...valueAxis(values, valueLabel),
+    ...stepAxis(steps),
+    ...curves.map(({ points: line }, index) => {
+      const path = line
+        .map(([step, value]) => `${round(steps.at(step))},${round(values.at(value))}`)
+        .join(' ');
+      return `<polyline points="${path}" fill="none" stroke="${color(index)}" stroke-width="2" stroke-linejoin="round"/>`;
+    }),
+    ...markers.map(({ name, step, value }, index) => {
+      const [x, y] = [round(steps.at(step)), round(values.at(value))];
+      const atEnd = x > (plotArea.left + plotArea.right) / 2;
+      const label = `<text x="${x + (atEnd ? -9 : 9)}" y="${y - 8}" text-anchor="${atEnd ? 'end' : 'start'}" font-weight="600">${value.toFixed(3)}</text>`;
+      const dot = `<circle cx="${x}" cy="${y}" r="5" fill="${color(curves.length + index)}"><title>${escapeXml(name)}</title></circle>`;
+      return dot + label;
+    }),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+interface Scale {
+  ticks: number[];
+  digits: number;
+  /** The pixel of a value. */
+  at(value: number): number;
+}
+
+/** A linear scale over round numbers, with about `count` ticks. */
+function scale(values: readonly number[], [from, to]: readonly [number, number], count: number): Scale {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const rough = (high - low || 1) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= rough)! * power;
+  const [first, last] = [
+    Math.floor(low / step),
+    Math.max(Math.ceil(high / step), Math.floor(low / step) + 1),
+  ];
+  return {
+    ticks: Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step),
+    digits: Math.max(0, -Math.floor(Math.log10(step))),
+    at: (value) => from + ((value / step - first) / (last - first)) * (to - from),
+  };
+}
+
+function valueAxis({ ticks, digits, at }: Scale, label: string): string[] {
+  const { left, right, top, bottom } = plotArea;
+  const middle = (top + bottom) / 2;
+  const lines = ticks.map((tick) => {
+    const y = round(at(tick));
+    const grid = `<line x1="${left}" x2="${right}" y1="${y}" y2="${y}" stroke="${chartColors.ink}" stroke-opacity="0.25"/>`;
+    return `${grid}<text x="${left - 8}" y="${y + 4}" text-anchor="end">${tick.toFixed(digits)}</text>`;
+  });
+  return [
+    ...lines,
+    `<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escapeXml(label)}</text>`,
+  ];
+}
+
+function stepAxis({ ticks, at }: Scale): string[] {
+  const { left, right, bottom } = plotArea;
+  const whole = ticks.filter(Number.isInteger);
+  return [
+    `<line x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" stroke="${chartColors.ink}"/>`,
+    ...whole.map(
+      (tick) => `<text x="${round(at(tick))}" y="${bottom + 20}" text-anchor="middle">${tick}</text>`,
+    ),
+    `<text x="${(left + right) / 2}" y="${bottom + 42}" text-anchor="middle">training step</text>`,
+  ];
+}
+
+/** Lines for the curves, dots for the markers. */
+function legend(
+  curves: readonly string[],
+  markers: readonly string[],
+  color: (index: number) => string,
+): string[] {
+  let x = plotArea.left;
+  return [...curves, ...markers].map((name, index) => {
+    const sign =
+      index < curves.length
+        ? `<line x1="${x}" x2="${x + 18}" y1="50" y2="50" stroke="${color(index)}" stroke-width="3"/>`
+        : `<circle cx="${x + 9}" cy="50" r="5" fill="${color(index)}"/>`;
+    const text = `<text x="${x + 25}" y="54">${escapeXml(name)}</text>`;
+    x += 25 + 7 * name.length + 24;
+    return sign + text;
+  });
+}
+
+function round(pixel: number): number {
+  return Math.round(pixel * 10) / 10;
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,67 @@
+/** Curves as text: one panel each, one below the other, so that they need no colour to be told apart. */
+import { plot } from 'asciichart';
+import type { Curve } from './curves.ts';
+
+export interface TerminalChartOptions {
+  /** Columns in all. Default 80. */
+  width?: number;
+  /** Rows of each panel. Default 7. */
+  height?: number;
+}
+
+/** Columns left of the curve: the values and the axis. */
+const margin = 8;
+
+/** The value axis begins at 0, or below if the curve does. */
+export function terminalChart(
+  curves: readonly Curve[],
+  { width = 80, height = 7 }: TerminalChartOptions = {},
+): string {
+  const drawn = curves.filter(({ points }) => points.length > 0);
+  return drawn.map((curve) => panel(curve, width - margin, height)).join('\n\n');
+}
+
+function panel({ name, points }: Curve, width: number, height: number): string {
+  const values = resample(
+    points.map(([, value]) => value),
+    width,
+  );
+  const [lowest, highest] = [
+    Math.min(...points.map(([, value]) => value)),
+    Math.max(...points.map(([, value]) => value)),
+  ];
+  const min = Math.min(0, lowest);
+  const max = highest > min ? highest : min + 1;
+  const label = (value: number) => value.toFixed(2).padStart(margin - 1);
+  // asciichart's offset counts the label as one cell, and the axis as one.
+  const body = plot(values, { height: height - 1, offset: 2, min, max, format: label });
+  const lines = body.split('\n').map((line) => line.trimEnd());
+  return [`${' '.repeat(margin)}${name}`, ...lines, ...stepAxis(points, width)].join('\n');
+}
+
+/** The first, middle and last step under the curve. */
+function stepAxis(points: Curve['points'], width: number): string[] {
+  const indent = ' '.repeat(margin - 1);
+  const at = (fraction: number) => String(points[Math.round(fraction * (points.length - 1))]![0]);
+  const [first, middle, last] = [at(0), at(0.5), `step ${at(1)}`];
+  const center = Math.floor((width - middle.length) / 2);
+  const few = points.length < 3;
+  const labels = few ? first : first.padEnd(center) + middle;
+  return [`${indent}└${'─'.repeat(width)}`, `${indent} ${labels.padEnd(width - last.length)}${last}`];
+}
+
+/** As many values as columns: means where there are more, straight lines between where there are fewer. */
+function resample(values: readonly number[], width: number): number[] {
+  const { length } = values;
+  return Array.from({ length: width }, (_, column) => {
+    if (length > width) {
+      const from = Math.floor((column * length) / width);
+      const to = Math.floor(((column + 1) * length) / width);
+      const bucket = values.slice(from, to);
+      return bucket.reduce((sum, value) => sum + value, 0) / bucket.length;
+    }
+    const place = (column * (length - 1)) / (width - 1);
+    const [low, share] = [Math.floor(place), place % 1];
+    return values[low]! * (1 - share) + (values[low + 1] ?? values[low]!) * share;
+  });
+}

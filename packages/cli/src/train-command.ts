@@ -1,0 +1,153 @@
+/** `toolenv train`: improves a policy in an environment with a trainer, and writes down how it went. */
+import { join } from 'node:path';
+import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Trainer } from '@toolenv/core';
+import { Command } from 'commander';
+import { trainingCurves } from './curves.ts';
+import { openPolicy } from './open-policy.ts';
+import { openRunEnv } from './open-run-env.ts';
+import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
+import { RunLog, readMetrics } from './run-log.ts';
+import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
+import { terminalChart } from './terminal-chart.ts';
+import { TrainingProgress } from './training-progress.ts';
+
+interface OwnFlags {
+  policy: string;
+  trainer: string;
+  out: string;
+  resume?: boolean;
+  trajectories: boolean;
+  json?: boolean;
+  envOption?: string[];
+  policyOption?: string[];
+}
+
+export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
+
+const seedSchema = {
+  type: 'object',
+  properties: {
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
+  },
+};
+/** What a trainer is given by the command and cannot have as an option of its own. */
+const taken = [
+  'env',
+  'policy',
+  'learner',
+  'out',
+  'seed',
+  'resume',
+  'signal',
+  'trainer',
+  'trajectories',
+  'json',
+];
+
+/**
+ * @param trainerRef The trainer whose options become flags.
+ * @param trainer `undefined` only to show the help of a command that lacks it.
+ */
+export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: Trainer | undefined): Command {
+  const command = new Command('train')
+    .summary('improve a policy in an environment')
+    .description(
+      'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
+    )
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .requiredOption('--policy <folder>', 'Hugging Face folder to begin with, or reference of a policy plugin')
+    .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
+    .option('--resume', 'go on from the newest checkpoint in --out')
+    .option('--trainer <reference>', 'trainer; its options are flags', defaultTrainer)
+    .option('--no-trajectories', 'do not write the training episodes')
+    .option('--json', 'print each event as a line of JSON')
+    .option('--env-option <key=value...>', "set the environment's options")
+    .option('--policy-option <key=value...>', "set a policy plugin's options");
+  for (const flag of schemaFlags(seedSchema)) command.addOption(flag);
+  const flags = trainer ? schemaFlags(trainer.options, taken) : [];
+  for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
+  if (!trainer) command.addHelpText('after', `\n${trainerRef} is not installed: its options are not listed.`);
+  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) => {
+    if (trainer) return train(ref, given, trainer, signal);
+    throw new ToolEnvError('usage.missing_package', `Trainer ${trainerRef} is not installed.`);
+  });
+}
+
+/** The trainer of a command line, read before its flags are known; `undefined` if it is not there and help is wanted. */
+export async function trainerOf(ref: string, wantsHelp: boolean): Promise<Trainer | undefined> {
+  try {
+    return await loadPlugin('trainers', ref);
+  } catch (error) {
+    if (wantsHelp && ToolEnvError.isInstance(error)) return undefined;
+    throw error;
+  }
+}
+
+async function train(
+  ref: string,
+  given: OwnFlags & Record<string, unknown>,
+  trainer: Trainer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { out, resume = false, envOption = [], policyOption = [] } = given;
+  const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => !taken.includes(name)));
+  const options = completeOptions(trainer.options, readFlags(trainer.options, own), given.trainer);
+  const identity = { env: ref, envOption, policy: given.policy, policyOption, trainer: given.trainer, seed };
+  if (resume) await refuseOtherRun(out, identity);
+  else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
+  const env = await openRunEnv(ref, { seed, pairs: envOption });
+  const { policy, learner, close } = await openPolicy(given.policy, policyOption);
+  if (!learner) {
+    const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
+    throw new ToolEnvError('usage.not_trainable', message);
+  }
+
+  await beginRun(out, { ...identity, trainerOptions: options });
+  const log = new RunLog(out, { resume });
+  const done = (resume ? await newestCheckpoint(out) : undefined)?.step ?? 0;
+  const progress = new TrainingProgress(Number(options.steps ?? 0), done);
+  let last = done;
+  try {
+    const run = { env, policy, learner, out, seed, resume, signal };
+    for await (const event of trainer.train({ ...options, ...run })) {
+      if (event.type === 'rollout' && given.trajectories) {
+        await log.writeEpisodes(event.trajectories, { step: event.step });
+      }
+      await log.write(event);
+      progress.show(event);
+      if (given.json) process.stdout.write(`${eventLine(event)}\n`);
+      if (event.type === 'checkpoint') last = event.step;
+    }
+  } catch (error) {
+    progress.stop();
+    if (signal.aborted) {
+      const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
+      process.stderr.write(`Stopped; ${rest}.\n`);
+    }
+    throw error;
+  } finally {
+    progress.stop();
+    await close();
+    await env.close();
+  }
+  await report(out, last, done, given.json === true);
+}
+
+/** An event without its episodes, which are in trajectories.jsonl. */
+function eventLine(event: TrainEvent): string {
+  return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
+}
+
+async function report(out: string, step: number, before: number, json: boolean): Promise<void> {
+  const checkpoint = await newestCheckpoint(out);
+  const folder = join(out, 'policy');
+  if (checkpoint) await exportPolicy(checkpoint.folder, folder);
+  if (json) return;
+  const chart = terminalChart(trainingCurves(await readMetrics(out)));
+  const summary =
+    step === before
+      ? `Nothing to do: the run has its ${step} steps; give more --steps to go on.`
+      : `${step} steps done.`;
+  process.stdout.write(`${chart}\n\n${summary}\n${checkpoint ? `The policy is in ${folder}\n` : ''}`);
+}

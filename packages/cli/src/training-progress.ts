@@ -1,0 +1,53 @@
+/** The progress bar of a training run, fed with the trainer's events. */
+import type { Metrics, TrainEvent } from '@toolenv/core';
+import { headlineScore } from './headline-score.ts';
+import { Progress } from './progress.ts';
+import { statusLine } from './status-line.ts';
+
+export class TrainingProgress {
+  readonly #bar: Progress;
+  #step: number;
+  #status = '';
+  #validation = '';
+
+  /** @param first Steps done before, in a resumed run. */
+  constructor(steps: number, first = 0) {
+    this.#bar = new Progress('step', steps, first);
+    this.#step = first;
+  }
+
+  show(event: TrainEvent): void {
+    if (event.type === 'rollout') this.#status = rolloutStatus(event.metrics);
+    if (event.type === 'update') this.#step = event.step;
+    if (event.type === 'evaluation') {
+      const [name, mean] = headlineMetric(event.metrics) ?? ['reward', event.metrics.reward ?? 0];
+      this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
+    }
+    this.#bar.update(this.#step, [this.#status, this.#validation].filter(Boolean).join('  '));
+  }
+
+  stop(): void {
+    this.#bar.stop();
+  }
+}
+
+/** Name and mean of the score that says how many were right, from metrics as `rewards/em/mean`. */
+export function headlineMetric(metrics: Metrics): [name: string, mean: number] | undefined {
+  const means = Object.entries(metrics).flatMap(([key, value]) => {
+    const name = /^rewards\/(.+)\/mean$/.exec(key)?.[1];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+  const name = headlineScore(means.map(([each]) => each));
+  const mean = means.find(([each]) => each === name)?.[1];
+  return name === undefined || mean === undefined ? undefined : [name, mean];
+}
+
+function rolloutStatus(metrics: Metrics): string {
+  const { generated_tokens: tokens, 'time/rollout': seconds } = metrics;
+  return statusLine({
+    reward: metrics.reward,
+    headline: headlineMetric(metrics),
+    calls: metrics['tools/call_frequency'],
+    tokensPerSecond: tokens !== undefined && seconds ? tokens / seconds : undefined,
+  });
+}

@@ -1,0 +1,166 @@
+/** What a shell sees of the command: exit codes, one-line errors, JSON on stdout. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixture, runCli } from './run-cli.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-cli-'));
+});
+
+/** A checkpoint folder whose weights end in the middle of the header. */
+async function truncatedCheckpoint(): Promise<string> {
+  const checkpoint = join(folder, 'truncated');
+  await mkdir(checkpoint);
+  const config = { model_type: 'qwen2', eos_token_id: 0, vocab_size: 8, hidden_size: 8 };
+  for (const [name, json] of Object.entries({ config, tokenizer: {}, tokenizer_config: {} })) {
+    await writeFile(join(checkpoint, `${name}.json`), JSON.stringify(json));
+  }
+  const header = Buffer.alloc(8);
+  header.writeBigUInt64LE(1000n);
+  await writeFile(join(checkpoint, 'model.safetensors'), Buffer.concat([header, Buffer.from('{"a":')]));
+  return checkpoint;
+}
+
+describe.concurrent('the user is told in one line, with exit code 2', () => {
+  const wrong: [what: string, args: () => string[] | Promise<string[]>, message: RegExp][] = [
+    [
+      'an unknown environment',
+      () => ['eval', 'fixture-plugin/lamb-v1', '--policy', fixture.policy],
+      /^toolenv: Unknown environment "fixture-plugin\/lamb-v1"\. Did you mean "fixture-plugin\/lamp-v1"\?\n$/,
+    ],
+    [
+      'a checkpoint that is not there',
+      () => ['eval', fixture.env, '--policy', join(folder, 'nowhere')],
+      /^toolenv: No checkpoint at .*nowhere .*name a Hugging Face folder with --policy\.\n$/,
+    ],
+    [
+      'truncated weights',
+      async () => [
+        'eval',
+        fixture.env,
+        '--policy',
+        await truncatedCheckpoint(),
+        '--out',
+        join(folder, 'unmade'),
+      ],
+      /^toolenv: .*model\.safetensors is damaged \(its header is cut short\): copy it again.*\n$/,
+    ],
+    [
+      'no steps',
+      () => trainArgs(join(folder, 'unmade'), '--steps', '0'),
+      /^toolenv: --steps 0: give a whole number from 1 up\.\n$/,
+    ],
+    [
+      'an unknown flag',
+      () => trainArgs(join(folder, 'unmade'), '--stepz', '3'),
+      /^toolenv: Unknown option '--stepz' \(Did you mean --steps\?\) See --help\.\n$/,
+    ],
+    [
+      'a missing flag',
+      () => ['eval', fixture.env],
+      /^toolenv: Required option '--policy <folder>' not specified\. See --help\.\n$/,
+    ],
+    [
+      'an unknown trainer',
+      () => [
+        'train',
+        fixture.env,
+        '--policy',
+        fixture.policy,
+        '--out',
+        folder,
+        '--trainer',
+        'fixture-plugin/nugde-v1',
+      ],
+      /^toolenv: Unknown trainer .* Did you mean "fixture-plugin\/nudge-v1"\?\n$/,
+    ],
+    [
+      'a folder that is not empty',
+      () => trainArgs(fixture.folder),
+      /^toolenv: --out .*fixture-plugin is not empty: choose another folder, or go on with that run by --resume\.\n$/,
+    ],
+  ];
+  it.each(wrong)('%s', async (_what, args, message) => {
+    const { code, stdout, stderr } = await runCli(...(await args()));
+    expect(stderr).toMatch(message);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(existsSync(join(folder, 'unmade'))).toBe(false);
+  });
+});
+
+describe.concurrent('a run that ends well', () => {
+  it('evaluates to one JSON object, and the same to summary.json', async () => {
+    const out = join(folder, 'evaluation');
+    const args = [
+      '--count',
+      '9',
+      '--env-option',
+      'size=20',
+      '--policy-option',
+      'weight=1',
+      '--json',
+      '--out',
+      out,
+    ];
+    const { code, stdout } = await runCli('eval', fixture.env, '--policy', fixture.policy, ...args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      env: fixture.env,
+      envVersion: '1.2.3',
+      split: 'test',
+      episodes: 9,
+      // Tasks ask for 0, 1, 2, 0, … presses, and a weight of 1 does as asked.
+      means: { em: 1, tidy: 1 },
+      reward: 1.5,
+      toolCalls: 1,
+    });
+    expect(await readdir(out)).toEqual(['summary.json', 'trajectories.jsonl']);
+  });
+
+  it("shows the trainer's options in the help of train", async () => {
+    const { code, stdout } = await runCli('train', '--trainer', fixture.trainer, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Options of fixture-plugin\/nudge-v1:\n\s+--steps <n>\s+updates \(default: 4\)/);
+    expect(stdout).toMatch(/--clip <x,x>\s+two ends \(default: 0\.2,0\.3\)/);
+  });
+
+  it('survives a reader that goes away', async () => {
+    const nodeArgs = [
+      '--import',
+      'tsx',
+      '--conditions=@toolenv/source',
+      join(import.meta.dirname, '../src/main.ts'),
+    ];
+    const args = trainArgs(join(folder, 'unread'), '--steps', '30', '--json');
+    const child = spawn(process.execPath, [...nodeArgs, ...args], {
+      cwd: fixture.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stderr.resume();
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    expect(existsSync(join(folder, 'unread/policy/config.json'))).toBe(true);
+  });
+});
+
+function trainArgs(out: string, ...more: string[]): string[] {
+  return [
+    'train',
+    fixture.env,
+    '--policy',
+    fixture.policy,
+    '--trainer',
+    fixture.trainer,
+    '--out',
+    out,
+    ...more,
+  ];
+}

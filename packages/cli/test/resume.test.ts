@@ -1,0 +1,63 @@
+/** A run that Ctrl-C stopped and --resume finished has the metrics and episodes of one that ran through. */
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { fixture, runCli, startCli } from './run-cli.ts';
+
+const steps = 12;
+
+function args(out: string, ...more: string[]): string[] {
+  const what = [fixture.env, '--policy', fixture.policy, '--trainer', fixture.trainer];
+  return ['train', ...what, '--out', out, '--steps', String(steps), '--checkpoint-every', '5', ...more];
+}
+
+/** The lines of a file without how long things took. */
+async function linesOf(file: string): Promise<string[]> {
+  const content = await readFile(file, 'utf8');
+  return content
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/"(time\/\w+|milliseconds)":[\d.e-]+/g, ''));
+}
+
+it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-resume-'));
+  const [through, stopped] = [join(folder, 'through'), join(folder, 'stopped')];
+  const whole = runCli(...args(through));
+
+  const { child, finished } = startCli(args(stopped, '--pause', '60', '--json'));
+  child.stdout!.on('data', (text: string) => {
+    // In the pause after the rollout of step 7: its lines are written, its update is not done.
+    if (text.includes('"type":"rollout","step":7')) child.kill('SIGINT');
+  });
+  const { code, stderr } = await finished;
+  expect(stderr).toContain('Stopped; 6 steps are kept: go on with --resume.');
+  expect(code).toBe(130);
+  expect(await readdir(join(stopped, 'checkpoints'))).toContain('step-6');
+  expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(13);
+
+  expect((await whole).code).toBe(0);
+  const resumed = await runCli(...args(stopped, '--resume'));
+  expect(resumed.code).toBe(0);
+  for (const file of ['metrics.jsonl', 'trajectories.jsonl']) {
+    expect(await linesOf(join(stopped, file))).toEqual(await linesOf(join(through, file)));
+  }
+  expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(2 * steps);
+  expect(await readdir(join(stopped, 'policy'))).toEqual(['config.json']);
+
+  const other = await runCli(...args(stopped, '--resume', '--seed', '2'));
+  expect(other).toMatchObject({ code: 2, stdout: '' });
+  expect(other.stderr).toMatch(/^toolenv: --resume: the run in .* has seed 1, not 2: .*\n$/);
+});
+
+it('quits at once at the second SIGINT', async () => {
+  const out = join(await mkdtemp(join(tmpdir(), 'toolenv-quit-')), 'run');
+  const { child, finished } = startCli([...args(out, '--json'), '--pause', '100', '--stubborn', 'true']);
+  await once(child.stdout!, 'data');
+  child.kill('SIGINT');
+  await once(child.stderr!, 'data');
+  setTimeout(() => child.kill('SIGINT'), 200);
+  expect((await finished).code).toBe(130);
+});

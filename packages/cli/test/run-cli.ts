@@ -1,0 +1,33 @@
+/** Spawns the command from source, in the folder where its fixture plugins are found. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+const main = join(import.meta.dirname, '../src/main.ts');
+
+export const fixture = {
+  env: 'fixture-plugin/lamp-v1',
+  policy: 'fixture-plugin/weight-v1',
+  trainer: 'fixture-plugin/nudge-v1',
+  folder: join(import.meta.dirname, 'fixture-plugin'),
+};
+
+export function startCli(args: string[]): { child: ChildProcess; finished: Promise<Finished> } {
+  const nodeArgs = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
+  const child = spawn(process.execPath, nodeArgs, { cwd: fixture.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));
+  const finished = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
+  return { child, finished };
+}
+
+export function runCli(...args: string[]): Promise<Finished> {
+  return startCli(args).finished;
+}

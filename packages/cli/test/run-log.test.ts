@@ -1,0 +1,35 @@
+import { appendFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { RunLog, readMetrics } from '../src/run-log.ts';
+
+const update = (step: number, loss: number) => ({ type: 'update' as const, step, metrics: { loss } });
+
+it('writes a line for each event with metrics', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-log-'));
+  const log = new RunLog(out);
+  await log.write(update(1, 0.5));
+  await log.write({ type: 'checkpoint', step: 1, folder: 'step-1' });
+  await log.write({ type: 'rollout', step: 2, metrics: { reward: 1 }, trajectories: [] });
+  expect(await readFile(join(out, 'metrics.jsonl'), 'utf8')).toBe(
+    '{"type":"update","step":1,"metrics":{"loss":0.5}}\n{"type":"rollout","step":2,"metrics":{"reward":1}}\n',
+  );
+});
+
+it('drops what a resumed run does again, and a half-written line', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-log-'));
+  const first = new RunLog(out);
+  for (const step of [1, 2, 3]) await first.write(update(step, step));
+  await appendFile(join(out, 'metrics.jsonl'), '{"type":"update","st');
+  // U+2028 is a line break to some readers, and not to JSONL.
+  await writeFile(join(out, 'trajectories.jsonl'), '{"step":2,"text":"a\u2028b"}\n{"step":3}\n');
+
+  const resumed = new RunLog(out, { resume: true });
+  await resumed.write({ type: 'checkpoint', step: 2, folder: 'step-2' });
+  await resumed.write(update(3, 30));
+  await resumed.write(update(4, 4));
+  expect((await readMetrics(out)).map(({ metrics }) => metrics.loss)).toEqual([1, 2, 30, 4]);
+  expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toBe('{"step":2,"text":"a\u2028b"}\n');
+  expect(await readdir(out)).toEqual(['metrics.jsonl', 'trajectories.jsonl']);
+});

@@ -1,0 +1,118 @@
+import { ToolEnvError } from '@toolenv/core';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { completeFlags, flagName, readFlags, readPairs, schemaFlags } from '../src/schema-flags.ts';
+
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    groupSize: { type: 'integer', minimum: 2, default: 8, description: 'episodes of each task' },
+    learningRate: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+    clip: {
+      type: 'array',
+      items: { type: 'number', minimum: 0 },
+      minItems: 2,
+      maxItems: 2,
+      default: [0.2, 0.2],
+    },
+    average: { enum: ['sequence', 'token'], default: 'token' },
+    shuffle: { type: 'boolean', default: true },
+    verbose: { type: 'boolean' },
+    path: { type: 'string' },
+    extra: { type: 'object' },
+  },
+};
+
+/** The values of a command line. */
+function parse(...argv: string[]): Record<string, unknown> {
+  const command = new Command().exitOverride().configureOutput({ writeErr: () => {} });
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  return readFlags(schema, command.parse(argv, { from: 'user' }).opts());
+}
+
+function messageOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (ToolEnvError.isInstance(error)) return `${error.code}: ${error.message}`;
+  }
+  return 'nothing was thrown';
+}
+
+describe('flags from a schema', () => {
+  it('has kebab-case names, placeholders and defaults', () => {
+    const flags = schemaFlags(schema).map(({ flags: text, description }) => `${text} ${description}`.trim());
+    expect(flags).toEqual([
+      '--group-size <n> episodes of each task (default: 8)',
+      '--learning-rate <x>',
+      '--clip <x,x>  (default: 0.2,0.2)',
+      '--average <sequence|token>  (default: token)',
+      '--no-shuffle',
+      '--verbose',
+      '--path <text>',
+      '--extra <json>',
+    ]);
+    expect(flagName('maxGradNorm')).toBe('--max-grad-norm');
+  });
+
+  it('leaves out what the command has for itself', () => {
+    expect(schemaFlags(schema, ['path', 'extra', 'verbose'])).toHaveLength(5);
+  });
+
+  it('reads values of each type', () => {
+    expect(parse('--group-size', '4', '--learning-rate', '3e-4', '--clip', '0.2,0.28')).toMatchObject({
+      groupSize: 4,
+      learningRate: 3e-4,
+      clip: [0.2, 0.28],
+    });
+    expect(parse('--average', 'sequence', '--no-shuffle', '--verbose')).toEqual({
+      average: 'sequence',
+      shuffle: false,
+      verbose: true,
+    });
+    expect(parse('--path', '12', '--extra', '{"a":1}')).toMatchObject({ path: '12', extra: { a: 1 } });
+  });
+
+  it('fills in defaults when asked to', () => {
+    expect(completeFlags(schema, { groupSize: '3' })).toEqual({
+      groupSize: 3,
+      clip: [0.2, 0.2],
+      average: 'token',
+      shuffle: true,
+    });
+  });
+
+  it.each([
+    [['--group-size', '1'], '--group-size 1: give a whole number from 2 up.'],
+    [['--group-size', '2.5'], '--group-size 2.5: give a whole number from 2 up.'],
+    [['--group-size', 'many'], '--group-size many: give a whole number from 2 up.'],
+    [['--group-size', ''], '--group-size : give a whole number from 2 up.'],
+    [['--learning-rate', '0'], '--learning-rate 0: give a number above 0 to 1.'],
+    [['--clip', '0.2'], '--clip 0.2: give 2 values with commas between, each a number from 0 up.'],
+    [['--average', 'mean'], '--average mean: give sequence or token.'],
+    [['--extra', '3'], '--extra 3: give JSON that fits its schema.'],
+  ])('refuses %s', (argv, message) => {
+    expect(messageOf(() => parse(...argv))).toBe(`usage.bad_flag: ${message}`);
+  });
+});
+
+describe('key=value pairs', () => {
+  const read = (...pairs: string[]) => readPairs(schema, pairs, '--env-option', 'lamp-v1');
+
+  it('reads values by the schema', () => {
+    expect(read('groupSize=4', 'path=a=b', 'shuffle=false')).toEqual({
+      groupSize: 4,
+      path: 'a=b',
+      shuffle: false,
+    });
+  });
+
+  it.each([
+    ['groupSize', 'usage.bad_flag: --env-option groupSize: write it as key=value.'],
+    ['groupSize=1', 'usage.bad_flag: --env-option groupSize=1: give a whole number from 2 up.'],
+    ['groupsize=4', 'usage.unknown_option: lamp-v1 has no option "groupsize". Did you mean "groupSize"?'],
+  ])('refuses %s', (pair, message) => {
+    expect(messageOf(() => read(pair))).toBe(message);
+  });
+});

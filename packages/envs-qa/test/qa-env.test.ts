@@ -1,0 +1,165 @@
+import {
+  type Action,
+  type Env,
+  type EnvDefinition,
+  type OpenEnv,
+  openEnv,
+  type ToolFactory,
+  type Transition,
+} from '@toolenv/core';
+import { goldTitles, type QaRecord, type WorldOptions } from '@toolenv/envs-qa';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import comparison from '@toolenv/envs-qa/comparison-v1';
+import compose from '@toolenv/envs-qa/compose-v1';
+import createSearchTool from '@toolenv/tools-search/search-v1';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const tools = { search: createSearchTool as ToolFactory };
+
+function search(query: string): Action {
+  const call = { id: 'c', name: 'search', arguments: { query } };
+  return { text: `search ${query}`, toolCalls: [call], stopReason: 'tool_call' };
+}
+
+function say(text: string): Action {
+  return { text, toolCalls: [], stopReason: 'stop' };
+}
+
+/** Searches each gold document by its name, then answers. */
+async function playOracle(env: Env<QaRecord>, task: QaRecord): Promise<Transition[]> {
+  const transitions: Transition[] = [];
+  await env.reset({ task, seed: 1 });
+  for (const title of goldTitles(task)) transitions.push(await env.step(search(title)));
+  transitions.push(await env.step(say(`<answer>${task.answer}</answer>`)));
+  await env.close();
+  return transitions;
+}
+
+describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
+  ['bridge-v1', bridge],
+  ['comparison-v1', comparison],
+  ['compose-v1', compose],
+])('%s', (name, definition) => {
+  let open: OpenEnv<QaRecord>;
+  beforeAll(async () => {
+    open = await definition.open({ options: {}, seed: 3, tools });
+  });
+  afterAll(() => open.close());
+
+  test('an oracle wins every episode with the real search tool', async () => {
+    expect(definition.name).toBe(name);
+    const tasks = Array.from({ length: 60 }, (_, i) => open.tasks.test.at(i * 13));
+    const episodes = await Promise.all(tasks.map((task) => playOracle(open.episode(), task)));
+    for (const transitions of episodes) {
+      const last = transitions.at(-1)!;
+      expect(last.outcome).toEqual({ kind: 'terminated', reason: 'answered' });
+      expect(last.rewards).toEqual({ em: 1, f1: 1, substring: 1, format: 1 });
+      const retrieved = transitions.reduce((sum, { rewards }) => sum + (rewards?.retrieved ?? 0), 0);
+      expect(retrieved).toBeCloseTo(1, 9);
+    }
+  });
+
+  test('declares every reward that it gives, and reads the seed of the run or of the options', async () => {
+    const same = await definition.open({ options: { worldSeed: 3 }, seed: 99, tools });
+    expect(same.tasks.train.at(17)).toEqual(open.tasks.train.at(17));
+    expect(open.episode().spec.name).toBe(name);
+    expect(Object.keys(definition.rewards)).toEqual(['em', 'f1', 'substring', 'format', 'retrieved']);
+    await same.close();
+  });
+});
+
+describe('an episode', () => {
+  let open: OpenEnv<QaRecord>;
+  let env: Env<QaRecord>;
+  let task: QaRecord;
+  beforeAll(async () => {
+    open = await bridge.open({ options: {}, seed: 3, tools });
+    env = open.episode();
+    task = open.tasks.train.at(0);
+  });
+  afterAll(() => open.close());
+
+  test('begins with a short instruction, the question and the search tool', async () => {
+    const { messages, tools: offered } = await env.reset({ task, seed: 1 });
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(messages[0]!.content.split(' ').length).toBeLessThanOrEqual(20);
+    expect(messages[1]!.content).toBe(task.question);
+    expect(offered.map((tool) => tool.name)).toEqual(['search']);
+  });
+
+  test('shows three documents, one per line, the one named first', async () => {
+    await env.reset({ task, seed: 1 });
+    const [title] = goldTitles(task);
+    const { calls, rewards } = await env.step(search(title!));
+    const lines = calls[0]!.text.split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(new RegExp(`^${title}: `));
+    expect(rewards).toEqual({ retrieved: 0.5 });
+    expect((await env.step(search(title!))).rewards).toEqual({ retrieved: 0 });
+  });
+
+  test.each([
+    ['<answer>nothing like it</answer>', { em: 0, f1: 0, substring: 0, format: 1 }],
+    ['no tags', { em: 0, f1: 0, substring: 0, format: 0 }],
+  ])('scores %j', async (text, expected) => {
+    await env.reset({ task, seed: 1 });
+    expect((await env.step(say(text))).rewards).toEqual(expected);
+  });
+
+  test('an answer without tags is not one', async () => {
+    await env.reset({ task, seed: 1 });
+    expect((await env.step(say(task.answer))).rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0 });
+  });
+
+  test('a mistaken call costs the format, and searches nothing', async () => {
+    await env.reset({ task, seed: 1 });
+    const broken = {
+      text: '{',
+      toolCalls: [{ parseFailure: 'no JSON', text: '{' }],
+      stopReason: 'stop' as const,
+    };
+    const { calls, rewards } = await env.step(broken);
+    expect(calls[0]!.mistake!.code).toBe('malformed_call');
+    expect(rewards).toEqual({ retrieved: null });
+    const { rewards: end } = await env.step(say(`<answer>${task.answer}</answer>`));
+    expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0 });
+  });
+
+  test('a truncated episode scores 0, whatever was found', async () => {
+    await env.reset({ task, seed: 1 });
+    for (let i = 0; i < 4; i++) expect((await env.step(search('x'))).outcome.kind).toBe('running');
+    const { outcome, rewards } = await env.step(search(goldTitles(task)[0]!));
+    expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
+    expect(rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0, retrieved: 0.5 });
+  });
+
+  test('options set its limits', async () => {
+    const short = await bridge.open({ options: { maxTurns: 1, topK: 1 }, seed: 3, tools });
+    const one = short.episode();
+    await one.reset({ task, seed: 1 });
+    const { outcome, calls } = await one.step(search('city'));
+    expect(outcome.kind).toBe('truncated');
+    expect(calls[0]!.text.split('\n')).toHaveLength(1);
+    await short.close();
+  });
+
+  test('says what is missing without a search tool', async () => {
+    await expect(bridge.open({ options: {}, seed: 1, tools: {} })).rejects.toMatchObject({
+      code: 'usage.missing_tool',
+    });
+  });
+
+  test('a task that does not exist is named', () => {
+    expect(() => open.tasks.train.at(4000)).toThrow('Task 4000 does not exist: there are 4000.');
+  });
+});
+
+test('opens by its reference, with the search tool of its default', async () => {
+  const open = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 3, options: { topK: 2 } });
+  const env = open.episode();
+  const task = open.tasks.test.at(0) as QaRecord;
+  await env.reset({ task, seed: 1 });
+  const { calls } = await env.step(search(goldTitles(task)[0]!));
+  expect(calls[0]!.text.split('\n')).toHaveLength(2);
+  await open.close();
+});

@@ -1,0 +1,238 @@
+/** The learner's gradients belong to the masked objective and to nothing else; its steps and its folders. */
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRng, type Rows, type TokenRow } from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Model } from '../src/model.ts';
+import { type Tensors, tensor } from '../src/runtime.ts';
+import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { AllLogits, logProbabilityOf } from './all-logits.ts';
+import { inTemporaryFolder, learnerOf, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
+
+function randomRow(seed: number, length: number): TokenRow {
+  const rng = createRng(seed, 'row');
+  const tokens = Int32Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
+  const mask = Uint8Array.from({ length }, (_, position) => (position > 0 && rng.float() < 0.5 ? 1 : 0));
+  mask[length - 1] = 1;
+  return { tokens, mask };
+}
+
+const rows = [randomRow(1, 9), randomRow(2, 5), randomRow(3, 13)];
+
+function randomValues(seed: number): Rows {
+  const rng = createRng(seed, 'values');
+  return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
+}
+
+function parameterDirection(model: Model, name: string): Tensors {
+  const rng = createRng(6, name);
+  const { data, dims } = model.weights[name]!;
+  return { [name]: tensor(Float32Array.from(data, () => 2 * rng.float() - 1), dims) };
+}
+
+test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens before) over mask 1', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const all = new AllLogits(runtime, model);
+  const dLogprobs = randomValues(1);
+  await learner.backward({ rows, temperature: 0.7 }, { dLogprobs });
+  const gradients = await takeGradients(learner);
+
+  /** Written without the learner's own alignment, so that a mask that is off by one shows. */
+  const objective = async (weights: Tensors) => {
+    let sum = 0;
+    for (const [row, { tokens, mask }] of rows.entries()) {
+      const logits = await all.of(tokens, weights);
+      for (let t = 1; t < tokens.length; t++) {
+        if (mask[t] === 1) sum += dLogprobs[row]![t]! * logProbabilityOf(logits[t - 1]!, tokens[t]!, 0.7);
+      }
+    }
+    return sum;
+  };
+  for (const [name, { data, dims }] of Object.entries(model.weights)) {
+    const direction = parameterDirection(model, name)[name]!.data;
+    const step = 2e-3;
+    const moved = (by: number) => ({
+      ...model.weights,
+      [name]: tensor(Float32Array.from(data, (value, index) => value + by * direction[index]!), dims),
+    });
+    const expected = ((await objective(moved(step))) - (await objective(moved(-step)))) / (2 * step);
+    const found = gradients[name]!.data.reduce((sum: number, value: number, index: number) => sum + value * direction[index]!, 0);
+    expect(Math.abs(found - expected) / Math.max(1, Math.abs(expected)), name).toBeLessThan(5e-3);
+  }
+});
+
+test('entropy and its gradient', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const dEntropy = randomValues(2);
+  const zero = rows.map(({ tokens }) => new Float32Array(tokens.length));
+  await learner.backward({ rows }, { dLogprobs: zero, dEntropy });
+  const gradients = await takeGradients(learner);
+  const entropyAt = async (weights: Tensors) => {
+    const moved = { ...model, weights };
+    const { entropy } = await learnerOf(moved).forward({ rows });
+    return entropy.flatMap((row, b) => [...row].map((value, t) => value * dEntropy[b]![t]!)).reduce((a, b) => a + b, 0);
+  };
+  const name = 'model.embed_tokens.weight';
+  const { data, dims } = model.weights[name]!;
+  const direction = parameterDirection(model, name)[name]!.data;
+  const moved = (by: number) =>
+    entropyAt({ ...model.weights, [name]: tensor(data.map((value, i) => value + by * direction[i]!), dims) });
+  const expected = ((await moved(2e-3)) - (await moved(-2e-3))) / 4e-3;
+  const found = gradients[name]!.data.reduce((sum: number, value: number, i: number) => sum + value * direction[i]!, 0);
+  expect(Math.abs(found - expected) / Math.max(1, Math.abs(expected))).toBeLessThan(5e-3);
+});
+
+test('whatever dLogprobs and dEntropy hold at mask 0, the gradients are the same', async () => {
+  const learner = learnerOf(tinyModel());
+  const dLogprobs = randomValues(3);
+  const dEntropy = randomValues(4);
+  const gradientsOf = async (values: Rows, entropies: Rows) => {
+    await learner.backward({ rows }, { dLogprobs: values, dEntropy: entropies });
+    return takeGradients(learner);
+  };
+  const clean = await gradientsOf(dLogprobs, dEntropy);
+  const anything = fc.oneof(fc.float(), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, 1e30));
+  await fc.assert(
+    fc.asyncProperty(fc.array(anything, { minLength: 27, maxLength: 27 }), async (garbage) => {
+      let next = 0;
+      const spoil = (values: Rows) =>
+        values.map((row, b) => row.map((value, t) => (rows[b]!.mask[t] === 1 ? value : garbage[next++ % 27]!)));
+      expect(await gradientsOf(spoil(dLogprobs), spoil(dEntropy))).toEqual(clean);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('moving the mask by one moves the gradient', async () => {
+  const learner = learnerOf(tinyModel());
+  const tokens = rows[2]!.tokens;
+  const at = async (position: number) => {
+    const mask = new Uint8Array(tokens.length);
+    mask[position] = 1;
+    await learner.backward({ rows: [{ tokens, mask }] }, { dLogprobs: [new Float32Array(tokens.length).fill(1)] });
+    return (await takeGradients(learner))['model.norm.weight']!.data;
+  };
+  const found = await at(6);
+  for (const other of [5, 7]) {
+    const different = await at(other);
+    expect(Math.max(...found.map((value, i) => Math.abs(value - different[i]!)))).toBeGreaterThan(1e-2);
+  }
+});
+
+test('tokens after the last action token change nothing', async () => {
+  const learner = learnerOf(tinyModel());
+  const tokens = Int32Array.of(3, 1, 4, 1, 5, 9);
+  const mask = Uint8Array.of(0, 0, 1, 1, 0, 0);
+  const { logprobs } = await learner.forward({ rows: [{ tokens, mask }] });
+  const cut = await learner.forward({ rows: [{ tokens: tokens.slice(0, 4), mask: mask.slice(0, 4) }] });
+  expect([...logprobs[0]!]).toEqual([...cut.logprobs[0]!, 0, 0]);
+});
+
+test.each([1, 14, 30])('a token budget of %i gives the same log-probabilities', async (tokenBudget) => {
+  const model = tinyModel();
+  const whole = await learnerOf(model).forward({ rows });
+  const split = await learnerOf(model, { tokenBudget }).forward({ rows });
+  for (const [b, row] of whole.logprobs.entries()) {
+    for (const [t, value] of row.entries()) expect(split.logprobs[b]![t]).toBeCloseTo(value, 5);
+  }
+});
+
+test('rows without action tokens, and none at all, have no outputs and no gradient', async () => {
+  const learner = learnerOf(tinyModel());
+  const empty = [{ tokens: Int32Array.of(1, 2, 3), mask: new Uint8Array(3) }];
+  expect((await learner.forward({ rows: empty })).logprobs).toEqual([new Float32Array(3)]);
+  await learner.backward({ rows: empty }, { dLogprobs: [Float32Array.of(1, 1, 1)] });
+  await learner.backward({ rows: [] }, { dLogprobs: [] });
+  expect(await learner.step({ learningRate: 1 })).toEqual({ gradNorm: 0 });
+});
+
+test('a reference stays as it was while the policy moves', async () => {
+  const learner = learnerOf(tinyModel());
+  const reference = await learner.reference();
+  const before = await learner.forward({ rows });
+  await learner.backward({ rows }, { dLogprobs: randomValues(5) });
+  await learner.step({ learningRate: 0.1 });
+  expect(await reference.forward({ rows })).toEqual(before);
+  expect(await learner.forward({ rows })).not.toEqual(before);
+});
+
+test('a step on gradients that are not finite throws and changes neither weights nor optimizer', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const before = structuredClone(model.weights);
+  const spoilt = randomValues(6);
+  spoilt[0]![rows[0]!.mask.indexOf(1)] = Number.NaN;
+  await learner.backward({ rows }, { dLogprobs: spoilt });
+  await expect(learner.step({ learningRate: 0.1 })).rejects.toMatchObject({ code: 'bug.gradient_not_finite' });
+  expect(model.weights).toEqual(before);
+
+  // As if it had never been: the next step is that of a fresh learner.
+  const fresh = tinyModel();
+  const freshLearner = learnerOf(fresh);
+  for (const one of [learner, freshLearner]) {
+    await one.backward({ rows }, { dLogprobs: randomValues(7) });
+    await one.step({ learningRate: 0.1 });
+  }
+  expect(model.weights).toEqual(fresh.weights);
+});
+
+test('save and load give the same weights and the same optimizer: training goes on bit by bit', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const train = async (one: typeof learner, seed: number) => {
+    await one.backward({ rows }, { dLogprobs: randomValues(seed) });
+    await one.step({ learningRate: 0.01, weightDecay: 0.1, maxGradNorm: 1 });
+  };
+  await train(learner, 1);
+  await train(learner, 2);
+  await inTemporaryFolder(async (folder) => {
+    await learner.save(folder);
+    const other = tinyModel(99);
+    const resumed = learnerOf(other);
+    await resumed.load(folder);
+    expect(other.weights).toEqual(model.weights);
+    await train(learner, 3);
+    await train(resumed, 3);
+    expect(other.weights).toEqual(model.weights);
+  });
+});
+
+test.each([
+  ['optimizer.safetensors', 'cut short'],
+  ['model.safetensors', 'cut short'],
+  ['optimizer.safetensors', 'without a tensor'],
+  ['model.safetensors', 'without a tensor'],
+  ['optimizer.safetensors', 'with another shape'],
+  ['model.safetensors', 'with another shape'],
+] as const)('%s %s is refused, and the learner stays as it was', async (name, damage) => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, name);
+    await learner.save(folder);
+    const { tensors, metadata } = await readSafetensors(file);
+    const [victim] = Object.keys(tensors).filter((key) => key.endsWith('model.norm.weight')) as [string];
+    if (damage === 'cut short') await writeFile(file, (await readFile(file)).subarray(0, -4));
+    if (damage === 'without a tensor') delete tensors[victim];
+    if (damage === 'with another shape') tensors[victim] = tensor(new Float32Array(3), [3]);
+    if (damage !== 'cut short') await writeSafetensors(file, tensors, metadata);
+    const before = model.weights;
+    const error = await learner.load(folder).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'usage.checkpoint_damaged' });
+    expect(String(error)).toContain(file);
+    if (damage !== 'cut short') expect(String(error)).toContain(`"${victim}"`);
+    expect(model.weights).toBe(before);
+  });
+});
+
+test('a file with something after its last tensor still loads', async () => {
+  const learner = learnerOf(tinyModel());
+  await inTemporaryFolder(async (folder) => {
+    await learner.save(folder);
+    await appendFile(join(folder, 'model.safetensors'), Buffer.alloc(16));
+    await learner.load(folder);
+  });
+});

@@ -1,0 +1,59 @@
+/** Padding loses no action token, repeats none, and keeps to its budget. */
+import type { TokenRow } from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gatherSlots, padRows, scatterSlots } from '../src/padded-batch.ts';
+
+const row: fc.Arbitrary<TokenRow> = fc
+  .array(fc.tuple(fc.nat(50), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })
+  .map((pairs) => ({
+    tokens: Int32Array.from(pairs, ([token]) => token),
+    mask: Uint8Array.from(pairs, ([, bit], position) => (position === 0 ? 0 : bit)),
+  }));
+const rows = fc.array(row, { maxLength: 12 });
+const budget = fc.integer({ min: 1, max: 120 });
+
+test('every action token appears exactly once, predicted from the tokens before it', () => {
+  fc.assert(
+    fc.property(rows, budget, (rows, budget) => {
+      const seen = new Map<string, number>();
+      for (const { inputs, slots } of padRows(rows, budget)) {
+        const { tokens, positions, where, targets } = inputs;
+        const time = tokens!.dims[1]!;
+        for (const [index, { row, position }] of slots.entries()) {
+          seen.set(`${row} ${position}`, (seen.get(`${row} ${position}`) ?? 0) + 1);
+          const at = where!.data[index]!;
+          expect(targets!.data[index]).toBe(rows[row]!.tokens[position]);
+          expect(positions!.data[at]).toBe(position - 1);
+          const start = at - (at % time);
+          expect(tokens!.data.subarray(start, at + 1)).toEqual(rows[row]!.tokens.subarray(0, position));
+        }
+      }
+      const expected = rows.flatMap(({ mask }, b) => [...mask.keys()].filter((t) => mask[t] === 1).map((t) => `${b} ${t}`));
+      expect([...seen.keys()].sort()).toEqual(expected.sort());
+      expect([...seen.values()].every((count) => count === 1)).toBe(true);
+    }),
+  );
+});
+
+test('a batch has at most `tokenBudget` padded tokens, or one row', () => {
+  fc.assert(
+    fc.property(rows, budget, (rows, budget) => {
+      for (const { inputs } of padRows(rows, budget)) {
+        const [count, time] = inputs.tokens!.dims as [number, number];
+        expect(count === 1 || count * time <= budget).toBe(true);
+      }
+    }),
+  );
+});
+
+test('per-token values go to the slots and back', () => {
+  fc.assert(
+    fc.property(rows, budget, (rows, budget) => {
+      const values = rows.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * (100 * b + t + 1)));
+      const back = rows.map(({ mask }) => new Float32Array(mask.length));
+      for (const { slots } of padRows(rows, budget)) scatterSlots(gatherSlots(values, slots), slots, back);
+      expect(back).toEqual(values);
+    }),
+  );
+});

@@ -1,0 +1,120 @@
+/** The safetensors format: what is written is read again, and what is damaged is named. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Tensor, tensor } from '../src/runtime.ts';
+import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { inTemporaryFolder } from './tiny-model.ts';
+
+const anyTensor: fc.Arbitrary<Tensor> = fc
+  .array(fc.integer({ min: 0, max: 4 }), { maxLength: 3 })
+  .chain((dims) => {
+    const size = dims.reduce((product, dim) => product * dim, 1);
+    const data = fc.float32Array({ minLength: size, maxLength: size });
+    return data.map((values) => tensor(values, dims));
+  });
+const name = fc.string({ unit: 'grapheme' }).filter((key) => !key.startsWith('__') && !/^\d+$/.test(key));
+
+test('every tensor and all metadata come back, bit by bit and in order', async () => {
+  await inTemporaryFolder((folder) =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(name, anyTensor, { maxKeys: 5 }),
+        fc.dictionary(name, fc.string(), { maxKeys: 3 }),
+        async (tensors, metadata) => {
+          const file = join(folder, 'model.safetensors');
+          await writeSafetensors(file, tensors, metadata);
+          const read = await readSafetensors(file);
+          expect(Object.keys(read.tensors)).toEqual(Object.keys(tensors));
+          for (const [key, { data, dims }] of Object.entries(tensors)) {
+            expect(read.tensors[key]!.dims).toEqual(dims);
+            expect(bitsOf(read.tensors[key]!)).toEqual(bitsOf({ data, dims }));
+          }
+          expect({ ...read.metadata }).toEqual({ ...metadata });
+        },
+      ),
+      { numRuns: 60 },
+    ),
+  );
+});
+
+test('a file cut anywhere is refused by name', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'cut.safetensors');
+    await writeSafetensors(file, { weight: tensor(Float32Array.of(1, 2, 3), [3]) }, {});
+    const whole = await readFile(file);
+    for (let length = 0; length < whole.length; length++) {
+      await writeFile(file, whole.subarray(0, length));
+      const error = await thrownBy(readSafetensors(file));
+      expect(error.code, `${length} bytes`).toBe('usage.checkpoint_damaged');
+      expect(error.message).toContain(file);
+    }
+  });
+});
+
+const good = { dtype: 'F32', shape: [2], data_offsets: [0, 8] };
+
+test.each([
+  ['a header that is not JSON', '{"weight": ', ['header']],
+  ['a header that is not an object', '[1, 2]', ['header']],
+  ['a header of null', 'null', ['header']],
+  ['an entry that is not an object', '{"weight": 3}', ['"weight"']],
+  ['an entry without offsets', '{"weight": {"dtype": "F32", "shape": [2]}}', ['"weight"']],
+  ['a shape that is not one', JSON.stringify({ weight: { ...good, shape: 'two' } }), ['"weight"']],
+  ['a negative shape', JSON.stringify({ weight: { ...good, shape: [-2] } }), ['"weight"']],
+  ['more bytes than the shape says', JSON.stringify({ weight: { ...good, shape: [1] } }), ['"weight"', '8', '4']],
+  ['offsets beyond the file', JSON.stringify({ weight: { ...good, data_offsets: [8, 16] } }), ['"weight"']],
+  ['offsets before the data', JSON.stringify({ weight: { ...good, data_offsets: [-8, 0] } }), ['"weight"']],
+])('%s is damage, named with its tensor', async (_title, header, mentions) => {
+  const error = await readingHeader(header);
+  expect(error.code).toBe('usage.checkpoint_damaged');
+  for (const mention of mentions) expect(error.message).toContain(mention);
+});
+
+test('a header length beyond the file is damage', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'length.safetensors');
+    await writeFile(file, Buffer.alloc(32, 0xff));
+    expect((await thrownBy(readSafetensors(file))).code).toBe('usage.checkpoint_damaged');
+  });
+});
+
+test('another element type is named with the remedy', async () => {
+  const error = await readingHeader(JSON.stringify({ weight: { ...good, dtype: 'BF16', shape: [4] } }));
+  expect(error.code).toBe('usage.checkpoint_unsupported');
+  expect(error.message).toMatch(/"weight" is BF16.*float32/);
+});
+
+test('a file that is not there is missing', async () => {
+  const error = await thrownBy(readSafetensors('/no/such/model.safetensors'));
+  expect(error.code).toBe('usage.checkpoint_missing');
+  expect(error.message).toContain('/no/such/model.safetensors');
+});
+
+/** What reading throws for a file of this header and eight bytes of data. */
+function readingHeader(json: string): Promise<ToolEnvError> {
+  return inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'header.safetensors');
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(Buffer.byteLength(json)));
+    await writeFile(file, Buffer.concat([length, Buffer.from(json), Buffer.alloc(8)]));
+    const error = await thrownBy(readSafetensors(file));
+    expect(error.message).toContain(file);
+    return error;
+  });
+}
+
+async function thrownBy(promise: Promise<unknown>): Promise<ToolEnvError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!ToolEnvError.isInstance(error)) throw new Error(`Expected a ToolEnvError, got ${error}`);
+  return error;
+}
+
+function bitsOf({ data }: Tensor): number[] {
+  return [...new Uint32Array(data.buffer, data.byteOffset, data.length)];
+}

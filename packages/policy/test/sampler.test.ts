@@ -1,0 +1,227 @@
+/** What the sampler samples is what the learner sees, whoever runs together and whatever is cached. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRng, type TokenRow } from '@toolenv/core';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Model } from '../src/model.ts';
+import { type Sample, Sampler, type SampleRequest, type SamplerOptions } from '../src/sampler.ts';
+import { AllLogits } from './all-logits.ts';
+import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
+
+function samplerOf(model: Model, options?: SamplerOptions): Sampler {
+  const sampler = new Sampler(runtime, model, options);
+  onTestFinished(() => sampler.close());
+  return sampler;
+}
+
+function request(prompt: ArrayLike<number>, more: Partial<SampleRequest> = {}): SampleRequest {
+  return { prompt: Int32Array.from(prompt), maxTokens: 6, temperature: 1, seed: 1, stopTokens: [], ...more };
+}
+
+/** Tokens that come from outside: a prompt, or what a tool answered. */
+function outside(name: string, turn: number): number[] {
+  const rng = createRng(4, name, turn);
+  return Array.from({ length: 1 + rng.int(7) }, () => rng.int(tinyConfig.vocab_size));
+}
+
+interface TurnSample extends Sample {
+  prompt: Int32Array;
+}
+
+/** One turn of each conversation, all at once; each prompt goes on from `histories`, which grow. */
+function turnOfAll(
+  sampler: Sampler,
+  histories: Map<string, number[]>,
+  turn: number,
+  more: Partial<SampleRequest> = {},
+): Promise<TurnSample[]> {
+  const conversations = [...histories].map(async ([conversation, history], index) => {
+    history.push(...outside(conversation, turn));
+    const prompt = Int32Array.from(history);
+    const maxTokens = 2 + ((index + turn) % 4);
+    const sample = await sampler.sample(request(prompt, { conversation, maxTokens, seed: 10 * turn + index, ...more }));
+    history.push(...sample.tokens);
+    return { ...sample, prompt };
+  });
+  return Promise.all(conversations);
+}
+
+function emptyHistories(count: number): Map<string, number[]> {
+  return new Map(Array.from({ length: count }, (_, index) => [`conversation ${index}`, []]));
+}
+
+function rowOf({ prompt, tokens }: TurnSample): TokenRow {
+  const mask = new Uint8Array(prompt.length + tokens.length).fill(1, prompt.length);
+  return { tokens: Int32Array.from([...prompt, ...tokens]), mask };
+}
+
+test.each([
+  { title: 'a slot for each', conversations: 4, options: {}, temperature: 1 },
+  { title: 'temperature 0.7', conversations: 4, options: {}, temperature: 0.7 },
+  { title: 'greedy', conversations: 4, options: {}, temperature: 0 },
+  { title: 'fewer slots than conversations', conversations: 5, options: { maxConversations: 2 }, temperature: 0.7 },
+  { title: 'a small token budget', conversations: 5, options: { tokenBudget: 8 }, temperature: 0.7 },
+])("log-probs over turns, weights changing between them, equal the learner's: $title", async (one) => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const sampler = samplerOf(model, { patience: 20, ...one.options });
+  const histories = emptyHistories(one.conversations);
+  for (let turn = 0; turn < 4; turn++) {
+    const samples = await turnOfAll(sampler, histories, turn, { temperature: one.temperature });
+    // Greedy decoding reports the log-probabilities of temperature 1.
+    const batch = { rows: samples.map(rowOf), temperature: one.temperature || 1 };
+    const { logprobs } = await learner.forward(batch);
+    for (const [index, { prompt, logprobs: sampled }] of samples.entries()) {
+      for (const [i, value] of sampled.entries()) {
+        expect(Math.abs(value - logprobs[index]![prompt.length + i]!)).toBeLessThan(1e-4);
+      }
+    }
+    if (turn % 2 === 0) continue;
+    await learner.backward(batch, { dLogprobs: logprobs.map((row) => row.fill(1)) });
+    await learner.step({ learningRate: 0.05 });
+  }
+});
+
+test('greedy decoding with a cache equals computing everything anew for every token', async () => {
+  const model = tinyModel(2);
+  const all = new AllLogits(runtime, model);
+  const sampler = samplerOf(model, { patience: 20 });
+  const histories = emptyHistories(3);
+  for (let turn = 0; turn < 3; turn++) {
+    for (const { prompt, tokens } of await turnOfAll(sampler, histories, turn, { temperature: 0 })) {
+      const sequence = [...prompt];
+      for (const token of tokens) {
+        const logits = (await all.of(sequence)).at(-1)!;
+        expect(token).toBe(logits.indexOf(Math.max(...logits)));
+        sequence.push(token);
+      }
+    }
+  }
+});
+
+test('a conversation whose past was rewritten is computed anew from there', async () => {
+  const model = tinyModel(3);
+  const sampler = samplerOf(model, { patience: 1 });
+  const turn = { conversation: 'one', temperature: 0, maxTokens: 8 };
+  await sampler.sample(request([1, 2, 3, 4, 5, 6], turn));
+  const rewritten = await sampler.sample(request([1, 2, 9, 4], turn));
+  const fresh = await sampler.sample(request([1, 2, 9, 4], { ...turn, conversation: 'fresh' }));
+  expect(rewritten.tokens).toEqual(fresh.tokens);
+});
+
+test('equal seeds give equal bits whatever order requests arrive in and however long tools take', async () => {
+  const model = tinyModel(4);
+  const names = Array.from({ length: 6 }, (_, index) => `episode-${index}`);
+
+  async function play(order: number): Promise<Record<string, Sample[]>> {
+    const sampler = samplerOf(model);
+    const rng = createRng(order, 'order');
+    const played: Record<string, Sample[]> = {};
+    const conversation = async (name: string) => {
+      const samples: Sample[] = [];
+      const history: number[] = [];
+      for (let turn = 0; turn < 3; turn++) {
+        // The tools of a turn take their time.
+        if (turn > 0) await delay(rng.int(8));
+        history.push(...outside(name, turn));
+        const maxTokens = 2 + ((names.indexOf(name) * 5 + turn) % 7);
+        const sample = await sampler.sample(request(history, { conversation: name, maxTokens, seed: 100 + turn }));
+        history.push(...sample.tokens);
+        samples.push(sample);
+      }
+      sampler.forget(name);
+      played[name] = samples;
+    };
+    await Promise.all(rng.shuffle(names).map(conversation));
+    return played;
+  }
+
+  const first = await play(1);
+  for (const order of [2, 3, 4]) expect(await play(order)).toEqual(first);
+});
+
+test('equal seeds give equal tokens when episodes begin at different times', async () => {
+  const model = tinyModel(5);
+  async function play(order: number): Promise<number[][]> {
+    const sampler = samplerOf(model, { patience: 20 });
+    const rng = createRng(order, 'begin');
+    const starts = rng.shuffle([0, 1, 2, 3, 4]);
+    const tokens: number[][] = [];
+    const begin = async (index: number) => {
+      await delay(rng.int(5));
+      const more = { conversation: `episode-${index}`, maxTokens: 12, seed: index };
+      tokens[index] = [...(await sampler.sample(request(outside('begin', index), more))).tokens];
+      sampler.forget(more.conversation);
+    };
+    await Promise.all(starts.map(begin));
+    return tokens;
+  }
+  const first = await play(1);
+  for (const order of [2, 3, 4]) expect(await play(order)).toEqual(first);
+});
+
+test('sampling follows the distribution, sharpened by the temperature', async () => {
+  const model = tinyModel(6);
+  const logits = (await new AllLogits(runtime, model).of([3, 1, 4])).at(-1)!;
+  const weights = logits.map((value) => Math.exp(value / 0.7));
+  const total = weights.reduce((sum, value) => sum + value, 0);
+  const sampler = samplerOf(model);
+  const draws = 4000;
+  const samples = await Promise.all(
+    Array.from({ length: draws }, (_, seed) => sampler.sample(request([3, 1, 4], { maxTokens: 1, temperature: 0.7, seed }))),
+  );
+  const counts = new Float32Array(weights.length);
+  for (const { tokens } of samples) counts[tokens[0]!]! += 1;
+  for (const [token, count] of counts.entries()) {
+    const p = weights[token]! / total;
+    // Five standard deviations.
+    expect(Math.abs(count / draws - p)).toBeLessThan(5 * Math.sqrt((p * (1 - p)) / draws) + 1e-3);
+  }
+});
+
+test('ends at maxTokens or after a stop token, which belongs to the sequence', async () => {
+  const model = tinyModel(7);
+  const sampler = samplerOf(model);
+  const whole = await sampler.sample(request([5, 6], { maxTokens: 20 }));
+  expect(whole.tokens.length).toBe(20);
+  expect(whole.logprobs.length).toBe(20);
+  expect(whole.stopped).toBe(false);
+  const stop = whole.tokens[4]!;
+  const length = whole.tokens.indexOf(stop) + 1;
+  const cut = await sampler.sample(request([5, 6], { maxTokens: 20, stopTokens: [stop] }));
+  expect(cut.stopped).toBe(true);
+  expect(cut.tokens).toEqual(whole.tokens.slice(0, length));
+});
+
+test('an abort rejects with its reason and frees the slot for whoever waits', async () => {
+  const sampler = samplerOf(tinyModel(8), { maxConversations: 1, patience: 1 });
+  const controller = new AbortController();
+  const long = sampler.sample(request([1], { maxTokens: 90, conversation: 'long', signal: controller.signal }));
+  const waiting = sampler.sample(request([2, 3], { conversation: 'waiting' }));
+  const reason = new Error('deadline');
+  setImmediate(() => controller.abort(reason));
+  await expect(long).rejects.toBe(reason);
+  expect((await waiting).tokens.length).toBe(6);
+});
+
+test('a request whose signal was aborted before is rejected', async () => {
+  const sampler = samplerOf(tinyModel(8));
+  await expect(sampler.sample(request([1], { signal: AbortSignal.abort('too late') }))).rejects.toBe('too late');
+});
+
+test('conversations that were forgotten leave no trace', async () => {
+  const sampler = samplerOf(tinyModel(9), { maxConversations: 2 });
+  const first = await sampler.sample(request([1, 2, 3], { conversation: 'a' }));
+  sampler.forget('a');
+  sampler.forget('never there');
+  expect(await sampler.sample(request([1, 2, 3], { conversation: 'b' }))).toEqual(first);
+});
+
+test('a failing run rejects whoever takes part, and the sampler goes on', async () => {
+  const model = tinyModel(10);
+  const sampler = samplerOf(model);
+  const good = model.weights;
+  model.weights = {};
+  await expect(sampler.sample(request([1]))).rejects.toMatchObject({ code: 'bug.sampler' });
+  model.weights = good;
+  expect((await sampler.sample(request([1]))).tokens.length).toBe(6);
+});
