@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Benchmark } from './benchmark.ts';
+import { busyShare } from './machine.ts';
 import { startPeer } from './peer.ts';
 import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
@@ -35,6 +36,11 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
   if (!python) console.error('No Python with torch and transformers: only this library is measured (see --help).');
   const peer = python === undefined ? undefined : await startPeer(python, benchmark, threads);
   const work = await benchmark.prepare(threads);
+  const busy = await busyShare();
+  if (busy > 0.1) {
+    const share = `${Math.round(100 * busy)} % of the machine is busy with other work`;
+    console.error(`${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`);
+  }
   const rates = { ours: [] as number[], peer: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
@@ -43,7 +49,11 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     if (!peer) continue;
     // Threads of a pool spin for a moment after their work.
     await delay(200);
-    rates.peer.push(work.tokens / (await peer.round()));
+    const before = process.cpuUsage();
+    const seconds = await peer.round();
+    const { user, system } = process.cpuUsage(before);
+    rates.peer.push(work.tokens / seconds);
+    if ((user + system) / 1e6 > 0.05 * seconds) console.error('This process was not idle while the peer ran: do not trust the ratio.');
     await delay(200);
   }
   await peer?.close();
@@ -58,6 +68,7 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     unit: 'tokens/s',
     shape: benchmark.shape,
     threads,
+    busyBefore: Number(busy.toFixed(2)),
     rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },
     versions: { node: process.version, ...peer?.versions },
   };

@@ -4,6 +4,7 @@ import type { JsonSchema } from '@toolenv/core';
 export interface DemoFlags {
   seed: number;
   steps: number;
+  policy: string;
   control: 'none' | 'shuffled-rewards';
   out: string;
   json: boolean;
@@ -19,6 +20,11 @@ export const demoFlags: JsonSchema = {
       description: 'of the world, the questions and the sampling',
     },
     steps: { type: 'integer', minimum: 1, default: 60, description: 'optimizer steps' },
+    policy: {
+      type: 'string',
+      default: 'tiny-policy/checkpoint',
+      description: 'Hugging Face folder to begin with',
+    },
     control: {
       enum: ['none', 'shuffled-rewards'],
       default: 'none',

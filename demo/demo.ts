@@ -6,7 +6,6 @@
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   completeOptions,
   type Evaluation,
@@ -17,6 +16,7 @@ import {
   type Policy,
   type Trajectory,
 } from '@toolenv/core';
+import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
 import {
   episodeText,
@@ -51,7 +51,6 @@ const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } a
 const environment = '@toolenv/envs-qa/bridge-v1';
 /** As the tiny policy was made: two documents a search. */
 const envOptions = { topK: 2 };
-const tinyPolicy = fileURLToPath(new URL('../tiny-policy/checkpoint', import.meta.url));
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags<DemoFlags>(demoFlags, {
@@ -62,11 +61,14 @@ await runAsProcess(async (signal) => {
   if (flags) await demo(flags, signal);
 });
 
-async function demo({ seed, steps, control, out, json }: DemoFlags, signal: AbortSignal): Promise<void> {
-  const say = (text: string) => void (json || process.stdout.write(`${text}\n`));
+async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
+  const { seed, steps, control, out, json } = flags;
+  const say = (text: string) => {
+    if (!json) process.stdout.write(`${text}\n`);
+  };
   const begun = performance.now();
   const env = await openEnv(environment, { seed, options: envOptions });
-  const { policy, learner } = await loadPolicy(tinyPolicy);
+  const { policy, learner } = await loadPolicy(flags.policy);
   await clearEarlierDemo(out);
   const log = new RunLog(out);
 
@@ -173,7 +175,8 @@ function oneQuestion(before: Examination, after: Examination): string {
   );
   const index = Math.max(learned, 0);
   const [then, now] = [before.greedyEpisodes[index]!, after.greedyEpisodes[index]!];
-  return `One question before training:\n${episodeText(then)}\nand after:\n${episodeText(now)}`;
+  const { answer } = then.task as QaRecord;
+  return `One question, whose answer is ${answer}, before training:\n${episodeText(then)}\nand after:\n${episodeText(now)}`;
 }
 
 async function writeExamination(log: RunLog, step: number, examination: Examination): Promise<void> {

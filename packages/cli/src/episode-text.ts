@@ -21,9 +21,12 @@ export function episodeText(trajectory: Trajectory, { width = 80 }: { width?: nu
     lines.push(line('policy', action.text, width));
     for (const { text } of calls) lines.push(line('tool', text, width));
   }
-  const scores = Object.entries(rewards).map(([name, value]) => `${scoreLabel(name)} ${scoreText(value)}`);
-  const end = 'reason' in outcome ? `${outcome.kind} (${outcome.reason.replaceAll('_', ' ')})` : outcome.kind;
-  lines.push(line('end', [end, `reward ${scoreText(reward)}`, ...scores].join(' · '), width));
+  const scored = Object.entries(rewards).filter(([, value]) => value !== null);
+  const scores = scored.map(([name, value]) => `${scoreLabel(name)} ${scoreText(value)}`);
+  const end = 'reason' in outcome ? outcome.reason.replaceAll('_', ' ') : outcome.kind;
+  lines.push(
+    line('end', [end, `reward ${scoreText(reward)}`, ...scores].join(' · '), Number.POSITIVE_INFINITY),
+  );
   return lines.join('\n');
 }
 

@@ -1,5 +1,5 @@
 /** Curves as text: one panel each, one below the other, so that they need no colour to be told apart. */
-import { plot } from 'asciichart';
+import { type PlotConfig, plot } from 'asciichart';
 import type { Curve } from './curves.ts';
 
 export interface TerminalChartOptions {
@@ -11,6 +11,9 @@ export interface TerminalChartOptions {
 
 /** Columns left of the curve: the values and the axis. */
 const margin = 8;
+
+/** asciichart's own, but that the axis looks the same in every row. */
+const symbols: PlotConfig['symbols'] = ['┤', '┤', '╶', '╴', '─', '╰', '╭', '╮', '╯', '│'];
 
 /** The value axis begins at 0, or below if the curve does. */
 export function terminalChart(
@@ -32,9 +35,9 @@ function panel({ name, points }: Curve, width: number, height: number): string {
   ];
   const min = Math.min(0, lowest);
   const max = highest > min ? highest : min + 1;
-  const label = (value: number) => value.toFixed(2).padStart(margin - 1);
+  const label = (value: number) => `${value.toFixed(2).padStart(margin - 2)} `;
   // asciichart's offset counts the label as one cell, and the axis as one.
-  const body = plot(values, { height: height - 1, offset: 2, min, max, format: label });
+  const body = plot(values, { height: height - 1, offset: 2, min, max, format: label, symbols });
   const lines = body.split('\n').map((line) => line.trimEnd());
   return [`${' '.repeat(margin)}${name}`, ...lines, ...stepAxis(points, width)].join('\n');
 }

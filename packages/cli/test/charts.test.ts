@@ -9,13 +9,13 @@ describe('terminalChart', () => {
   it('draws a curve over labelled axes', () => {
     expect(`\n${terminalChart([ramp], { width: 40, height: 5 })}\n`).toBe(`
         reward
-   1.00 ┤                          ╭─────
-   0.75 ┤                 ╭────────╯
-   0.50 ┤        ╭────────╯
-   0.25 ┼────────╯
-   0.00 ┤
-        └────────────────────────────────
-         1             3           step 5
+  1.00 ┤                          ╭────
+  0.75 ┤                ╭─────────╯
+  0.50 ┤      ╭─────────╯
+  0.25 ┤──────╯
+  0.00 ┤
+       └────────────────────────────────
+        1              3          step 5
 `);
   });
 
@@ -46,8 +46,8 @@ describe('terminalChart', () => {
       ],
       { width: 30, height: 4 },
     );
-    expect(zeros).toContain('   0.00 ┼─────');
-    expect(zeros).toContain('   1.00 ┤');
+    expect(zeros).toContain('  0.00 ┤──────');
+    expect(zeros).toContain('  1.00 ┤\n');
   });
 });
 

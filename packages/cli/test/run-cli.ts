@@ -22,8 +22,12 @@ export function startCli(args: string[]): { child: ChildProcess; finished: Promi
   const nodeArgs = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
   const child = spawn(process.execPath, nodeArgs, { cwd: fixture.folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => void (output.stdout += text));
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => void (output.stderr += text));
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
   const finished = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
   return { child, finished };
 }

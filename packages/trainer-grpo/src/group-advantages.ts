@@ -17,6 +17,8 @@ export function groupAdvantages(scores: readonly number[], groups: readonly numb
 
 function moments(values: readonly number[]): { mean: number; deviation: number } {
   if (values.length === 1) return { mean: 0, deviation: 1 };
+  // Summing would leave a rounding error, and with it an advantage that is not quite 0.
+  if (values.every((value) => value === values[0])) return { mean: values[0]!, deviation: 0 };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, deviation: Math.sqrt(squares / (values.length - 1)) };

@@ -1,0 +1,127 @@
+/** Conversations become tokens by the checkpoint's template, and go on without being tokenised again. */
+import type { Message, Observation, ToolDescription } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Chat, type Turn } from '../src/chat.ts';
+import { wordCheckpoint } from './word-checkpoint.ts';
+
+const chat = new Chat(wordCheckpoint());
+const [end] = chat.endTokens as [number];
+const question: Message = { role: 'user', content: 'where is the river ?' };
+const search: ToolDescription = {
+  name: 'search',
+  description: 'Searches.',
+  inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
+};
+
+const observe = (...messages: Message[]): Observation => ({ messages, tools: [search] });
+const call: Message = {
+  role: 'assistant',
+  content: 'is',
+  toolCalls: [{ id: 'call-0', name: 'search', arguments: { query: 'the river' } }],
+};
+const answer: Message = { role: 'tool', content: 'the river .', toolCallId: 'call-0', name: 'search' };
+
+/** The turn of a model that wrote exactly what the template renders of `message`. */
+function turnOf(observation: Observation, message: Message): Turn {
+  const prompt = chat.prompt(observation);
+  const text = chat.render({ ...observation, messages: [...observation.messages, message] }, false);
+  const action = chat.encode(text).slice(prompt.length);
+  return { observation, prompt, action: action.slice(0, action.lastIndexOf(end) + 1), text: message.content };
+}
+
+test('renders messages, tool calls and tool answers by the template', () => {
+  expect(chat.render(observe(question, call, answer))).toBe(
+    '<|im_start|>user where is the river ?<|im_end|>' +
+      '<|im_start|>assistant is<tool_call>{"name": "search", "arguments": {"query": "the river"}}</tool_call><|im_end|>' +
+      '<|im_start|>tool<tool_response>the river .</tool_response><|im_end|>' +
+      '<|im_start|>assistant',
+  );
+});
+
+test('tells the template of the tools in the shape that Hugging Face templates read', () => {
+  const checkpoint = wordCheckpoint();
+  const chat_template = '{{ tools | tojson }}|{{ messages[1].tool_calls[0].function.name }}|{{ add_generation_prompt }}';
+  const other = new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
+  const [tools, name, prompt] = other.render(observe(question, call)).split('|') as [string, string, string];
+  expect(JSON.parse(tools)).toEqual([
+    { type: 'function', function: { name: 'search', description: 'Searches.', parameters: search.inputSchema } },
+  ]);
+  expect(name).toBe('search');
+  expect(prompt.toLowerCase()).toBe('true');
+});
+
+test('decoding leaves special tokens out, and text comes back', () => {
+  const tokens = chat.encode(`${' where is the river ? ünïcode'}<|im_end|>`);
+  expect(tokens.at(-1)).toBe(end);
+  expect(chat.decode(tokens).trim()).toBe('where is the river ? ünïcode');
+});
+
+test('a continuation equals a fresh prompt where the text round-trips', () => {
+  const first = observe(question);
+  const turn = turnOf(first, call);
+  const next = observe(question, call, answer);
+  expect(chat.continuation(turn, next)).toEqual(chat.prompt(next));
+});
+
+test('a continuation equals a fresh prompt over many turns', () => {
+  let observation = observe(question);
+  let turn = turnOf(observation, call);
+  for (let round = 0; round < 4; round++) {
+    observation = observe(...observation.messages, call, { ...answer, content: `river ${round}` });
+    const prompt = chat.continuation(turn, observation)!;
+    expect(prompt).toEqual(chat.prompt(observation));
+    turn = { ...turnOf(observation, call), prompt };
+  }
+});
+
+test('a continuation keeps the sampled tokens, whatever they are, and adds only what follows the turn', () => {
+  const first = observe(question);
+  const prompt = chat.prompt(first);
+  const suffix = chat.encode('<|im_start|>tool<tool_response>the river .</tool_response><|im_end|><|im_start|>assistant');
+  const rng = createRng(3, 'tokens');
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 12 }), fc.boolean(), (length, ended) => {
+      // Any ids at all: most such sequences are not what the tokenizer makes of their text.
+      const action = Int32Array.from({ length }, () => rng.int(end - 1));
+      if (ended) action[length - 1] = end;
+      const turn: Turn = { observation: first, prompt, action, text: call.content };
+      const next = chat.continuation(turn, observe(question, call, answer))!;
+      expect([...next]).toEqual([...prompt, ...action, ...(ended ? [] : [end]), ...suffix]);
+    }),
+  );
+});
+
+test('there is no continuation of what the environment rewrote', () => {
+  const first = observe(question);
+  const turn = turnOf(first, call);
+  const copy = { ...question };
+  const rewritten: Message = { role: 'user', content: 'where is it ?' };
+  expect(chat.continuation(turn, observe(rewritten, call, answer))).toBeUndefined();
+  expect(chat.continuation(turn, observe(copy, call, answer))).toBeUndefined();
+  expect(chat.continuation(turn, observe(question, { ...call, content: 'the' }, answer))).toBeUndefined();
+  expect(chat.continuation(turn, observe(question, answer))).toBeUndefined();
+  expect(chat.continuation(turn, observe(question))).toBeUndefined();
+  expect(chat.continuation(turn, observe(call, answer))).toBeUndefined();
+});
+
+test('there is no continuation where the template renders the past otherwise once it is past', () => {
+  const checkpoint = wordCheckpoint();
+  // As Qwen3's does with thoughts: only the last message is shown whole.
+  const chat_template =
+    '{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content if loop.last else m.content[:2] }}<|im_end|>{% endfor %}';
+  const shortening = new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
+  const first = observe(question);
+  const spoken: Message = { role: 'assistant', content: 'the river' };
+  const action = shortening.encode(' the river<|im_end|>');
+  const turn: Turn = { observation: first, prompt: shortening.prompt(first), action, text: spoken.content };
+  expect(shortening.continuation(turn, observe(question, spoken, answer))).toBeUndefined();
+});
+
+test('a checkpoint without a chat template is refused with a remedy', () => {
+  const checkpoint = wordCheckpoint();
+  const { chat_template, ...tokenizerConfig } = checkpoint.tokenizerConfig;
+  expect(chat_template).toBeTypeOf('string');
+  expect(() => new Chat({ ...checkpoint, tokenizerConfig })).toThrow(/chat_template\.jinja/);
+});

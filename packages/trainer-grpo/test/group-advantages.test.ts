@@ -1,0 +1,41 @@
+/** Group-relative advantages against the numbers of Agent-R1's original code. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { groupAdvantages } from '../src/group-advantages.ts';
+
+test("equals the original's on its golden episodes", () => {
+  // r = [[0, .2, 0, 0, 1], [0, 0, .5, 0, 0]] over m = [[1, 1, 0, 0, 1], [1, 1, 1, 0, 0]], one group.
+  const [better, worse] = groupAdvantages([1.2, 0.5], [0, 0]) as [number, number];
+  expect(Math.abs(better - 0.70711)).toBeLessThan(1e-5);
+  expect(Math.abs(worse + 0.70711)).toBeLessThan(1e-5);
+});
+
+test('groups are compared within themselves, wherever their members stand', () => {
+  const advantages = groupAdvantages([1, 10, 0, 30, 2, 20], [7, 3, 7, 3, 7, 3]);
+  const expected = [0, -1, -1, 1, 1, 0];
+  for (const [index, value] of expected.entries()) expect(advantages[index]).toBeCloseTo(value, 5);
+});
+
+test('a group of one keeps its score: mean 0 and deviation 1', () => {
+  expect(groupAdvantages([0.7], [4])[0]).toBeCloseTo(0.7, 5);
+});
+
+test('a group of equal scores has advantage exactly 0', () => {
+  expect(groupAdvantages([1, 1, 0.1, 0.1, 0.1], [0, 0, 1, 1, 1])).toEqual([0, 0, 0, 0, 0]);
+});
+
+test('a group sums to 0, does not change when all scores move together, and is bounded by √(n − 1)', () => {
+  const scores = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 2, maxLength: 9 });
+  fc.assert(
+    fc.property(scores, fc.integer({ min: -50, max: 50 }), (scores, shift) => {
+      const groups = scores.map(() => 0);
+      const advantages = groupAdvantages(scores, groups);
+      expect(advantages.reduce((sum, value) => sum + value, 0)).toBeCloseTo(0, 6);
+      const moved = groupAdvantages(scores.map((score) => score + shift), groups);
+      for (const [index, value] of advantages.entries()) {
+        expect(moved[index]).toBeCloseTo(value, 6);
+        expect(Math.abs(value)).toBeLessThan(Math.sqrt(scores.length - 1) + 1e-9);
+      }
+    }),
+  );
+});
