@@ -1,8 +1,8 @@
 /**
  * Makes the tiny policy from nothing: `npm run tiny-policy`.
  *
- * First it learns the skills (copying, calling the search tool, reading results) from demonstrations of the good strategy.
- * Then it learns habits from a mix in which that strategy is a minority, so that it can do the task and mostly does
+ * First it learns to copy names. Then it learns the skills (calling the search tool, reading results) from demonstrations of
+ * the good strategy. Last it learns habits from a mix in which that strategy is a minority, so that it can do the task and mostly does
  * not: what a reward is for. Worlds differ from part to part, so that nothing about any entity can be remembered.
  */
 import { join } from 'node:path';
@@ -25,13 +25,13 @@ const recipe = {
   topK: 2,
   /** Steps before a new world is made. */
   stepsPerWorld: 100,
-  /** Half of each batch are copy exercises until this step. */
-  copyUntil: 600,
-  skills: { steps: 2400, learningRate: 2e-3, warmUp: 100, mix: { followHops: 1 } as Mix },
+  copying: { steps: 600, learningRate: 2e-3, warmUp: 100, copies: 32, mix: {} as Mix },
+  skills: { steps: 2400, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } as Mix },
   habits: {
     steps: 200,
     learningRate: 3e-4,
     warmUp: 20,
+    copies: 0,
     mix: { followHops: 0.15, stopAfterOneHop: 0.6, searchWholeQuestion: 0.1, followWrongEntity: 0.1, giveUp: 0.05 } as Mix,
   },
 };
@@ -42,6 +42,7 @@ const { values: args } = parseArgs({
 recipe.skills.steps = Number(args.skills ?? recipe.skills.steps);
 recipe.habits.steps = Number(args.habits ?? recipe.habits.steps);
 
+const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
 const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords())]);
 const config: Qwen2Config & Record<string, unknown> = {
   architectures: ['Qwen2ForCausalLM'],
@@ -80,7 +81,7 @@ const model = createPolicy(checkpoint, { runtime: onnxRuntime(args.threads ? { t
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 let step = 0;
-for (const phase of ['skills', 'habits'] as const) await warmUp(model, phase);
+for (const phase of ['copying', 'skills', 'habits'] as const) await warmUp(model, phase);
 await model.learner.save(args.out);
 await writeCheckpoint(args.out, { files, weights: model.model.weights });
 await report(model);
@@ -94,17 +95,16 @@ async function fixedWords(): Promise<string[]> {
 }
 
 /** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
-async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits'): Promise<void> {
-  const { steps, learningRate, warmUp: rise, mix } = recipe[phase];
+async function warmUp({ chat, learner }: LoadedPolicy, phase: 'copying' | 'skills' | 'habits'): Promise<void> {
+  const { steps, learningRate, warmUp: rise, copies, mix } = recipe[phase];
   const started = performance.now();
   let rows: TokenRow[] = [];
   let tokens = 0;
   for (let done = 0; done < steps; done++, step++) {
-    if (rows.length < recipe.batch) rows = await demonstrate(phase, done);
+    if (rows.length < recipe.batch - copies) rows = await demonstrate(phase, done);
     const rng = createRng(recipe.seed, 'batch', step);
-    const copies = phase === 'skills' && done < recipe.copyUntil ? recipe.batch / 2 : 0;
     const batch = rows.splice(0, recipe.batch - copies);
-    for (let i = 0; i < copies; i++) batch.push(copyExercise(chat, worldVocabulary(), rng));
+    for (let i = 0; i < copies; i++) batch.push(copyExercise(chat, names, rng));
     const count = batch.reduce((sum, { mask }) => sum + mask.reduce((ones, bit) => ones + bit, 0), 0);
     tokens += batch.reduce((sum, row) => sum + row.tokens.length, 0);
     await learner.backward({ rows: batch }, { dLogprobs: batch.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count)) });
@@ -116,7 +116,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'skills' | 'habits
       const loss = -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
       const seconds = (performance.now() - started) / 1000;
       console.log(`${phase} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`);
-      if ((done + 1) % 300 === 0) await report(model);
+      if (phase === 'skills' && (done + 1) % 300 === 0) await report(model);
     }
   }
 

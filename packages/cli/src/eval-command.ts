@@ -90,7 +90,12 @@ async function evalPolicy(
   await close();
   await env.close();
 
-  const run = { env: ref, envVersion: env.packageVersion, envOptions: given.envOption, policy: given.policy };
+  const run = {
+    env: ref,
+    envVersion: env.packageVersion,
+    envOptions: given.envOption ?? [],
+    policy: given.policy,
+  };
   const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
   if (out !== undefined) await writeWhole(join(out, 'summary.json'), `${summary}\n`);
   const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;

@@ -31,12 +31,20 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   process.exit(exitCode);
 }
 
+/** Launchers pass on the signal that the terminal has sent already: within this time it is the same one (milliseconds). */
+const sameSignal = 300;
+
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
+  let first = 0;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       const interrupted = new Interrupted(name);
-      if (controller.signal.aborted) process.exit(interrupted.exitCode);
+      if (controller.signal.aborted) {
+        if (performance.now() - first > sameSignal) process.exit(interrupted.exitCode);
+        return;
+      }
+      first = performance.now();
       process.stderr.write('\nStopping… (once more to quit at once)\n');
       controller.abort(interrupted);
     });

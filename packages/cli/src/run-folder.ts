@@ -1,7 +1,7 @@
 /** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
 import { constants, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkpointSteps, ToolEnvError } from '@toolenv/core';
+import { checkpointSteps, messageOf, ToolEnvError } from '@toolenv/core';
 
 export interface Checkpoint {
   step: number;
@@ -27,12 +27,21 @@ export async function refuseUsedFolder(out: string, remedy: string): Promise<voi
  */
 export async function refuseOtherRun(out: string, config: Record<string, unknown>): Promise<void> {
   if (!(await filesOf(out)).includes(configFile)) return;
-  const earlier: Record<string, unknown> = JSON.parse(await readFile(join(out, configFile), 'utf8'));
+  const earlier = parseConfig(join(out, configFile), await readFile(join(out, configFile), 'utf8'));
   for (const [name, value] of Object.entries(config)) {
     const [was, is] = [JSON.stringify(earlier[name]), JSON.stringify(value)];
     if (was === is) continue;
     const message = `--resume: the run in ${out} has ${name} ${was}, not ${is}: give the same, or another --out.`;
     throw new ToolEnvError('usage.other_run', message);
+  }
+}
+
+function parseConfig(file: string, content: string): Record<string, unknown> {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    const message = `${file} is damaged (${messageOf(error)}): give another --out.`;
+    throw new ToolEnvError('usage.other_run', message, { cause: error });
   }
 }
 

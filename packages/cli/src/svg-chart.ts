@@ -1,7 +1,7 @@
 /** Curves as a standalone SVG, legible on light and dark grounds alike. */
 import type { Curve } from './curves.ts';
 
-/** A single value at a step, drawn as a labelled dot. */
+/** A single value at a step, drawn as a dot; the legend tells it. */
 export interface Marker {
   name: string;
   step: number;
@@ -44,7 +44,7 @@ export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOp
     `<text x="${plotArea.left}" y="26" font-size="16" font-weight="600">${escapeXml(title)}</text>`,
     ...legend(
       curves.map(({ name }) => name),
-      markers.map(({ name }) => name),
+      markers.map(({ name, value }) => `${name}: ${value.toFixed(3)}`),
       color,
     ),
     ...valueAxis(values, valueLabel),
@@ -55,12 +55,9 @@ export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOp
         .join(' ');
       return `<polyline points="${path}" fill="none" stroke="${color(index)}" stroke-width="2" stroke-linejoin="round"/>`;
     }),
-    ...markers.map(({ name, step, value }, index) => {
+    ...markers.map(({ step, value }, index) => {
       const [x, y] = [round(steps.at(step)), round(values.at(value))];
-      const atEnd = x > (plotArea.left + plotArea.right) / 2;
-      const label = `<text x="${x + (atEnd ? -9 : 9)}" y="${y - 8}" text-anchor="${atEnd ? 'end' : 'start'}" font-weight="600">${value.toFixed(3)}</text>`;
-      const dot = `<circle cx="${x}" cy="${y}" r="5" fill="${color(curves.length + index)}"><title>${escapeXml(name)}</title></circle>`;
-      return dot + label;
+      return `<circle cx="${x}" cy="${y}" r="5" fill="${color(curves.length + index)}"/>`;
     }),
     '</svg>',
     '',

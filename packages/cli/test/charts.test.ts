@@ -74,7 +74,14 @@ describe('svgChart', () => {
   it('is a standalone document with title, axes and legend', () => {
     expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 720 400"/);
     expect(svg).toContain('<title>GRPO &#60;bridge&#62;</title>');
-    for (const label of ['training step', 'mean of a step', 'reward', 'EM', 'held-out EM before', '0.800']) {
+    for (const label of [
+      'training step',
+      'mean of a step',
+      'reward',
+      'EM',
+      'held-out EM before: 0.100',
+      'held-out EM after: 0.800',
+    ]) {
       expect(svg).toContain(`>${label}</text>`);
     }
     const tags = [...svg.matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)];

@@ -58,6 +58,6 @@ it('quits at once at the second SIGINT', async () => {
   await once(child.stdout!, 'data');
   child.kill('SIGINT');
   await once(child.stderr!, 'data');
-  setTimeout(() => child.kill('SIGINT'), 200);
+  setTimeout(() => child.kill('SIGINT'), 500);
   expect((await finished).code).toBe(130);
 });

@@ -1,0 +1,65 @@
+/** The checkpoints to look at: the demo's, or a random one if there is none, and what two updates make of it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRng } from '@toolenv/core';
+import { loadPolicy, type Qwen2Config, writeCheckpoint } from '@toolenv/policy';
+import { initialWeights } from '../tiny-policy/initial-weights.ts';
+import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
+
+const shipped = join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint');
+
+/** Folders by title; new ones lie in `scratch`. */
+export async function checkpointsToCheck(scratch: string): Promise<Map<string, string>> {
+  const start = existsSync(join(shipped, 'model.safetensors')) ? shipped : await writeRandom(join(scratch, 'random'));
+  const trained = await train(start, join(scratch, 'trained'));
+  return new Map([
+    [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', start],
+    ['after two updates', trained],
+  ]);
+}
+
+async function train(start: string, folder: string): Promise<string> {
+  const { policy, learner, model } = await loadPolicy(start);
+  const rng = createRng(1, 'updates');
+  const rows = Array.from({ length: 4 }, () => ({
+    tokens: Int32Array.from({ length: 24 }, () => rng.int(model.config.vocab_size)),
+    mask: new Uint8Array(24).fill(1, 8),
+  }));
+  for (let step = 0; step < 2; step++) {
+    await learner.backward({ rows }, { dLogprobs: rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)) });
+    await learner.step({ learningRate: 1e-2, weightDecay: 0.01, maxGradNorm: 1 });
+  }
+  await learner.save(folder);
+  await learner.close();
+  await policy.close();
+  return folder;
+}
+
+async function writeRandom(folder: string): Promise<string> {
+  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer(['where', 'does', 'the', 'river', 'rise']);
+  const config: Qwen2Config = {
+    vocab_size: vocabularySize,
+    hidden_size: 64,
+    intermediate_size: 96,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    max_position_embeddings: 512,
+    rms_norm_eps: 1e-6,
+    rope_theta: 10_000,
+    tie_word_embeddings: true,
+  };
+  const files = {
+    'config.json': JSON.stringify({
+      architectures: ['Qwen2ForCausalLM'],
+      model_type: 'qwen2',
+      hidden_act: 'silu',
+      ...config,
+      eos_token_id: endOfTurn,
+    }),
+    'tokenizer.json': JSON.stringify(tokenizer),
+    'tokenizer_config.json': JSON.stringify(tokenizerConfig),
+  };
+  await writeCheckpoint(folder, { files, weights: initialWeights(config, 1) });
+  return folder;
+}
