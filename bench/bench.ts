@@ -24,7 +24,9 @@ const [name, ...rest] = process.argv.slice(2);
 if (name === '--help' || name === '-h') {
   console.log(help);
 } else if (name === undefined || rest.length > 0 || !Object.hasOwn(benchmarks, name)) {
-  console.error(`${name === undefined ? 'Name a benchmark' : `No benchmark "${[name, ...rest].join(' ')}"`}: one of ${names}.`);
+  console.error(
+    `${name === undefined ? 'Name a benchmark' : `No benchmark "${[name, ...rest].join(' ')}"`}: one of ${names}.`,
+  );
   process.exitCode = 2;
 } else {
   console.log(JSON.stringify(await measure(name, benchmarks[name]!)));
@@ -33,13 +35,16 @@ if (name === '--help' || name === '-h') {
 async function measure(name: string, benchmark: Benchmark): Promise<Record<string, unknown>> {
   const threads = availableParallelism();
   const python = findPython();
-  if (!python) console.error('No Python with torch and transformers: only this library is measured (see --help).');
+  if (!python)
+    console.error('No Python with torch and transformers: only this library is measured (see --help).');
   const peer = python === undefined ? undefined : await startPeer(python, benchmark, threads);
   const work = await benchmark.prepare(threads);
   const busy = await busyShare();
   if (busy > 0.1) {
     const share = `${Math.round(100 * busy)} % of the machine is busy with other work`;
-    console.error(`${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`);
+    console.error(
+      `${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`,
+    );
   }
   const rates = { ours: [] as number[], peer: [] as number[] };
   for (let round = 0; round < rounds; round++) {
@@ -53,7 +58,8 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     const seconds = await peer.round();
     const { user, system } = process.cpuUsage(before);
     rates.peer.push(work.tokens / seconds);
-    if ((user + system) / 1e6 > 0.05 * seconds) console.error('This process was not idle while the peer ran: do not trust the ratio.');
+    if ((user + system) / 1e6 > 0.05 * seconds)
+      console.error('This process was not idle while the peer ran: do not trust the ratio.');
     await delay(200);
   }
   await peer?.close();

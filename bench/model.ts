@@ -1,6 +1,14 @@
 /** The model and the shapes that both sides of a benchmark run: the demo's. */
 import { createRng } from '@toolenv/core';
-import { type Checkpoint, createModel, type Model, parameterShapes, type Qwen2Config, type Tensors, tensor } from '@toolenv/policy';
+import {
+  type Checkpoint,
+  createModel,
+  type Model,
+  parameterShapes,
+  type Qwen2Config,
+  type Tensors,
+  tensor,
+} from '@toolenv/policy';
 
 export const config: Qwen2Config = {
   vocab_size: 800,

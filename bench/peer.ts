@@ -14,8 +14,14 @@ export interface Peer {
 }
 
 /** Resolves when the peer has warmed up. */
-export async function startPeer(python: string, { peerScript, shape }: Benchmark, threads: number): Promise<Peer> {
-  const child = spawn(python, [join(import.meta.dirname, peerScript)], { stdio: ['pipe', 'pipe', 'inherit'] });
+export async function startPeer(
+  python: string,
+  { peerScript, shape }: Benchmark,
+  threads: number,
+): Promise<Peer> {
+  const child = spawn(python, [join(import.meta.dirname, peerScript)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ask = async (question: object) => {
     child.stdin.write(`${JSON.stringify(question)}\n`);

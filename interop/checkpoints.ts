@@ -10,7 +10,9 @@ const shipped = join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint');
 
 /** Folders by title; new ones lie in `scratch`. */
 export async function checkpointsToCheck(scratch: string): Promise<Map<string, string>> {
-  const start = existsSync(join(shipped, 'model.safetensors')) ? shipped : await writeRandom(join(scratch, 'random'));
+  const start = existsSync(join(shipped, 'model.safetensors'))
+    ? shipped
+    : await writeRandom(join(scratch, 'random'));
   const trained = await train(start, join(scratch, 'trained'));
   return new Map([
     [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', start],
@@ -26,7 +28,10 @@ async function train(start: string, folder: string): Promise<string> {
     mask: new Uint8Array(24).fill(1, 8),
   }));
   for (let step = 0; step < 2; step++) {
-    await learner.backward({ rows }, { dLogprobs: rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)) });
+    await learner.backward(
+      { rows },
+      { dLogprobs: rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)) },
+    );
     await learner.step({ learningRate: 1e-2, weightDecay: 0.01, maxGradNorm: 1 });
   }
   await learner.save(folder);
@@ -36,7 +41,13 @@ async function train(start: string, folder: string): Promise<string> {
 }
 
 async function writeRandom(folder: string): Promise<string> {
-  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer(['where', 'does', 'the', 'river', 'rise']);
+  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer([
+    'where',
+    'does',
+    'the',
+    'river',
+    'rise',
+  ]);
   const config: Qwen2Config = {
     vocab_size: vocabularySize,
     hidden_size: 64,

@@ -13,12 +13,19 @@ export function pythonWithTransformers(): string {
   // Only a finished environment has transformers: one whose making was interrupted is gone on with.
   if (existsSync(python) && run(python, ['-c', 'import transformers'], 'ignore')) return python;
   console.error(`Making ${folder} …`);
-  if (!run('python3', ['-m', 'venv', folder], 'inherit') || !run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], 'inherit')) {
-    throw new Error(`Could not make ${folder}: mend what is said above, or name a Python with ${requirements} in TOOLENV_PYTHON.`);
+  if (
+    !run('python3', ['-m', 'venv', folder], 'inherit') ||
+    !run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], 'inherit')
+  ) {
+    throw new Error(
+      `Could not make ${folder}: mend what is said above, or name a Python with ${requirements} in TOOLENV_PYTHON.`,
+    );
   }
   return python;
 }
 
 function run(command: string, args: string[], output: 'inherit' | 'ignore'): boolean {
-  return spawnSync(command, args, { stdio: ['ignore', output === 'inherit' ? 2 : 'ignore', output] }).status === 0;
+  return (
+    spawnSync(command, args, { stdio: ['ignore', output === 'inherit' ? 2 : 'ignore', output] }).status === 0
+  );
 }

@@ -27,9 +27,20 @@ export const conversations: readonly Observation[] = [
       {
         role: 'assistant',
         content: 'I look it up.',
-        toolCalls: [{ id: 'call-0', name: 'search', arguments: { query: 'river "source"', limit: 3, deep: [1.5, null, true] } }],
+        toolCalls: [
+          {
+            id: 'call-0',
+            name: 'search',
+            arguments: { query: 'river "source"', limit: 3, deep: [1.5, null, true] },
+          },
+        ],
       },
-      { role: 'tool', toolCallId: 'call-0', name: 'search', content: 'Doc 1: in the hills.\nDoc 2: naïve 東京 <b>' },
+      {
+        role: 'tool',
+        toolCallId: 'call-0',
+        name: 'search',
+        content: 'Doc 1: in the hills.\nDoc 2: naïve 東京 <b>',
+      },
     ],
     tools: [search],
   },

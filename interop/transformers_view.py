@@ -1,7 +1,11 @@
 """What transformers makes of a checkpoint folder: reads one JSON request from stdin, writes one JSON answer.
 
 Request: {folder, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}.
-Answer: {logits: [base64 of float32 [T, vocabulary]], ids: [[id]], rendered: [str], rendered_ids: [[id]]}.
+Answer: {logits: [base64 of float32 [T, vocabulary]], ids: [[id]], rendered: [str], rendered_ids: [[id]], auto_tokenizer:
+{name: str, rendered_ids: [[id]]}}.
+
+PreTrainedTokenizerFast takes tokenizer.json as it is. AutoTokenizer of transformers 5 makes a Qwen2Tokenizer of every
+folder whose model_type is qwen2: it keeps the vocabulary and the merges and replaces the rest by Qwen's own.
 """
 
 import base64
@@ -10,13 +14,14 @@ import sys
 
 import torch
 import transformers
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 request = json.load(sys.stdin)
 model = AutoModelForCausalLM.from_pretrained(request["folder"], dtype=torch.float32).eval()
-tokenizer = AutoTokenizer.from_pretrained(request["folder"])
+tokenizer = PreTrainedTokenizerFast.from_pretrained(request["folder"])
+auto_tokenizer = AutoTokenizer.from_pretrained(request["folder"])
 
 
 @torch.inference_mode()
@@ -30,7 +35,7 @@ def render(conversation):
     )
 
 
-def encode(text):
+def encode(text, tokenizer=tokenizer):
     return tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
@@ -40,5 +45,9 @@ answer = {
     "ids": [encode(text) for text in request["texts"]],
     "rendered": rendered,
     "rendered_ids": [encode(text) for text in rendered],
+    "auto_tokenizer": {
+        "name": type(auto_tokenizer).__name__,
+        "rendered_ids": [encode(text, auto_tokenizer) for text in rendered],
+    },
 }
 json.dump(answer, sys.stdout)

@@ -21,7 +21,10 @@ function importsOf(folder: string): { file: string; specifier: string }[] {
 }
 
 describe.each(folders)('packages/%s', (folder) => {
-  const manifest = JSON.parse(read(folder, 'package.json')) as { name: string; dependencies?: Record<string, string> };
+  const manifest = JSON.parse(read(folder, 'package.json')) as {
+    name: string;
+    dependencies?: Record<string, string>;
+  };
   const declared = Object.keys(manifest.dependencies ?? {});
 
   test('depends on no package of ours but core', () => {
@@ -32,7 +35,9 @@ describe.each(folders)('packages/%s', (folder) => {
   test('imports only what it declares', () => {
     const foreign = importsOf(folder).filter(({ specifier }) => !/^(node:|\.{1,2}\/)/.test(specifier));
     expect(foreign.length).toBeGreaterThan(0);
-    const undeclared = foreign.filter(({ specifier }) => !declared.some((name) => specifier === name || specifier.startsWith(`${name}/`)));
+    const undeclared = foreign.filter(
+      ({ specifier }) => !declared.some((name) => specifier === name || specifier.startsWith(`${name}/`)),
+    );
     expect(undeclared).toEqual([]);
   });
 });

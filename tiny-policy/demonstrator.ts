@@ -1,5 +1,12 @@
 /** A Policy that plays strategies and writes them as the tiny policy would: the source of supervised training rows. */
-import { type Action, createRng, type Message, type Observation, type Policy, type SamplingOptions } from '@toolenv/core';
+import {
+  type Action,
+  createRng,
+  type Message,
+  type Observation,
+  type Policy,
+  type SamplingOptions,
+} from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { type Chat, parseToolCalls, type Turn } from '@toolenv/policy';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
@@ -21,7 +28,8 @@ export function demonstrator(chat: Chat, recordOf: ReadonlyMap<string, QaRecord>
       const raw = write(move!);
       const written = chat.encode(raw);
       const action = Int32Array.from([...written, chat.endTokens[0]!]);
-      const prompt = (episode.turn && chat.continuation(episode.turn, observation)) ?? chat.prompt(observation);
+      const prompt =
+        (episode.turn && chat.continuation(episode.turn, observation)) ?? chat.prompt(observation);
       const { text, toolCalls } = parseToolCalls(raw);
       episode.turn = { observation, prompt, action, text };
       const tokens = { prompt, action, logprobs: new Float32Array(action.length) };

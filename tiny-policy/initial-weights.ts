@@ -8,7 +8,8 @@ export function initialWeights(config: Qwen2Config, seed: number): Tensors {
     const rng = createRng(seed, name);
     const values = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
     if (name.endsWith('norm.weight')) values.fill(1);
-    else if (!name.endsWith('bias')) for (let i = 0; i < values.length; i++) values[i] = 0.02 * normal(rng.float(), rng.float());
+    else if (!name.endsWith('bias'))
+      for (let i = 0; i < values.length; i++) values[i] = 0.02 * normal(rng.float(), rng.float());
     weights[name] = tensor(values, shape);
   }
   return weights;

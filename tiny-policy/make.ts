@@ -7,9 +7,24 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { collect, createRng, deriveSeed, evaluate, openEnv, rollout, type TokenRow, toTrainingRows } from '@toolenv/core';
+import {
+  collect,
+  createRng,
+  deriveSeed,
+  evaluate,
+  openEnv,
+  rollout,
+  type TokenRow,
+  toTrainingRows,
+} from '@toolenv/core';
 import { type QaRecord, wordsOf, worldVocabulary } from '@toolenv/envs-qa';
-import { createPolicy, type LoadedPolicy, onnxRuntime, parameterCount, type Qwen2Config, writeCheckpoint } from '@toolenv/policy';
+import {
+  createPolicy,
+  type LoadedPolicy,
+  parameterCount,
+  type Qwen2Config,
+  writeCheckpoint,
+} from '@toolenv/policy';
 import { copyExercise } from './copy-exercise.ts';
 import { demonstrator } from './demonstrator.ts';
 import { initialWeights } from './initial-weights.ts';
@@ -26,21 +41,34 @@ const recipe = {
   /** Steps before a new world is made. */
   stepsPerWorld: 100,
   copying: { steps: 600, learningRate: 2e-3, warmUp: 100, copies: 32, mix: {} as Mix },
-  skills: { steps: 2400, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } as Mix },
+  skills: { steps: 1700, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } as Mix },
   habits: {
-    steps: 200,
-    learningRate: 3e-4,
-    warmUp: 20,
+    steps: 100,
+    learningRate: 1e-4,
+    warmUp: 10,
     copies: 0,
-    mix: { followHops: 0.15, stopAfterOneHop: 0.6, searchWholeQuestion: 0.1, followWrongEntity: 0.1, giveUp: 0.05 } as Mix,
+    mix: {
+      followHops: 0.25,
+      stopAfterOneHop: 0.6,
+      searchWholeQuestion: 0.05,
+      followWrongEntity: 0.05,
+      giveUp: 0.05,
+    } as Mix,
   },
 };
 
+const phases = ['copying', 'skills', 'habits'] as const;
+type Phase = (typeof phases)[number];
+
 const { values: args } = parseArgs({
-  options: { out: { type: 'string', default: join(import.meta.dirname, 'checkpoint') }, skills: { type: 'string' }, habits: { type: 'string' }, threads: { type: 'string' } },
+  options: {
+    out: { type: 'string', default: join(import.meta.dirname, 'checkpoint') },
+    /** Where each phase leaves its result. */
+    work: { type: 'string', default: 'runs/tiny-policy' },
+    /** Goes on after this phase of an earlier run, to the same end. */
+    after: { type: 'string' },
+  },
 });
-recipe.skills.steps = Number(args.skills ?? recipe.skills.steps);
-recipe.habits.steps = Number(args.habits ?? recipe.habits.steps);
 
 const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
 const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords())]);
@@ -77,12 +105,18 @@ const checkpoint = {
   endTokens: [tokenizer.endOfTurn],
   files,
 };
-const model = createPolicy(checkpoint, { runtime: onnxRuntime(args.threads ? { threads: Number(args.threads) } : {}) });
+const model = createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 let step = 0;
-for (const phase of ['copying', 'skills', 'habits'] as const) await warmUp(model, phase);
-await model.learner.save(args.out);
+const done = phases.indexOf(args.after as Phase);
+if (done >= 0) await model.learner.load(join(args.work, phases[done]!));
+for (const phase of phases) {
+  if (phases.indexOf(phase) > done) {
+    await warmUp(model, phase);
+    await model.learner.save(join(args.work, phase));
+  } else step += recipe[phase].steps;
+}
 await writeCheckpoint(args.out, { files, weights: model.model.weights });
 await report(model);
 
@@ -95,7 +129,10 @@ async function fixedWords(): Promise<string[]> {
 }
 
 /** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
-async function warmUp({ chat, learner }: LoadedPolicy, phase: 'copying' | 'skills' | 'habits'): Promise<void> {
+async function warmUp(
+  { chat, learner }: LoadedPolicy,
+  phase: 'copying' | 'skills' | 'habits',
+): Promise<void> {
   const { steps, learningRate, warmUp: rise, copies, mix } = recipe[phase];
   const started = performance.now();
   let rows: TokenRow[] = [];
@@ -107,15 +144,21 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'copying' | 'skill
     for (let i = 0; i < copies; i++) batch.push(copyExercise(chat, names, rng));
     const count = batch.reduce((sum, { mask }) => sum + mask.reduce((ones, bit) => ones + bit, 0), 0);
     tokens += batch.reduce((sum, row) => sum + row.tokens.length, 0);
-    await learner.backward({ rows: batch }, { dLogprobs: batch.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count)) });
+    await learner.backward(
+      { rows: batch },
+      { dLogprobs: batch.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count)) },
+    );
     const progress = done / steps;
     const rate = learningRate * Math.min(1, (done + 1) / rise) * (0.5 + 0.5 * Math.cos(Math.PI * progress));
     await learner.step({ learningRate: rate, weightDecay: 0.01, maxGradNorm: 1 });
     if ((done + 1) % 100 === 0) {
       const { logprobs } = await learner.forward({ rows: batch });
-      const loss = -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
+      const loss =
+        -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
       const seconds = (performance.now() - started) / 1000;
-      console.log(`${phase} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`);
+      console.log(
+        `${phase} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
+      );
       if (phase === 'skills' && (done + 1) % 300 === 0) await report(model);
     }
   }
@@ -127,7 +170,10 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'copying' | 'skill
     const rows: TokenRow[] = [];
     const wanted = (recipe.stepsPerWorld * recipe.batch) / recipe.families.length;
     for (const [index, family] of recipe.families.entries()) {
-      const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: deriveSeed(seed, family, index), options: { topK: recipe.topK } });
+      const env = await openEnv(`@toolenv/envs-qa/${family}`, {
+        seed: deriveSeed(seed, family, index),
+        options: { topK: recipe.topK },
+      });
       const tasks = env.tasks.train;
       const records = new Map<string, QaRecord>();
       const episodes = Array.from({ length: Math.ceil(wanted) }, (_, group) => {
@@ -137,7 +183,9 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: 'copying' | 'skill
       });
       const policy = demonstrator(chat, records, mix);
       const sampling = { maxTokens: 256, temperature: 1 };
-      for (const trajectory of await collect(rollout({ env, policy, episodes, concurrency: 64, sampling, seed }))) {
+      for (const trajectory of await collect(
+        rollout({ env, policy, episodes, concurrency: 64, sampling, seed }),
+      )) {
         rows.push(...toTrainingRows(trajectory));
       }
       await env.close();
@@ -152,8 +200,19 @@ async function report({ policy }: LoadedPolicy): Promise<void> {
     const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: 1, options: { topK: recipe.topK } });
     for (const temperature of [0, 1]) {
       const sampling = { maxTokens: 128, temperature };
-      const { means, toolCalls, outcomes } = await evaluate({ env, split: 'test', policy, count: 200, concurrency: 200, sampling, seed: 1 });
-      console.log(`  ${family} temperature ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`, outcomes);
+      const { means, toolCalls, outcomes } = await evaluate({
+        env,
+        split: 'test',
+        policy,
+        count: 200,
+        concurrency: 200,
+        sampling,
+        seed: 1,
+      });
+      console.log(
+        `  ${family} temperature ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
+        outcomes,
+      );
     }
     await env.close();
   }

@@ -59,5 +59,7 @@ function hops(record: QaRecord): string[] {
 
 /** A search result has a line `Title: text` for each document. */
 function titles(found: string): string[] {
-  return found.split('\n').flatMap((line) => (line.includes(': ') ? [line.slice(0, line.indexOf(': '))] : []));
+  return found
+    .split('\n')
+    .flatMap((line) => (line.includes(': ') ? [line.slice(0, line.indexOf(': '))] : []));
 }

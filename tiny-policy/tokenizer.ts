@@ -3,7 +3,7 @@
 /** The chat template: short, because every token of it is computed in every episode. */
 export const chatTemplate: string = [
   "{%- for message in messages -%}<|im_start|>{% if message.role == 'tool' %}tool<tool_response>{{ message.content }}</tool_response>",
-  "{%- else %}{{ message.role }}{% if message.content %} {{ message.content }}{% endif %}{% endif -%}",
+  '{%- else %}{{ message.role }}{% if message.content %} {{ message.content }}{% endif %}{% endif -%}',
   '{%- for call in message.tool_calls or [] -%}<tool_call>{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}</tool_call>{%- endfor -%}',
   '<|im_end|>{%- endfor -%}',
   '{%- if add_generation_prompt -%}<|im_start|>assistant{%- endif -%}',

@@ -142,7 +142,13 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
   #cutShort(episode: Episode<State>, action: Action): Transition {
     episode.messages = [...episode.messages, { role: 'assistant', content: action.text }];
     const rewards = scoreTruncation(this.spec.rewards, {});
-    return { observation: this.#observe(episode), rewards, outcome: truncated('max_tokens'), calls: [], info: {} };
+    return {
+      observation: this.#observe(episode),
+      rewards,
+      outcome: truncated('max_tokens'),
+      calls: [],
+      info: {},
+    };
   }
 
   #limit(episode: Episode<State>): ScoredOutcome {

@@ -29,10 +29,9 @@ const settings = [
  */
 export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Program {
   return <T>(ops: Ops<T>) => {
-    const setting = Object.fromEntries(settings.map((name) => [name, ops.input(name, 'float32', [])])) as Record<
-      (typeof settings)[number],
-      T
-    >;
+    const setting = Object.fromEntries(
+      settings.map((name) => [name, ops.input(name, 'float32', [])]),
+    ) as Record<(typeof settings)[number], T>;
     const one = ops.scalar(1);
     const parameters = [...shapes].map(([name, shape]) => ({
       name,
@@ -64,7 +63,14 @@ export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Pr
 
 /** The scalars of optimizer step number `step`, counted from 1. */
 export function adamwSettings(options: AdamW, step: number): Tensors {
-  const { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm = 1e30 } = options;
+  const {
+    learningRate,
+    weightDecay = 0,
+    beta1 = 0.9,
+    beta2 = 0.999,
+    epsilon = 1e-8,
+    maxGradNorm = 1e30,
+  } = options;
   const values: Record<(typeof settings)[number], number> = {
     learningRate,
     weightDecay,

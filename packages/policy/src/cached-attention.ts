@@ -1,7 +1,8 @@
 /** The sampling program: new tokens attend to a cache and to themselves; a distribution comes out for each row's last token. */
+
+import type { Ops } from './ops.ts';
 import type { Attention } from './qwen2.ts';
 import { groupQueries, headWidth, logits, type Qwen2Config, qwen2 } from './qwen2.ts';
-import type { Ops } from './ops.ts';
 
 /**
  * Inputs: tokens and positions [B, S], mask [S, S], last [B] (index into B·S), pastMask [B, 1, 1, P] and
@@ -26,7 +27,10 @@ function cachedAttention<T>(ops: Ops<T>, config: Qwen2Config, outputs: Record<st
   const pastMask = ops.input('pastMask', 'float32', ['B', 1, 1, 'P']);
   const mask = ops.input('mask', 'float32', ['S', 'S']);
   const groupSize = config.num_attention_heads / heads;
-  const groupMask = ops.concat(Array.from({ length: groupSize }, () => mask), 0);
+  const groupMask = ops.concat(
+    Array.from({ length: groupSize }, () => mask),
+    0,
+  );
   return (layer, queries, keys, values) => {
     const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
     outputs[`new.${layer}.key`] = keys;

@@ -55,9 +55,13 @@ export class Chat {
     const count = previous.observation.messages.length;
     const turn = observation.messages[count];
     if (turn?.role !== 'assistant' || turn.content !== previous.text) return undefined;
-    if (!isDeepStrictEqual(previous.observation.messages, observation.messages.slice(0, count))) return undefined;
+    if (!isDeepStrictEqual(previous.observation.messages, observation.messages.slice(0, count)))
+      return undefined;
 
-    const upToTurn = this.render({ messages: observation.messages.slice(0, count + 1), tools: observation.tools }, false);
+    const upToTurn = this.render(
+      { messages: observation.messages.slice(0, count + 1), tools: observation.tools },
+      false,
+    );
     const whole = this.render(observation);
     if (!whole.startsWith(upToTurn)) return undefined;
     const end = this.decodeEnd();

@@ -21,7 +21,13 @@ export interface Checkpoint {
 }
 
 const weightsFile = 'model.safetensors';
-const copied = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
+const copied = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+];
 
 /**
  * Reads a whole checkpoint.
@@ -33,14 +39,25 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     throw new ToolEnvError('usage.checkpoint_missing', message);
   });
   const files: Record<string, string> = {};
-  for (const name of copied) if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
+  for (const name of copied)
+    if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
   const config = readConfig(folder, parse(folder, files, 'config.json'));
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
-  const endTokens = [generation.eos_token_id ?? config.eos_token_id].flat().filter((id) => typeof id === 'number');
+  const endTokens = [generation.eos_token_id ?? config.eos_token_id]
+    .flat()
+    .filter((id) => typeof id === 'number');
   const tokenizer = parse(folder, files, 'tokenizer.json');
-  return { folder, config, weights: await readWeights(folder, config), tokenizer, tokenizerConfig, endTokens, files };
+  return {
+    folder,
+    config,
+    weights: await readWeights(folder, config),
+    tokenizer,
+    tokenizerConfig,
+    endTokens,
+    files,
+  };
 }
 
 /** The weights of a folder, checked against the configuration. */
@@ -50,16 +67,23 @@ export async function readWeights(folder: string, config: Qwen2Config): Promise<
 }
 
 /** Writes a folder that `transformers` opens. */
-export async function writeCheckpoint(folder: string, checkpoint: Pick<Checkpoint, 'files' | 'weights'>): Promise<void> {
+export async function writeCheckpoint(
+  folder: string,
+  checkpoint: Pick<Checkpoint, 'files' | 'weights'>,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, content] of Object.entries(checkpoint.files)) await writeFile(join(folder, name), content);
+  for (const [name, content] of Object.entries(checkpoint.files))
+    await writeFile(join(folder, name), content);
   await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' });
 }
 
 function parse(folder: string, files: Record<string, string>, name: string): Record<string, unknown> {
   const content = files[name];
   if (content === undefined) {
-    throw new ToolEnvError('usage.checkpoint_missing', `${join(folder, name)} is missing: name a whole Hugging Face folder.`);
+    throw new ToolEnvError(
+      'usage.checkpoint_missing',
+      `${join(folder, name)} is missing: name a whole Hugging Face folder.`,
+    );
   }
   try {
     return JSON.parse(content);
@@ -75,10 +99,15 @@ function readConfig(folder: string, config: Record<string, unknown>): Qwen2Confi
     throw new ToolEnvError('usage.checkpoint_unsupported', `${join(folder, 'config.json')}: ${what}.`);
   };
   // transformers 5 moved rope_theta and rope_scaling into rope_parameters.
-  const { rope_type: ropeType = 'default', ...rope } = (config.rope_parameters ?? {}) as Record<string, unknown>;
-  if (config.model_type !== 'qwen2') refuse(`model_type "${config.model_type}" is not supported; use a qwen2 checkpoint`);
+  const { rope_type: ropeType = 'default', ...rope } = (config.rope_parameters ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (config.model_type !== 'qwen2')
+    refuse(`model_type "${config.model_type}" is not supported; use a qwen2 checkpoint`);
   if (config.rope_scaling || ropeType !== 'default') refuse('rope_scaling is not supported');
   if (config.use_sliding_window) refuse('sliding-window attention is not supported');
   const theta = config.rope_theta ?? rope.rope_theta ?? 10_000;
-  return { tie_word_embeddings: false, ...config, rope_theta: theta } as Qwen2Config & Record<string, unknown>;
+  return { tie_word_embeddings: false, ...config, rope_theta: theta } as Qwen2Config &
+    Record<string, unknown>;
 }

@@ -1,12 +1,12 @@
+export { Chat, type Turn } from './chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 export { createModel, type Model, parameterCount } from './model.ts';
-export { onnxRuntime, type OnnxRuntimeOptions } from './onnx/onnx-runtime.ts';
+export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { parameterShapes, type Qwen2Config } from './qwen2.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
-export { Sampler, type Sample, type SampleRequest, type SamplerOptions } from './sampler.ts';
-export { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
-export { Chat, type Turn } from './chat.ts';
+export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
 export { parseToolCalls } from './tool-call-format.ts';
+export { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
 export {
   createPolicy,
   type LoadedPolicy,

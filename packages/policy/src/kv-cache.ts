@@ -67,7 +67,8 @@ export class KvCache {
       inputs[`past.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`] = tensor(data, dims);
     }
     const mask = new Float32Array(slots.length * past);
-    for (const [row, slot] of slots.entries()) mask.fill(-1e9, row * past + this.length(slot), (row + 1) * past);
+    for (const [row, slot] of slots.entries())
+      mask.fill(-1e9, row * past + this.length(slot), (row + 1) * past);
     inputs.pastMask = tensor(mask, [slots.length, 1, 1, past]);
     return inputs;
   }
@@ -121,7 +122,10 @@ export class KvCache {
       const buffer = new Float32Array(newSlots * this.#heads * newCapacity * this.#size);
       for (let row = 0; row < this.#slots * this.#heads; row++) {
         const start = row * this.#capacity * this.#size;
-        buffer.set(old[index]!.subarray(start, start + this.#capacity * this.#size), row * newCapacity * this.#size);
+        buffer.set(
+          old[index]!.subarray(start, start + this.#capacity * this.#size),
+          row * newCapacity * this.#size,
+        );
       }
       return buffer;
     });

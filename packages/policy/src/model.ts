@@ -19,6 +19,7 @@ export function createModel(config: Qwen2Config, weights: Tensors): Model {
 /** Number of parameters. */
 export function parameterCount(config: Qwen2Config): number {
   let count = 0;
-  for (const shape of parameterShapes(config).values()) count += shape.reduce((product, dim) => product * dim, 1);
+  for (const shape of parameterShapes(config).values())
+    count += shape.reduce((product, dim) => product * dim, 1);
   return count;
 }

@@ -23,7 +23,11 @@ export function parameterShapes(config: Qwen2Config): Map<string, readonly numbe
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     const prefix = `model.layers.${layer}.`;
     shapes.set(`${prefix}input_layernorm.weight`, [width]);
-    for (const [name, out] of [['q', width], ['k', keyValueWidth], ['v', keyValueWidth]] as const) {
+    for (const [name, out] of [
+      ['q', width],
+      ['k', keyValueWidth],
+      ['v', keyValueWidth],
+    ] as const) {
       shapes.set(`${prefix}self_attn.${name}_proj.weight`, [out, width]);
       shapes.set(`${prefix}self_attn.${name}_proj.bias`, [out]);
     }
@@ -43,7 +47,11 @@ export function headWidth(config: Qwen2Config): number {
 }
 
 /** The rotary tables [max_position_embeddings, head width / 2]: cos and sin of position · theta^(−2i / head width). */
-export function rotaryTables(config: Qwen2Config): { cos: Float32Array; sin: Float32Array; dims: [number, number] } {
+export function rotaryTables(config: Qwen2Config): {
+  cos: Float32Array;
+  sin: Float32Array;
+  dims: [number, number];
+} {
   const half = headWidth(config) / 2;
   const dims: [number, number] = [config.max_position_embeddings, half];
   const cos = new Float32Array(dims[0] * half);
@@ -67,7 +75,13 @@ export function rotaryTables(config: Qwen2Config): { cos: Float32Array; sin: Flo
 export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 
 /** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
-export function qwen2<T>(ops: Ops<T>, config: Qwen2Config, tokens: T, positions: T, attention: Attention<T>): T {
+export function qwen2<T>(
+  ops: Ops<T>,
+  config: Qwen2Config,
+  tokens: T,
+  positions: T,
+  attention: Attention<T>,
+): T {
   const { hidden_size: width, num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
   const weight = parameters(ops, config);
   const table: readonly Dim[] = [config.max_position_embeddings, headWidth(config) / 2];
@@ -107,7 +121,10 @@ export function logits<T>(ops: Ops<T>, config: Qwen2Config, hidden: T): T {
 /** Attention within one padded batch: `mask` [T, T] is added to the scores. */
 export function selfAttention<T>(ops: Ops<T>, config: Qwen2Config, mask: T): Attention<T> {
   const groupSize = config.num_attention_heads / config.num_key_value_heads;
-  const groupMask = ops.concat(Array.from({ length: groupSize }, () => mask), 0);
+  const groupMask = ops.concat(
+    Array.from({ length: groupSize }, () => mask),
+    0,
+  );
   return (_layer, queries, keys, values) => {
     const grouped = groupQueries(ops, config, queries);
     const mixed = ops.attention(grouped, keys, values, groupMask, 1 / Math.sqrt(headWidth(config)));

@@ -13,12 +13,20 @@ interface Entry {
  * Reads every tensor of a file.
  * @throws ToolEnvError `usage.checkpoint_missing`, `usage.checkpoint_damaged` or `usage.checkpoint_unsupported`.
  */
-export async function readSafetensors(file: string): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
+export async function readSafetensors(
+  file: string,
+): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
   const bytes = await readFile(file).catch((error: unknown) => {
-    throw new ToolEnvError('usage.checkpoint_missing', `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`);
+    throw new ToolEnvError(
+      'usage.checkpoint_missing',
+      `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`,
+    );
   });
   const damaged = (what: string) =>
-    new ToolEnvError('usage.checkpoint_damaged', `${file} is damaged (${what}): copy it again or use an earlier checkpoint.`);
+    new ToolEnvError(
+      'usage.checkpoint_damaged',
+      `${file} is damaged (${what}): copy it again or use an earlier checkpoint.`,
+    );
   if (bytes.length < 8) throw damaged(`${bytes.length} bytes long`);
   const headerLength = Number(bytes.readBigUInt64LE(0));
   if (8 + headerLength > bytes.length) throw damaged('its header is cut short');
@@ -28,8 +36,11 @@ export async function readSafetensors(file: string): Promise<{ tensors: Tensors;
   } catch {
     throw damaged('its header is not JSON');
   }
-  if (typeof header !== 'object' || header === null || Array.isArray(header)) throw damaged('its header is not an object');
-  const { __metadata__, ...entries } = header as Record<string, unknown> & { __metadata__?: Record<string, string> };
+  if (typeof header !== 'object' || header === null || Array.isArray(header))
+    throw damaged('its header is not an object');
+  const { __metadata__, ...entries } = header as Record<string, unknown> & {
+    __metadata__?: Record<string, string>;
+  };
   const tensors: Tensors = {};
   for (const [name, entry] of Object.entries(entries)) {
     if (!isEntry(entry)) throw damaged(`its header says nothing sensible of "${name}"`);
@@ -62,7 +73,10 @@ export async function readTensors(
   for (const [name, shape] of shapes) {
     const found = tensors[name];
     if (!found) {
-      throw new ToolEnvError('usage.checkpoint_damaged', `${file} lacks "${name}": it does not belong to its config.json.`);
+      throw new ToolEnvError(
+        'usage.checkpoint_damaged',
+        `${file} lacks "${name}": it does not belong to its config.json.`,
+      );
     }
     if (found.dims.join() !== shape.join()) {
       const message = `${file}: "${name}" has shape [${found.dims}], config.json says [${shape}].`;
@@ -74,7 +88,11 @@ export async function readTensors(
 }
 
 /** Writes float32 tensors; whoever needs the file whole or not at all writes it beside its place and renames it. */
-export async function writeSafetensors(file: string, tensors: Tensors, metadata: Record<string, string>): Promise<void> {
+export async function writeSafetensors(
+  file: string,
+  tensors: Tensors,
+  metadata: Record<string, string>,
+): Promise<void> {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
   for (const [name, { data, dims }] of Object.entries(tensors)) {

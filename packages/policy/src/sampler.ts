@@ -180,16 +180,23 @@ export class Sampler {
         continue;
       }
       const slot = this.#slots[index]!;
-      const shared = slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
+      const shared =
+        slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
       // The last prompt token is always computed, because its logits are what is sampled from.
       this.#cache.truncate(index, Math.min(shared, pending.prompt.length - 1));
-      this.#slots[index] = { conversation: pending.conversation, tokens: [...pending.prompt], request: pending };
+      this.#slots[index] = {
+        conversation: pending.conversation,
+        tokens: [...pending.prompt],
+        request: pending,
+      };
     }
     this.#waiting = stillWaiting;
   }
 
   #findSlot(conversation: string | undefined): number {
-    const own = this.#slots.findIndex((slot) => conversation !== undefined && slot.conversation === conversation);
+    const own = this.#slots.findIndex(
+      (slot) => conversation !== undefined && slot.conversation === conversation,
+    );
     if (own >= 0) return this.#slots[own]!.request ? -1 : own;
     const free = this.#slots.findIndex((slot) => !slot.request && slot.conversation === undefined);
     if (free >= 0) return free;
@@ -201,7 +208,9 @@ export class Sampler {
   }
 
   #active(accept: (slot: Slot, index: number) => boolean): number[] {
-    return [...this.#slots.keys()].filter((index) => this.#slots[index]!.request && accept(this.#slots[index]!, index));
+    return [...this.#slots.keys()].filter(
+      (index) => this.#slots[index]!.request && accept(this.#slots[index]!, index),
+    );
   }
 
   /** As many of the slots that lag behind as the token budget allows, longest first so that little is padding. */
@@ -254,13 +263,19 @@ export class Sampler {
         Float32Array.from(indices, (index) => 1 / (this.#slots[index]!.request!.temperature || 1)),
         [indices.length, 1],
       ),
-      last: tensor(Int32Array.from(counts, (count, row) => row * time + count - 1), [indices.length]),
+      last: tensor(
+        Int32Array.from(counts, (count, row) => row * time + count - 1),
+        [indices.length],
+      ),
     });
     this.#cache.append(indices, counts, outputs);
     const probabilities = outputs.probabilities!.data as Float32Array;
     const vocabulary = this.#model.config.vocab_size;
     for (const [row, index] of indices.entries()) {
-      this.#sampleToken(this.#slots[index]!, probabilities.subarray(row * vocabulary, (row + 1) * vocabulary));
+      this.#sampleToken(
+        this.#slots[index]!,
+        probabilities.subarray(row * vocabulary, (row + 1) * vocabulary),
+      );
     }
   }
 
@@ -290,7 +305,11 @@ export class Sampler {
 }
 
 /** One token of a distribution and its log-probability. */
-export function draw(probabilities: Float32Array, greedy: boolean, rng: Rng): { token: number; logprob: number } {
+export function draw(
+  probabilities: Float32Array,
+  greedy: boolean,
+  rng: Rng,
+): { token: number; logprob: number } {
   const token = greedy ? mostProbable(probabilities) : pick(probabilities, rng.float());
   return { token, logprob: Math.log(probabilities[token]!) };
 }

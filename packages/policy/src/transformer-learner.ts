@@ -1,7 +1,14 @@
 /** The Learner of a transformer: compiled programs for forward, backward and the optimizer, over shared weights. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AdamW, type Learner, type Rows, type TokenBatch, ToolEnvError, type TokenOutputs } from '@toolenv/core';
+import {
+  type AdamW,
+  type Learner,
+  type Rows,
+  type TokenBatch,
+  type TokenOutputs,
+  ToolEnvError,
+} from '@toolenv/core';
 import { adamwProgram, adamwSettings, stateOf } from './adamw.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { readWeights, writeCheckpoint } from './checkpoint.ts';
@@ -29,7 +36,12 @@ export class TransformerLearner implements Learner {
   #gradients: Map<string, Float32Array> | undefined;
   #optimizer: { step: number; state: Tensors };
 
-  constructor(runtime: Runtime, model: Model, checkpoint: Checkpoint, { tokenBudget = 4096 }: LearnerOptions = {}) {
+  constructor(
+    runtime: Runtime,
+    model: Model,
+    checkpoint: Checkpoint,
+    { tokenBudget = 4096 }: LearnerOptions = {},
+  ) {
     this.#runtime = runtime;
     this.#model = model;
     this.#checkpoint = checkpoint;
@@ -42,7 +54,10 @@ export class TransformerLearner implements Learner {
     return this.#forward(batch, this.#model.weights);
   }
 
-  async backward(batch: TokenBatch, { dLogprobs, dEntropy }: { dLogprobs: Rows; dEntropy?: Rows }): Promise<void> {
+  async backward(
+    batch: TokenBatch,
+    { dLogprobs, dEntropy }: { dLogprobs: Rows; dEntropy?: Rows },
+  ): Promise<void> {
     const withEntropy = dEntropy !== undefined;
     const executable = await this.#compiled(withEntropy ? 'backward with entropy' : 'backward', () => {
       const program = <T>(ops: Ops<T>) => ({ loss: linearFunctional(ops, this.#model.config, withEntropy) });
@@ -51,7 +66,11 @@ export class TransformerLearner implements Learner {
     for (const { inputs, slots } of padRows(batch.rows, this.#tokenBudget)) {
       const cotangents: Tensors = { dLogprobs: tensor(gatherSlots(dLogprobs, slots), [slots.length]) };
       if (dEntropy) cotangents.dEntropy = tensor(gatherSlots(dEntropy, slots), [slots.length]);
-      const outputs = await executable.run({ ...this.#inputs(batch, this.#model.weights), ...inputs, ...cotangents });
+      const outputs = await executable.run({
+        ...this.#inputs(batch, this.#model.weights),
+        ...inputs,
+        ...cotangents,
+      });
       this.#accumulate(outputs);
     }
   }
@@ -64,7 +83,8 @@ export class TransformerLearner implements Learner {
     const { state } = this.#optimizer;
     const step = this.#optimizer.step + 1;
     const inputs: Tensors = { ...this.#model.weights, ...state, ...adamwSettings(options, step) };
-    for (const [name, shape] of this.#shapes) inputs[stateOf.gradient(name)] = tensor(gradients.get(name)!, shape);
+    for (const [name, shape] of this.#shapes)
+      inputs[stateOf.gradient(name)] = tensor(gradients.get(name)!, shape);
     const outputs = await executable.run(inputs);
     const gradNorm = outputs.gradNorm!.data[0]!;
     if (!Number.isFinite(gradNorm)) {
@@ -119,7 +139,11 @@ export class TransformerLearner implements Learner {
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors): Tensors {
-    return { ...weights, ...this.#model.constants, inverseTemperature: tensor(Float32Array.of(1 / temperature), []) };
+    return {
+      ...weights,
+      ...this.#model.constants,
+      inverseTemperature: tensor(Float32Array.of(1 / temperature), []),
+    };
   }
 
   #accumulate(outputs: Tensors): void {

@@ -1,5 +1,12 @@
 /** The Policy of a transformer: chat template in, sampled tokens out, tool calls parsed. */
-import { type Action, type Observation, type Policy, type PolicySpec, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import {
+  type Action,
+  type Observation,
+  type Policy,
+  type PolicySpec,
+  type SamplingOptions,
+  ToolEnvError,
+} from '@toolenv/core';
 import { Chat, type Turn } from './chat.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import { createModel, type Model } from './model.ts';
@@ -80,5 +87,10 @@ export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}
   const model = createModel(checkpoint.config, checkpoint.weights);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
   const policy = new TransformerPolicy(spec, chat, new Sampler(runtime, model, options.sampler));
-  return { policy, learner: new TransformerLearner(runtime, model, checkpoint, options.learner), chat, model };
+  return {
+    policy,
+    learner: new TransformerLearner(runtime, model, checkpoint, options.learner),
+    chat,
+    model,
+  };
 }

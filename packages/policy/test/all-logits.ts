@@ -26,12 +26,17 @@ export class AllLogits {
       ...weights,
       ...this.#model.constants,
       tokens: tensor(Int32Array.from(tokens), [1, time]),
-      positions: tensor(Int32Array.from({ length: time }, (_, position) => position), [1, time]),
+      positions: tensor(
+        Int32Array.from({ length: time }, (_, position) => position),
+        [1, time],
+      ),
       mask: tensor(causalMask(time), [time, time]),
     });
     const flat = outputs.logits!.data as Float32Array;
     const width = this.#model.config.vocab_size;
-    return Array.from({ length: time }, (_, position) => flat.slice(position * width, (position + 1) * width));
+    return Array.from({ length: time }, (_, position) =>
+      flat.slice(position * width, (position + 1) * width),
+    );
   }
 }
 

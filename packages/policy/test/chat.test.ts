@@ -42,11 +42,18 @@ test('renders messages, tool calls and tool answers by the template', () => {
 
 test('tells the template of the tools in the shape that Hugging Face templates read', () => {
   const checkpoint = wordCheckpoint();
-  const chat_template = '{{ tools | tojson }}|{{ messages[1].tool_calls[0].function.name }}|{{ add_generation_prompt }}';
-  const other = new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
+  const chat_template =
+    '{{ tools | tojson }}|{{ messages[1].tool_calls[0].function.name }}|{{ add_generation_prompt }}';
+  const other = new Chat({
+    ...checkpoint,
+    tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template },
+  });
   const [tools, name, prompt] = other.render(observe(question, call)).split('|') as [string, string, string];
   expect(JSON.parse(tools)).toEqual([
-    { type: 'function', function: { name: 'search', description: 'Searches.', parameters: search.inputSchema } },
+    {
+      type: 'function',
+      function: { name: 'search', description: 'Searches.', parameters: search.inputSchema },
+    },
   ]);
   expect(name).toBe('search');
   expect(prompt.toLowerCase()).toBe('true');
@@ -79,7 +86,9 @@ test('a continuation equals a fresh prompt over many turns', () => {
 test('a continuation keeps the sampled tokens, whatever they are, and adds only what follows the turn', () => {
   const first = observe(question);
   const prompt = chat.prompt(first);
-  const suffix = chat.encode('<|im_start|>tool<tool_response>the river .</tool_response><|im_end|><|im_start|>assistant');
+  const suffix = chat.encode(
+    '<|im_start|>tool<tool_response>the river .</tool_response><|im_end|><|im_start|>assistant',
+  );
   const rng = createRng(3, 'tokens');
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), fc.boolean(), (length, ended) => {
@@ -115,7 +124,10 @@ test('there is no continuation where the template renders the past otherwise onc
   // As Qwen3's does with thoughts: only the last message is shown whole.
   const chat_template =
     '{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content if loop.last else m.content[:2] }}<|im_end|>{% endfor %}';
-  const shortening = new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
+  const shortening = new Chat({
+    ...checkpoint,
+    tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template },
+  });
   const first = observe(question);
   const spoken: Message = { role: 'assistant', content: 'the river' };
   const action = shortening.encode(' the river<|im_end|>');

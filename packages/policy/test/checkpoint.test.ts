@@ -79,7 +79,9 @@ test('weights that do not fit the configuration name file and tensor', async () 
     });
     await expect(readCheckpoint(folder)).rejects.toMatchObject({
       code: 'usage.checkpoint_damaged',
-      message: expect.stringMatching(/model\.safetensors: "model\.layers\.0\.mlp\.gate_proj\.weight" has shape \[24,16\].*\[32,16\]/),
+      message: expect.stringMatching(
+        /model\.safetensors: "model\.layers\.0\.mlp\.gate_proj\.weight" has shape \[24,16\].*\[32,16\]/,
+      ),
     });
     await editConfig(folder, (config) => {
       config.intermediate_size = 24;

@@ -25,10 +25,19 @@ function randomValues(seed: number): Rows {
   return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
 }
 
+function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Array.from(a, (value, index) => value * b[index]!).reduce((sum, value) => sum + value, 0);
+}
+
 function parameterDirection(model: Model, name: string): Tensors {
   const rng = createRng(6, name);
   const { data, dims } = model.weights[name]!;
-  return { [name]: tensor(Float32Array.from(data, () => 2 * rng.float() - 1), dims) };
+  return {
+    [name]: tensor(
+      Float32Array.from(data, () => 2 * rng.float() - 1),
+      dims,
+    ),
+  };
 }
 
 test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens before) over mask 1', async () => {
@@ -55,10 +64,13 @@ test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens b
     const step = 2e-3;
     const moved = (by: number) => ({
       ...model.weights,
-      [name]: tensor(Float32Array.from(data, (value, index) => value + by * direction[index]!), dims),
+      [name]: tensor(
+        Float32Array.from(data, (value, index) => value + by * direction[index]!),
+        dims,
+      ),
     });
     const expected = ((await objective(moved(step))) - (await objective(moved(-step)))) / (2 * step);
-    const found = gradients[name]!.data.reduce((sum: number, value: number, index: number) => sum + value * direction[index]!, 0);
+    const found = dot(gradients[name]!.data, direction);
     expect(Math.abs(found - expected) / Math.max(1, Math.abs(expected)), name).toBeLessThan(5e-3);
   }
 });
@@ -73,15 +85,23 @@ test('entropy and its gradient', async () => {
   const entropyAt = async (weights: Tensors) => {
     const moved = { ...model, weights };
     const { entropy } = await learnerOf(moved).forward({ rows });
-    return entropy.flatMap((row, b) => [...row].map((value, t) => value * dEntropy[b]![t]!)).reduce((a, b) => a + b, 0);
+    return entropy
+      .flatMap((row, b) => [...row].map((value, t) => value * dEntropy[b]![t]!))
+      .reduce((a, b) => a + b, 0);
   };
   const name = 'model.embed_tokens.weight';
   const { data, dims } = model.weights[name]!;
   const direction = parameterDirection(model, name)[name]!.data;
   const moved = (by: number) =>
-    entropyAt({ ...model.weights, [name]: tensor(data.map((value, i) => value + by * direction[i]!), dims) });
+    entropyAt({
+      ...model.weights,
+      [name]: tensor(
+        data.map((value, i) => value + by * direction[i]!),
+        dims,
+      ),
+    });
   const expected = ((await moved(2e-3)) - (await moved(-2e-3))) / 4e-3;
-  const found = gradients[name]!.data.reduce((sum: number, value: number, i: number) => sum + value * direction[i]!, 0);
+  const found = dot(gradients[name]!.data, direction);
   expect(Math.abs(found - expected) / Math.max(1, Math.abs(expected))).toBeLessThan(5e-3);
 });
 
@@ -99,7 +119,9 @@ test('whatever dLogprobs and dEntropy hold at mask 0, the gradients are the same
     fc.asyncProperty(fc.array(anything, { minLength: 27, maxLength: 27 }), async (garbage) => {
       let next = 0;
       const spoil = (values: Rows) =>
-        values.map((row, b) => row.map((value, t) => (rows[b]!.mask[t] === 1 ? value : garbage[next++ % 27]!)));
+        values.map((row, b) =>
+          row.map((value, t) => (rows[b]!.mask[t] === 1 ? value : garbage[next++ % 27]!)),
+        );
       expect(await gradientsOf(spoil(dLogprobs), spoil(dEntropy))).toEqual(clean);
     }),
     { numRuns: 15 },
@@ -112,7 +134,10 @@ test('moving the mask by one moves the gradient', async () => {
   const at = async (position: number) => {
     const mask = new Uint8Array(tokens.length);
     mask[position] = 1;
-    await learner.backward({ rows: [{ tokens, mask }] }, { dLogprobs: [new Float32Array(tokens.length).fill(1)] });
+    await learner.backward(
+      { rows: [{ tokens, mask }] },
+      { dLogprobs: [new Float32Array(tokens.length).fill(1)] },
+    );
     return (await takeGradients(learner))['model.norm.weight']!.data;
   };
   const found = await at(6);
@@ -166,7 +191,9 @@ test('a step on gradients that are not finite throws and changes neither weights
   const spoilt = randomValues(6);
   spoilt[0]![rows[0]!.mask.indexOf(1)] = Number.NaN;
   await learner.backward({ rows }, { dLogprobs: spoilt });
-  await expect(learner.step({ learningRate: 0.1 })).rejects.toMatchObject({ code: 'bug.gradient_not_finite' });
+  await expect(learner.step({ learningRate: 0.1 })).rejects.toMatchObject({
+    code: 'bug.gradient_not_finite',
+  });
   expect(model.weights).toEqual(before);
 
   // As if it had never been: the next step is that of a fresh learner.

@@ -22,7 +22,10 @@ export interface OpsCase {
 let drawn = 0;
 
 /** Random numbers in [low, high), other ones at each call; `shape` may name dimensions that `dims` resolves. */
-function random(shape: readonly Dim[], { low = -1.5, high = 1.5, dims = {} as Record<string, number> } = {}): Given {
+function random(
+  shape: readonly Dim[],
+  { low = -1.5, high = 1.5, dims = {} as Record<string, number> } = {},
+): Given {
   const resolved = shape.map((dim) => (typeof dim === 'number' ? dim : dims[dim]!));
   const rng = createRng(5, 'case', drawn++);
   const size = resolved.reduce((product, dim) => product * dim, 1);
@@ -38,15 +41,31 @@ function unary(
   operation: 'neg' | 'exp' | 'sqrt' | 'silu' | 'softmax' | 'entropy' | 'sumAll',
   x: Given = random([3, 5]),
 ): OpsCase {
-  return { operation, title: `[${x.shape}]`, inputs: { x }, by: ['x'], build: (ops, { x }) => ops[operation](x!) };
+  return {
+    operation,
+    title: `[${x.shape}]`,
+    inputs: { x },
+    by: ['x'],
+    build: (ops, { x }) => ops[operation](x!),
+  };
 }
 
 function binary(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', a: Given, b: Given): OpsCase {
   const title = `[${a.shape}] and [${b.shape}]`;
-  return { operation, title, inputs: { a, b }, by: ['a', 'b'], build: (ops, { a, b }) => ops[operation](a!, b!) };
+  return {
+    operation,
+    title,
+    inputs: { a, b },
+    by: ['a', 'b'],
+    build: (ops, { a, b }) => ops[operation](a!, b!),
+  };
 }
 
-function everyBroadcast(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', low?: number, high?: number): OpsCase[] {
+function everyBroadcast(
+  operation: 'add' | 'sub' | 'mul' | 'div' | 'min',
+  low?: number,
+  high?: number,
+): OpsCase[] {
   const range = low === undefined ? {} : { low, high };
   const dims = { B: 2, T: 3 };
   return [
@@ -59,7 +78,11 @@ function everyBroadcast(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', low?: 
   ];
 }
 
-function matmul(a: Given, b: Given, options: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {}): OpsCase {
+function matmul(
+  a: Given,
+  b: Given,
+  options: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {},
+): OpsCase {
   const title = `[${a.shape}] × [${b.shape}] ${JSON.stringify(options)}`;
   const build: OpsCase['build'] = (ops, { a, b }) => ops.matmul(a!, b!, options);
   return { operation: 'matmul', title, inputs: { a, b }, by: ['a', 'b'], build };

@@ -10,29 +10,36 @@ import { runtime } from './tiny-model.ts';
 const withoutGradient = ['constructor', 'input', 'scalar', 'shapeOf'];
 
 test('every operation has a gradient case', () => {
-  const operations = Object.getOwnPropertyNames(OnnxOps.prototype).filter((name) => !withoutGradient.includes(name));
+  const operations = Object.getOwnPropertyNames(OnnxOps.prototype).filter(
+    (name) => !withoutGradient.includes(name),
+  );
   expect(new Set(opsCases.map(({ operation }) => operation))).toEqual(new Set(operations));
 });
 
-test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', async (_title, one) => {
-  const found = await gradientsOf(one);
-  const expected = await finiteDifferences(one);
-  for (const name of one.by) {
-    const scale = Math.max(...expected[name]!.map(Math.abs), 0.1);
-    for (const [index, value] of expected[name]!.entries()) {
-      expect(Math.abs(found[name]![index]! - value) / scale, `${name}[${index}]`).toBeLessThan(1e-3);
+test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))(
+  '%s',
+  async (_title, one) => {
+    const found = await gradientsOf(one);
+    const expected = await finiteDifferences(one);
+    for (const name of one.by) {
+      const scale = Math.max(...expected[name]!.map(Math.abs), 0.1);
+      for (const [index, value] of expected[name]!.entries()) {
+        expect(Math.abs(found[name]![index]! - value) / scale, `${name}[${index}]`).toBeLessThan(1e-3);
+      }
     }
-  }
-});
+  },
+);
 
 function outputOf<T>(ops: Ops<T>, { inputs, build }: OpsCase): T {
-  const given = Object.entries(inputs).map(([name, { type, shape }]) => [name, ops.input(name, type, shape)] as const);
+  const given = Object.entries(inputs).map(
+    ([name, { type, shape }]) => [name, ops.input(name, type, shape)] as const,
+  );
   return build(ops, Object.fromEntries(given));
 }
 
 /** The gradients of a random linear functional of the output. */
 async function gradientsOf(one: OpsCase): Promise<Record<string, Float32Array>> {
-  const { data, dims } = await valueOf(one);
+  const { data, dims } = await evaluated(one);
   const weights = tensor(functional(data.length), dims);
   const program = <T>(ops: Ops<T>) => {
     const value = outputOf(ops, one);
@@ -57,14 +64,17 @@ async function finiteDifferences(one: OpsCase): Promise<Record<string, number[]>
     const { data, dims } = one.inputs[name]!.value;
     differences[name] = [];
     for (const index of data.keys()) {
-      const moved = (by: number) => ({ ...valuesOf(one), [name]: tensor(data.with(index, data[index]! + by), dims) });
+      const moved = (by: number) => ({
+        ...valuesOf(one),
+        [name]: tensor(data.with(index, data[index]! + by), dims),
+      });
       differences[name].push(((await evaluate(moved(step))) - (await evaluate(moved(-step)))) / (2 * step));
     }
   }
   return differences;
 }
 
-async function valueOf(one: OpsCase): Promise<Tensor> {
+async function evaluated(one: OpsCase): Promise<Tensor> {
   const executable = await runtime.compile((ops) => ({ value: outputOf(ops, one) }));
   return (await executable.run(valuesOf(one))).value!;
 }

@@ -5,15 +5,18 @@ import { type Tensors, tensor } from '../src/runtime.ts';
 import { logProbabilityOf } from './all-logits.ts';
 import { runtime } from './tiny-model.ts';
 
-const rows = [
+const rows: readonly (readonly number[])[] = [
   [0.5, -1, 2, 0.25],
   [3, 3, -2, 0],
   [-60, 40, 0, 39],
-] as const;
+];
 const matrix = tensor(Float32Array.from(rows.flat()), [3, 4]);
 
 /** The output of a program whose inputs are given with their shapes. */
-async function run(build: <T>(ops: Ops<T>, input: (name: string) => T) => T, inputs: Tensors): Promise<number[]> {
+async function run(
+  build: <T>(ops: Ops<T>, input: (name: string) => T) => T,
+  inputs: Tensors,
+): Promise<number[]> {
   const executable = await runtime.compile((ops) => ({
     value: build(ops, (name) => {
       const { data, dims } = inputs[name]!;
@@ -26,11 +29,14 @@ async function run(build: <T>(ops: Ops<T>, input: (name: string) => T) => T, inp
 function expectClose(found: readonly number[], expected: readonly number[], tolerance = 1e-6): void {
   expect(found.length).toBe(expected.length);
   for (const [index, value] of expected.entries()) {
-    expect(Math.abs(found[index]! - value) / Math.max(1, Math.abs(value)), `[${index}]`).toBeLessThan(tolerance);
+    expect(Math.abs(found[index]! - value) / Math.max(1, Math.abs(value)), `[${index}]`).toBeLessThan(
+      tolerance,
+    );
   }
 }
 
-const softmaxOf = (row: readonly number[]) => row.map((_, id) => Math.exp(logProbabilityOf(Float32Array.from(row), id)));
+const softmaxOf = (row: readonly number[]) =>
+  row.map((_, id) => Math.exp(logProbabilityOf(Float32Array.from(row), id)));
 
 test('softmax is over the last axis and does not overflow', async () => {
   expectClose(await run((ops, input) => ops.softmax(input('x')), { x: matrix }), rows.flatMap(softmaxOf));
@@ -42,11 +48,16 @@ test('logProbability is the log of the softmax at the ids', async () => {
     x: matrix,
     ids: tensor(Int32Array.from(ids), [3]),
   });
-  expectClose(found, rows.map((row, index) => logProbabilityOf(Float32Array.from(row), ids[index]!)));
+  expectClose(
+    found,
+    rows.map((row, index) => logProbabilityOf(Float32Array.from(row), ids[index]!)),
+  );
 });
 
 test('entropy is −Σ p·log p in nats', async () => {
-  const expected = rows.map((row) => softmaxOf(row).reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0));
+  const expected = rows.map((row) =>
+    softmaxOf(row).reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0),
+  );
   expectClose(await run((ops, input) => ops.entropy(input('x')), { x: matrix }), expected);
 });
 
@@ -68,13 +79,19 @@ test('rotary turns dimension i with dimension i + D/2, by the angle of its posit
   const positions = [3, 1];
   const angle = (position: number, i: number) => position * [0.7, 0.05][i]!;
   const table = (f: (angle: number) => number) =>
-    tensor(Float32Array.from({ length: 8 }, (_, index) => f(angle(index >> 1, index & 1))), [4, 2]);
-  const found = await run((ops, input) => ops.rotary(input('x'), input('positions'), input('cos'), input('sin')), {
-    x: tensor(Float32Array.from(x), [1, 1, 2, 4]),
-    positions: tensor(Int32Array.from(positions), [1, 2]),
-    cos: table(Math.cos),
-    sin: table(Math.sin),
-  });
+    tensor(
+      Float32Array.from({ length: 8 }, (_, index) => f(angle(index >> 1, index & 1))),
+      [4, 2],
+    );
+  const found = await run(
+    (ops, input) => ops.rotary(input('x'), input('positions'), input('cos'), input('sin')),
+    {
+      x: tensor(Float32Array.from(x), [1, 1, 2, 4]),
+      positions: tensor(Int32Array.from(positions), [1, 2]),
+      cos: table(Math.cos),
+      sin: table(Math.sin),
+    },
+  );
   const expected = positions.flatMap((position, time) => {
     const [a, b, c, d] = x.slice(4 * time, 4 * time + 4) as [number, number, number, number];
     const turn = (first: number, second: number, i: number) => {
@@ -111,7 +128,10 @@ test('matmul swaps the last two axes and scales', async () => {
   const a = tensor(Float32Array.of(1, 2, 3, 4, 5, 6), [1, 3, 2]);
   const b = tensor(Float32Array.of(1, 0, -1, 2, 1, 0), [1, 2, 3]);
   const options = { transposeA: true, transposeB: true, scale: 0.5 };
-  expectClose(await run((ops, input) => ops.matmul(input('a'), input('b'), options), { a, b }), [-2, 2.5, -2, 4]);
+  expectClose(
+    await run((ops, input) => ops.matmul(input('a'), input('b'), options), { a, b }),
+    [-2, 2.5, -2, 4],
+  );
 });
 
 test('linear is x · weightᵀ + bias', async () => {
@@ -130,5 +150,8 @@ test('split undoes concat, and gatherRows picks rows', async () => {
     const joined = ops.concat([input('x'), ops.neg(input('x'))], -1);
     return ops.gatherRows(ops.split(joined, -1, input('x'), input('x'))[1], input('ids'));
   }, inputs);
-  expectClose(found, [2, 0, 2].flatMap((row) => rows[row]!.map((value) => -value)));
+  expectClose(
+    found,
+    [2, 0, 2].flatMap((row) => rows[row]!.map((value) => -value)),
+  );
 });

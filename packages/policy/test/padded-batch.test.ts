@@ -29,7 +29,9 @@ test('every action token appears exactly once, predicted from the tokens before 
           expect(tokens!.data.subarray(start, at + 1)).toEqual(rows[row]!.tokens.subarray(0, position));
         }
       }
-      const expected = rows.flatMap(({ mask }, b) => [...mask.keys()].filter((t) => mask[t] === 1).map((t) => `${b} ${t}`));
+      const expected = rows.flatMap(({ mask }, b) =>
+        [...mask.keys()].filter((t) => mask[t] === 1).map((t) => `${b} ${t}`),
+      );
       expect([...seen.keys()].sort()).toEqual(expected.sort());
       expect([...seen.values()].every((count) => count === 1)).toBe(true);
     }),

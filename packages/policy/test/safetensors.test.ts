@@ -64,7 +64,11 @@ test.each([
   ['an entry without offsets', '{"weight": {"dtype": "F32", "shape": [2]}}', ['"weight"']],
   ['a shape that is not one', JSON.stringify({ weight: { ...good, shape: 'two' } }), ['"weight"']],
   ['a negative shape', JSON.stringify({ weight: { ...good, shape: [-2] } }), ['"weight"']],
-  ['more bytes than the shape says', JSON.stringify({ weight: { ...good, shape: [1] } }), ['"weight"', '8', '4']],
+  [
+    'more bytes than the shape says',
+    JSON.stringify({ weight: { ...good, shape: [1] } }),
+    ['"weight"', '8', '4'],
+  ],
   ['offsets beyond the file', JSON.stringify({ weight: { ...good, data_offsets: [8, 16] } }), ['"weight"']],
   ['offsets before the data', JSON.stringify({ weight: { ...good, data_offsets: [-8, 0] } }), ['"weight"']],
 ])('%s is damage, named with its tensor', async (_title, header, mentions) => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type TokenRow } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Model } from '../src/model.ts';
-import { type Sample, Sampler, type SampleRequest, type SamplerOptions } from '../src/sampler.ts';
+import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
 
@@ -38,7 +38,9 @@ function turnOfAll(
     history.push(...outside(conversation, turn));
     const prompt = Int32Array.from(history);
     const maxTokens = 2 + ((index + turn) % 4);
-    const sample = await sampler.sample(request(prompt, { conversation, maxTokens, seed: 10 * turn + index, ...more }));
+    const sample = await sampler.sample(
+      request(prompt, { conversation, maxTokens, seed: 10 * turn + index, ...more }),
+    );
     history.push(...sample.tokens);
     return { ...sample, prompt };
   });
@@ -58,7 +60,12 @@ test.each([
   { title: 'a slot for each', conversations: 4, options: {}, temperature: 1 },
   { title: 'temperature 0.7', conversations: 4, options: {}, temperature: 0.7 },
   { title: 'greedy', conversations: 4, options: {}, temperature: 0 },
-  { title: 'fewer slots than conversations', conversations: 5, options: { maxConversations: 2 }, temperature: 0.7 },
+  {
+    title: 'fewer slots than conversations',
+    conversations: 5,
+    options: { maxConversations: 2 },
+    temperature: 0.7,
+  },
   { title: 'a small token budget', conversations: 5, options: { tokenBudget: 8 }, temperature: 0.7 },
 ])("log-probs over turns, weights changing between them, equal the learner's: $title", async (one) => {
   const model = tinyModel();
@@ -98,6 +105,34 @@ test('greedy decoding with a cache equals computing everything anew for every to
   }
 });
 
+test('weights that change while a sequence is sampled are those of every token after', async () => {
+  const model = tinyModel(11);
+  const [before, after] = [model.weights, tinyModel(12).weights];
+  const all = new AllLogits(runtime, model);
+  const sampler = samplerOf(model);
+  await sampler.sample(request([1]));
+  const sampling = sampler.sample(request([1, 2, 3], { temperature: 0, maxTokens: 60 }));
+  for (let turn = 0; turn < 12; turn++) await new Promise(setImmediate);
+  model.weights = after;
+  const { tokens } = await sampling;
+  const sequence = [1, 2, 3];
+  const under: ('before' | 'after' | 'both' | 'neither')[] = [];
+  for (const token of tokens) {
+    const [old, fresh] = await Promise.all(
+      [before, after].map(async (weights) => {
+        const logits = (await all.of(sequence, weights)).at(-1)!;
+        return logits.indexOf(Math.max(...logits)) === token;
+      }),
+    );
+    under.push(old ? (fresh ? 'both' : 'before') : fresh ? 'after' : 'neither');
+    sequence.push(token);
+  }
+  expect(under).not.toContain('neither');
+  expect(under).toContain('before');
+  expect(under).toContain('after');
+  expect(under.lastIndexOf('before')).toBeLessThan(under.indexOf('after'));
+});
+
 test('a conversation whose past was rewritten is computed anew from there', async () => {
   const model = tinyModel(3);
   const sampler = samplerOf(model, { patience: 1 });
@@ -108,36 +143,44 @@ test('a conversation whose past was rewritten is computed anew from there', asyn
   expect(rewritten.tokens).toEqual(fresh.tokens);
 });
 
-test('equal seeds give equal bits whatever order requests arrive in and however long tools take', async () => {
-  const model = tinyModel(4);
-  const names = Array.from({ length: 6 }, (_, index) => `episode-${index}`);
+test.each([
+  { title: 'a slot for each', options: {} },
+  { title: 'fewer slots than conversations', options: { maxConversations: 4 } },
+])(
+  'equal seeds give equal bits whatever order requests arrive in and however long tools take: $title',
+  async ({ options }) => {
+    const model = tinyModel(4);
+    const names = Array.from({ length: 6 }, (_, index) => `episode-${index}`);
 
-  async function play(order: number): Promise<Record<string, Sample[]>> {
-    const sampler = samplerOf(model);
-    const rng = createRng(order, 'order');
-    const played: Record<string, Sample[]> = {};
-    const conversation = async (name: string) => {
-      const samples: Sample[] = [];
-      const history: number[] = [];
-      for (let turn = 0; turn < 3; turn++) {
-        // The tools of a turn take their time.
-        if (turn > 0) await delay(rng.int(8));
-        history.push(...outside(name, turn));
-        const maxTokens = 2 + ((names.indexOf(name) * 5 + turn) % 7);
-        const sample = await sampler.sample(request(history, { conversation: name, maxTokens, seed: 100 + turn }));
-        history.push(...sample.tokens);
-        samples.push(sample);
-      }
-      sampler.forget(name);
-      played[name] = samples;
-    };
-    await Promise.all(rng.shuffle(names).map(conversation));
-    return played;
-  }
+    async function play(order: number): Promise<Record<string, Sample[]>> {
+      const sampler = samplerOf(model, options);
+      const rng = createRng(order, 'order');
+      const played: Record<string, Sample[]> = {};
+      const conversation = async (name: string) => {
+        const samples: Sample[] = [];
+        const history: number[] = [];
+        for (let turn = 0; turn < 3; turn++) {
+          // The tools of a turn take their time.
+          if (turn > 0) await delay(rng.int(8));
+          history.push(...outside(name, turn));
+          const maxTokens = 2 + ((names.indexOf(name) * 5 + turn) % 7);
+          const sample = await sampler.sample(
+            request(history, { conversation: name, maxTokens, seed: 100 + turn }),
+          );
+          history.push(...sample.tokens);
+          samples.push(sample);
+        }
+        sampler.forget(name);
+        played[name] = samples;
+      };
+      await Promise.all(rng.shuffle(names).map(conversation));
+      return played;
+    }
 
-  const first = await play(1);
-  for (const order of [2, 3, 4]) expect(await play(order)).toEqual(first);
-});
+    const first = await play(1);
+    for (const order of [2, 3, 4]) expect(await play(order)).toEqual(first);
+  },
+);
 
 test('equal seeds give equal tokens when episodes begin at different times', async () => {
   const model = tinyModel(5);
@@ -167,7 +210,9 @@ test('sampling follows the distribution, sharpened by the temperature', async ()
   const sampler = samplerOf(model);
   const draws = 4000;
   const samples = await Promise.all(
-    Array.from({ length: draws }, (_, seed) => sampler.sample(request([3, 1, 4], { maxTokens: 1, temperature: 0.7, seed }))),
+    Array.from({ length: draws }, (_, seed) =>
+      sampler.sample(request([3, 1, 4], { maxTokens: 1, temperature: 0.7, seed })),
+    ),
   );
   const counts = new Float32Array(weights.length);
   for (const { tokens } of samples) counts[tokens[0]!]! += 1;
@@ -195,7 +240,9 @@ test('ends at maxTokens or after a stop token, which belongs to the sequence', a
 test('an abort rejects with its reason and frees the slot for whoever waits', async () => {
   const sampler = samplerOf(tinyModel(8), { maxConversations: 1, patience: 1 });
   const controller = new AbortController();
-  const long = sampler.sample(request([1], { maxTokens: 90, conversation: 'long', signal: controller.signal }));
+  const long = sampler.sample(
+    request([1], { maxTokens: 90, conversation: 'long', signal: controller.signal }),
+  );
   const waiting = sampler.sample(request([2, 3], { conversation: 'waiting' }));
   const reason = new Error('deadline');
   setImmediate(() => controller.abort(reason));
@@ -205,7 +252,9 @@ test('an abort rejects with its reason and frees the slot for whoever waits', as
 
 test('a request whose signal was aborted before is rejected', async () => {
   const sampler = samplerOf(tinyModel(8));
-  await expect(sampler.sample(request([1], { signal: AbortSignal.abort('too late') }))).rejects.toBe('too late');
+  await expect(sampler.sample(request([1], { signal: AbortSignal.abort('too late') }))).rejects.toBe(
+    'too late',
+  );
 });
 
 test('conversations that were forgotten leave no trace', async () => {

@@ -9,7 +9,8 @@ test('a turn without a call is text', () => {
 });
 
 test('calls are taken out of the text and numbered', () => {
-  const raw = 'First. <tool_call>\n{"name": "a", "arguments": {"x": [1]}}\n</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>';
+  const raw =
+    'First. <tool_call>\n{"name": "a", "arguments": {"x": [1]}}\n</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>';
   expect(parseToolCalls(raw)).toEqual({
     text: 'First.',
     toolCalls: [
@@ -66,6 +67,9 @@ test('any call that is written comes back', () => {
 });
 
 test('whatever is written, parsing does not throw', () => {
-  const piece = fc.oneof(fc.string(), fc.constantFrom('<tool_call>', '</tool_call>', '{"name": "a", "arguments": {}}'));
+  const piece = fc.oneof(
+    fc.string(),
+    fc.constantFrom('<tool_call>', '</tool_call>', '{"name": "a", "arguments": {}}'),
+  );
   fc.assert(fc.property(fc.array(piece), (pieces) => void parseToolCalls(pieces.join(''))));
 });

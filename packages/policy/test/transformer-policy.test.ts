@@ -1,12 +1,15 @@
 /** The policy: prompts that grow by exactly what was sampled, and the context's limit. */
-import { type Observation, toTrainingRows, type Trajectory } from '@toolenv/core';
+import { type Observation, type Trajectory, toTrainingRows } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPolicy, type LoadedPolicy } from '../src/transformer-policy.ts';
 import { runtime } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 
 function open(contextLength = 160): LoadedPolicy {
-  const loaded = createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), { runtime, sampler: { patience: 1 } });
+  const loaded = createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
+    runtime,
+    sampler: { patience: 1 },
+  });
   onTestFinished(() => loaded.policy.close());
   return loaded;
 }
@@ -23,16 +26,26 @@ test('a prompt starts with the last prompt and action, token for token, so that 
     steps.push({ observation, action, calls: [], rewards: {}, info: {} });
     const { text, toolCalls } = action;
     expect(toolCalls).toEqual([]);
-    const messages = [...observation.messages, { role: 'assistant', content: text } as const, { role: 'user', content: 'is ?' } as const];
+    const messages = [
+      ...observation.messages,
+      { role: 'assistant', content: text } as const,
+      { role: 'user', content: 'is ?' } as const,
+    ];
     observation = { messages, tools: [] };
   }
   policy.endEpisode('one');
-  const trajectory = { steps, outcome: { kind: 'terminated', reason: 'done' }, rewardSpec: {} } as unknown as Trajectory;
+  const trajectory = {
+    steps,
+    outcome: { kind: 'terminated', reason: 'done' },
+    rewardSpec: {},
+  } as unknown as Trajectory;
   const rows = toTrainingRows(trajectory);
   expect(rows.length).toBe(1);
   const { logprobs } = await learner.forward({ rows });
   for (const [position, bit] of rows[0]!.mask.entries()) {
-    expect(Math.abs(logprobs[0]![position]! - rows[0]!.logprobs[position]!)).toBeLessThan(bit === 1 ? 1e-4 : 1e-30);
+    expect(Math.abs(logprobs[0]![position]! - rows[0]!.logprobs[position]!)).toBeLessThan(
+      bit === 1 ? 1e-4 : 1e-30,
+    );
   }
 });
 
@@ -42,7 +55,9 @@ test('equal seeds give equal actions; an ended episode is forgotten', async () =
   const action = await act();
   policy.endEpisode('one');
   expect(await act()).toEqual(action);
-  expect((await policy.act(first, { ...sampling, seed: 4, episodeId: 'two' })).tokens!.action).not.toEqual(action.tokens!.action);
+  expect((await policy.act(first, { ...sampling, seed: 4, episodeId: 'two' })).tokens!.action).not.toEqual(
+    action.tokens!.action,
+  );
 });
 
 test('an action stops where the context ends', async () => {
@@ -52,7 +67,8 @@ test('an action stops where the context ends', async () => {
   expect(policy.spec.contextLength).toBe(160);
   const { tokens, stopReason } = await short.act(first, { ...sampling, maxTokens: 100, seed: 1 });
   expect(tokens!.action.length).toBeLessThanOrEqual(4);
-  if (tokens!.action.length === 4 && tokens!.action.at(-1) !== chat.endTokens[0]) expect(stopReason).toBe('length');
+  if (tokens!.action.length === 4 && tokens!.action.at(-1) !== chat.endTokens[0])
+    expect(stopReason).toBe('length');
 });
 
 test('a prompt that fills the context is an overflow', async () => {

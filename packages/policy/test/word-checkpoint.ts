@@ -1,11 +1,19 @@
 /** A whole checkpoint folder, in memory, whose tokenizer knows a few words and every byte. */
+
+import { buildTokenizer } from '../../../tiny-policy/tokenizer.ts';
 import type { Checkpoint } from '../src/checkpoint.ts';
 import type { Qwen2Config } from '../src/qwen2.ts';
-import { buildTokenizer } from '../../../tiny-policy/tokenizer.ts';
 import { randomWeights, tinyConfig } from './tiny-model.ts';
 
 export function wordCheckpoint(overrides: Partial<Qwen2Config> = {}): Checkpoint {
-  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer(['where', 'is', 'the', 'river', '?', '.']);
+  const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer([
+    'where',
+    'is',
+    'the',
+    'river',
+    '?',
+    '.',
+  ]);
   const config = { ...tinyConfig, vocab_size: vocabularySize, max_position_embeddings: 160, ...overrides };
   const files = {
     'config.json': JSON.stringify({ model_type: 'qwen2', ...config, eos_token_id: endOfTurn }),

@@ -34,7 +34,10 @@ export interface ClippedLoss {
 }
 
 /** −min(w·A, clip(w)·A) + β·k3, w = exp(logprob − old), k3 = exp(ref − logprob) − (ref − logprob) − 1, averaged. */
-export function clippedLoss(inputs: ClippedLossInputs, { clip, beta, average }: ClippedLossOptions): ClippedLoss {
+export function clippedLoss(
+  inputs: ClippedLossInputs,
+  { clip, beta, average }: ClippedLossOptions,
+): ClippedLoss {
   const { logprobs, oldLogprobs, referenceLogprobs, mask, advantages } = inputs;
   const rowTokens = mask.map((row) => row.reduce((sum, bit) => sum + bit, 0));
   const allTokens = rowTokens.reduce((sum, count) => sum + count, 0);

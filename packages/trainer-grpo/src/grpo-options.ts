@@ -20,8 +20,18 @@ export interface GrpoOptions {
   control: 'none' | 'shuffled-rewards';
 }
 
-const integer = (minimum: number, value: number, description: string) => ({ type: 'integer', minimum, default: value, description });
-const number = (minimum: number, value: number, description: string) => ({ type: 'number', minimum, default: value, description });
+const integer = (minimum: number, value: number, description: string) => ({
+  type: 'integer',
+  minimum,
+  default: value,
+  description,
+});
+const number = (minimum: number, value: number, description: string) => ({
+  type: 'number',
+  minimum,
+  default: value,
+  description,
+});
 
 export const grpoOptions: JsonSchema = {
   type: 'object',

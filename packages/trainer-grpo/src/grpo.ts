@@ -8,9 +8,9 @@ import {
   evaluate,
   type Metrics,
   type OpenEnv,
+  type Run,
   resumeCheckpoint,
   rollout,
-  type Run,
   saveCheckpoint,
   type TaskSet,
   type TrainEvent,
@@ -44,16 +44,38 @@ async function* train(options: GrpoOptions & Run): AsyncGenerator<TrainEvent, vo
       const stepSeed = deriveSeed(seed, 'step', step);
       const started = performance.now();
       const trajectories = await collect(
-        rollout({ env, policy, episodes, concurrency: episodes.length, sampling, seed: stepSeed, deadline: options.deadline, signal }),
+        rollout({
+          env,
+          policy,
+          episodes,
+          concurrency: episodes.length,
+          sampling,
+          seed: stepSeed,
+          deadline: options.deadline,
+          signal,
+        }),
       );
       const rolledOut = performance.now();
-      const scored = shuffleIfControl(trajectories.filter(({ reward }) => reward !== null), options, stepSeed);
-      yield { type: 'rollout', step: step + 1, metrics: rolloutMetrics(trajectories, (rolledOut - started) / 1000), trajectories };
+      const scored = shuffleIfControl(
+        trajectories.filter(({ reward }) => reward !== null),
+        options,
+        stepSeed,
+      );
+      yield {
+        type: 'rollout',
+        step: step + 1,
+        metrics: rolloutMetrics(trajectories, (rolledOut - started) / 1000),
+        trajectories,
+      };
       signal?.throwIfAborted();
 
       const metrics = await update(scored, reference, options);
       step += 1;
-      yield { type: 'update', step, metrics: { ...metrics, 'time/update': (performance.now() - rolledOut) / 1000 } };
+      yield {
+        type: 'update',
+        step,
+        metrics: { ...metrics, 'time/update': (performance.now() - rolledOut) / 1000 },
+      };
       if (evaluateEvery > 0 && step % evaluateEvery === 0) {
         yield { type: 'evaluation', step, metrics: await validation(env, options) };
       }
@@ -70,7 +92,11 @@ async function* train(options: GrpoOptions & Run): AsyncGenerator<TrainEvent, vo
 }
 
 /** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
-function drawGroups<Task>(tasks: TaskSet<Task>, options: GrpoOptions & Run, step: number): EpisodeRequest<Task>[] {
+function drawGroups<Task>(
+  tasks: TaskSet<Task>,
+  options: GrpoOptions & Run,
+  step: number,
+): EpisodeRequest<Task>[] {
   const { questionsPerStep, groupSize, seed } = options;
   const episodes: EpisodeRequest<Task>[] = [];
   let epoch = -1;
@@ -102,7 +128,9 @@ async function update(
   for (const [index, trajectory] of trajectories.entries()) advantageOf.set(trajectory, advantages[index]!);
 
   // Where a whole group scored the same there is nothing to learn, unless the penalty pulls.
-  const rows = trajectories.flatMap(toTrainingRows).filter((row) => beta > 0 || advantageOf.get(row.trajectory) !== 0);
+  const rows = trajectories
+    .flatMap(toTrainingRows)
+    .filter((row) => beta > 0 || advantageOf.get(row.trajectory) !== 0);
   if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
   const batch = { rows, temperature };
   const mask = rows.map((row) => row.mask);
@@ -135,7 +163,19 @@ async function validation(env: OpenEnv<unknown>, options: GrpoOptions & Run): Pr
   const { policy, seed, signal, evaluationEpisodes, maxTokens } = options;
   const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
   const sampling = { maxTokens, temperature: 0 };
-  const result = await evaluate({ env, policy, split: 'validation', count, concurrency: count, sampling, seed, signal });
+  const result = await evaluate({
+    env,
+    policy,
+    split: 'validation',
+    count,
+    concurrency: count,
+    sampling,
+    seed,
+    signal,
+  });
   const means = Object.entries(result.means).filter((entry): entry is [string, number] => entry[1] !== null);
-  return { reward: result.reward ?? 0, ...Object.fromEntries(means.map(([name, value]) => [`rewards/${name}/mean`, value])) };
+  return {
+    reward: result.reward ?? 0,
+    ...Object.fromEntries(means.map(([name, value]) => [`rewards/${name}/mean`, value])),
+  };
 }

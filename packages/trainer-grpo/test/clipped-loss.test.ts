@@ -36,7 +36,13 @@ test.each([
   [
     "dapo with a tool's token masked",
     { average: 'token', beta: 0 },
-    { ...golden, mask: bits([[1, 0, 1, 0], [1, 1, 0, 0]]) },
+    {
+      ...golden,
+      mask: bits([
+        [1, 0, 1, 0],
+        [1, 1, 0, 0],
+      ]),
+    },
     -0.126877,
   ],
 ] as const)("%s equals TRL's value", (_name, options, inputs, expected) => {
@@ -57,11 +63,14 @@ test("dapo's gradient equals TRL's", () => {
 
 test('metrics: the share of clipped tokens and the mean of k3', () => {
   // Ratios e^{0.2, 0, −0.5} at A = 1 and e^{0.6, −0.2} at A = −½: none lies beyond its bound.
-  expect(clippedLoss(golden, { clip, beta: 0.1, average: 'token' }).metrics['clip_ratio/region_mean']).toBe(0);
+  expect(clippedLoss(golden, { clip, beta: 0.1, average: 'token' }).metrics['clip_ratio/region_mean']).toBe(
+    0,
+  );
   const tight = clippedLoss(golden, { clip: [0.1, 0.1], beta: 0.1, average: 'token' });
   // Beyond 1.1 upwards at A > 0, below 0.9 at A < 0.
   expect(tight.metrics['clip_ratio/region_mean']).toBeCloseTo(2 / 5, 6);
-  const k3 = [-0.1, -0.1, 0.1, -0.1, 0.2].map((d) => Math.exp(d) - d - 1).reduce((sum, value) => sum + value, 0) / 5;
+  const k3 =
+    [-0.1, -0.1, 0.1, -0.1, 0.2].map((d) => Math.exp(d) - d - 1).reduce((sum, value) => sum + value, 0) / 5;
   expect(tight.metrics.kl).toBeCloseTo(k3, 6);
 });
 
@@ -70,13 +79,22 @@ const inputs: fc.Arbitrary<ClippedLossInputs> = fc
   .chain((lengths) => {
     const logprob = fc.double({ min: -4, max: -0.01, noNaN: true });
     const near = fc.double({ min: -0.6, max: 0.6, noNaN: true });
-    const row = <T>(value: fc.Arbitrary<T>) => fc.tuple(...lengths.map((length) => fc.array(value, { minLength: length, maxLength: length })));
+    const row = <T>(value: fc.Arbitrary<T>) =>
+      fc.tuple(...lengths.map((length) => fc.array(value, { minLength: length, maxLength: length })));
     return fc
-      .tuple(row(logprob), row(near), row(near), row(fc.constantFrom(0, 1)), row(fc.double({ min: -2, max: 2, noNaN: true })))
+      .tuple(
+        row(logprob),
+        row(near),
+        row(near),
+        row(fc.constantFrom(0, 1)),
+        row(fc.double({ min: -2, max: 2, noNaN: true })),
+      )
       .map(([logprobs, old, reference, mask, advantages]) => ({
         logprobs: rows(logprobs),
         oldLogprobs: rows(logprobs.map((values, b) => values.map((value, t) => value + old[b]![t]!))),
-        referenceLogprobs: rows(logprobs.map((values, b) => values.map((value, t) => value + reference[b]![t]!))),
+        referenceLogprobs: rows(
+          logprobs.map((values, b) => values.map((value, t) => value + reference[b]![t]!)),
+        ),
         mask: bits(mask),
         advantages: advantages.map((values) => values[0]!),
       }));
@@ -100,7 +118,9 @@ test('the gradient equals finite differences, except where the ratio lies on its
           const bounds = [1 - options.clip[0], 1 + options.clip[1]];
           if (bounds.some((bound) => Math.min(...ratios) <= bound && bound <= Math.max(...ratios))) continue;
           const at = (moved: number) => {
-            const logprobs = inputs.logprobs.map((other, index) => (index === b ? other.with(t, moved) : other));
+            const logprobs = inputs.logprobs.map((other, index) =>
+              index === b ? other.with(t, moved) : other,
+            );
             return clippedLoss({ ...inputs, logprobs }, options).value;
           };
           expect(dLogprobs[b]![t]).toBeCloseTo((at(up) - at(down)) / (up - down), 4);
@@ -111,10 +131,18 @@ test('the gradient equals finite differences, except where the ratio lies on its
 });
 
 test('what stands at mask 0 changes nothing', () => {
-  const garbage = fc.constantFrom(0, 1e30, -1e30, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+  const garbage = fc.constantFrom(
+    0,
+    1e30,
+    -1e30,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  );
   fc.assert(
     fc.property(inputs, options, garbage, (inputs, options, value) => {
-      const spoil = (rows: Rows) => rows.map((row, b) => row.map((kept, t) => (inputs.mask[b]![t] === 1 ? kept : value)));
+      const spoil = (rows: Rows) =>
+        rows.map((row, b) => row.map((kept, t) => (inputs.mask[b]![t] === 1 ? kept : value)));
       const spoilt = {
         ...inputs,
         logprobs: spoil(inputs.logprobs),
@@ -141,7 +169,20 @@ test('a batch in which everything is masked has loss 0 and no gradient', () => {
 });
 
 test('strictly on-policy, the gradient is the plain policy gradient: −A over the number of tokens', () => {
-  const { dLogprobs } = clippedLoss({ ...golden, oldLogprobs: golden.logprobs }, { clip, beta: 0, average: 'token' });
-  expect([...dLogprobs[0]!].map((value) => value.toFixed(6))).toEqual(['-0.200000', '-0.200000', '-0.200000', '0.000000']);
-  expect([...dLogprobs[1]!].map((value) => value.toFixed(6))).toEqual(['0.100000', '0.100000', '0.000000', '0.000000']);
+  const { dLogprobs } = clippedLoss(
+    { ...golden, oldLogprobs: golden.logprobs },
+    { clip, beta: 0, average: 'token' },
+  );
+  expect([...dLogprobs[0]!].map((value) => value.toFixed(6))).toEqual([
+    '-0.200000',
+    '-0.200000',
+    '-0.200000',
+    '0.000000',
+  ]);
+  expect([...dLogprobs[1]!].map((value) => value.toFixed(6))).toEqual([
+    '0.100000',
+    '0.100000',
+    '0.000000',
+    '0.000000',
+  ]);
 });

@@ -6,8 +6,8 @@ import { groupAdvantages } from '../src/group-advantages.ts';
 test("equals the original's on its golden episodes", () => {
   // r = [[0, .2, 0, 0, 1], [0, 0, .5, 0, 0]] over m = [[1, 1, 0, 0, 1], [1, 1, 1, 0, 0]], one group.
   const [better, worse] = groupAdvantages([1.2, 0.5], [0, 0]) as [number, number];
-  expect(Math.abs(better - 0.70711)).toBeLessThan(1e-5);
-  expect(Math.abs(worse + 0.70711)).toBeLessThan(1e-5);
+  expect(better).toBeCloseTo(Math.SQRT1_2, 5);
+  expect(worse).toBeCloseTo(-Math.SQRT1_2, 5);
 });
 
 test('groups are compared within themselves, wherever their members stand', () => {
@@ -31,7 +31,10 @@ test('a group sums to 0, does not change when all scores move together, and is b
       const groups = scores.map(() => 0);
       const advantages = groupAdvantages(scores, groups);
       expect(advantages.reduce((sum, value) => sum + value, 0)).toBeCloseTo(0, 6);
-      const moved = groupAdvantages(scores.map((score) => score + shift), groups);
+      const moved = groupAdvantages(
+        scores.map((score) => score + shift),
+        groups,
+      );
       for (const [index, value] of advantages.entries()) {
         expect(moved[index]).toBeCloseTo(value, 6);
         expect(Math.abs(value)).toBeLessThan(Math.sqrt(scores.length - 1) + 1e-9);

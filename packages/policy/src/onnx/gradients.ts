@@ -9,7 +9,8 @@ import type { OnnxOps } from './onnx-ops.ts';
 export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]): Value[] {
   const tape = [...ops.tape];
   const dependent = new Set(sources);
-  for (const { inputs, output } of tape) if (inputs.some((input) => dependent.has(input))) dependent.add(output);
+  for (const { inputs, output } of tape)
+    if (inputs.some((input) => dependent.has(input))) dependent.add(output);
 
   const gradient = new Map<Value, Value>([[loss, ops.scalar(1)]]);
   for (const { inputs, output, pullbacks } of tape.toReversed()) {

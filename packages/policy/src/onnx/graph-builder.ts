@@ -59,7 +59,13 @@ export class GraphBuilder {
   }
 
   /** A node with one output of the given type and shape. */
-  node(opType: string, inputs: readonly Value[], type: Value['type'], shape: readonly Dim[], options?: NodeOptions): Value {
+  node(
+    opType: string,
+    inputs: readonly Value[],
+    type: Value['type'],
+    shape: readonly Dim[],
+    options?: NodeOptions,
+  ): Value {
     return this.nodes(opType, inputs, [{ type, shape }], options)[0]!;
   }
 
@@ -76,7 +82,9 @@ export class GraphBuilder {
       domain,
       input: inputs.map(({ name }) => name),
       output: values.map(({ name }) => name),
-      attribute: Object.entries(attributes).map(([name, value]) => attribute(name, value, floats.includes(name))),
+      attribute: Object.entries(attributes).map(([name, value]) =>
+        attribute(name, value, floats.includes(name)),
+      ),
     });
     return values;
   }

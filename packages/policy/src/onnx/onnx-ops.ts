@@ -37,7 +37,10 @@ export class OnnxOps implements Ops<Value> {
 
   sub(a: Value, b: Value): Value {
     const y = this.#elementwise('Sub', a, b);
-    return this.#record([a, b], y, [(g) => this.#unbroadcast(g, a), (g) => this.#unbroadcast(this.neg(g), b)]);
+    return this.#record([a, b], y, [
+      (g) => this.#unbroadcast(g, a),
+      (g) => this.#unbroadcast(this.neg(g), b),
+    ]);
   }
 
   mul(a: Value, b: Value): Value {
@@ -94,7 +97,11 @@ export class OnnxOps implements Ops<Value> {
   matmul(
     a: Value,
     b: Value,
-    { transposeA = false, transposeB = false, scale = 1 }: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {},
+    {
+      transposeA = false,
+      transposeB = false,
+      scale = 1,
+    }: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {},
   ): Value {
     const rows = a.shape.at(transposeA ? -1 : -2)!;
     const columns = b.shape.at(transposeB ? -2 : -1)!;
@@ -103,7 +110,11 @@ export class OnnxOps implements Ops<Value> {
     const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
     const y = plain
       ? this.graph.node('MatMul', [a, b], 'float32', shape)
-      : this.graph.node('FusedMatMul', [a, b], 'float32', shape, { domain: microsoft, attributes, floats: ['alpha'] });
+      : this.graph.node('FusedMatMul', [a, b], 'float32', shape, {
+          domain: microsoft,
+          attributes,
+          floats: ['alpha'],
+        });
     return this.#record([a, b], y, [
       (g) =>
         transposeA
@@ -117,7 +128,9 @@ export class OnnxOps implements Ops<Value> {
   }
 
   linear(x: Value, weight: Value, bias?: Value): Value {
-    const y = this.#gemm(bias ? [x, weight, bias] : [x, weight], [x.shape[0]!, weight.shape[0]!], { transB: 1 });
+    const y = this.#gemm(bias ? [x, weight, bias] : [x, weight], [x.shape[0]!, weight.shape[0]!], {
+      transB: 1,
+    });
     const pullbacks = [
       (g: Value) => this.#gemm([g, weight], x.shape, {}),
       (g: Value) => this.#gemm([g, x], weight.shape, { transA: 1 }),
@@ -135,7 +148,13 @@ export class OnnxOps implements Ops<Value> {
   transpose(x: Value, order: readonly number[]): Value {
     const shape = order.map((axis) => x.shape[axis]!);
     const y = this.graph.node('Transpose', [x], x.type, shape, { attributes: { perm: order } });
-    return this.#record([x], y, [(g) => this.transpose(g, order.map((_, axis) => order.indexOf(axis)))]);
+    return this.#record([x], y, [
+      (g) =>
+        this.transpose(
+          g,
+          order.map((_, axis) => order.indexOf(axis)),
+        ),
+    ]);
   }
 
   concat(parts: readonly Value[], axis: number): Value {
@@ -144,7 +163,9 @@ export class OnnxOps implements Ops<Value> {
     const sizes = parts.map(({ shape }) => shape[at]!);
     const numeric = sizes.every((size) => typeof size === 'number');
     const total = numeric ? sizes.reduce<number>((sum, size) => sum + (size as number), 0) : sizes.join('+');
-    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), { attributes: { axis: at } });
+    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), {
+      attributes: { axis: at },
+    });
     const pullbacks = parts.map((part, index) => (g: Value) => this.#cut(g, at, parts.slice(0, index), part));
     return this.#record(parts, y, pullbacks);
   }
@@ -162,9 +183,18 @@ export class OnnxOps implements Ops<Value> {
     const shape = [...ids.shape, ...table.shape.slice(1)];
     const y = this.graph.node('Gather', [table, ids], table.type, shape, { attributes: { axis: 0 } });
     const pullback = (g: Value) => {
-      const indices = this.graph.node('Unsqueeze', [this.#toInt64(ids), this.#ints([-1])], 'int64', [...ids.shape, 1]);
+      const indices = this.graph.node('Unsqueeze', [this.#toInt64(ids), this.#ints([-1])], 'int64', [
+        ...ids.shape,
+        1,
+      ]);
       const options: NodeOptions = { attributes: { reduction: 'add' } };
-      return this.graph.node('ScatterND', [this.#zerosLike(table), indices, g], 'float32', table.shape, options);
+      return this.graph.node(
+        'ScatterND',
+        [this.#zerosLike(table), indices, g],
+        'float32',
+        table.shape,
+        options,
+      );
     };
     return this.#record([table, ids], y, [pullback, undefined]);
   }
@@ -182,7 +212,13 @@ export class OnnxOps implements Ops<Value> {
   logProbability(logits: Value, ids: Value): Value {
     const index = this.reshape(ids, [ids.shape[0]!, 1]);
     const options: NodeOptions = { attributes: { axis: 1 } };
-    const picked = this.graph.node('GatherElements', [this.#logSoftmax(logits), index], 'float32', index.shape, options);
+    const picked = this.graph.node(
+      'GatherElements',
+      [this.#logSoftmax(logits), index],
+      'float32',
+      index.shape,
+      options,
+    );
     const y = this.reshape(picked, ids.shape);
     const pullback = (g: Value) => {
       const column = this.reshape(g, index.shape);
@@ -208,7 +244,10 @@ export class OnnxOps implements Ops<Value> {
 
   rmsNorm(x: Value, weight: Value, epsilon: number): Value {
     const column = x.shape.with(-1, 1);
-    const outputs = [{ type: 'float32', shape: x.shape }, { type: 'float32', shape: column }] as const;
+    const outputs = [
+      { type: 'float32', shape: x.shape },
+      { type: 'float32', shape: column },
+    ] as const;
     const [y, inverse] = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, {
       attributes: { axis: -1, epsilon },
       floats: ['epsilon'],
@@ -290,11 +329,14 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #reduceSum(x: Value, axes: readonly number[], shape: readonly Dim[], keepdims: 0 | 1): Value {
-    return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, { attributes: { keepdims } });
+    return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, {
+      attributes: { keepdims },
+    });
   }
 
   #logSoftmax(logits: Value): Value {
-    const make = () => this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
+    const make = () =>
+      this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
     return this.#once(`logSoftmax ${logits.name}`, make);
   }
 
@@ -353,7 +395,9 @@ export class OnnxOps implements Ops<Value> {
       const axis = input.shape.indexOf(name);
       if (axis < 0) continue;
       const attributes = { start: axis, end: axis + 1 };
-      return this.#once(`dimension ${name}`, () => this.graph.node('Shape', [input], 'int64', [1], { attributes }));
+      return this.#once(`dimension ${name}`, () =>
+        this.graph.node('Shape', [input], 'int64', [1], { attributes }),
+      );
     }
     return this.#ints([-1]);
   }
@@ -372,7 +416,9 @@ export class OnnxOps implements Ops<Value> {
     return parts
       .map((part) => {
         const size = part.shape[axis]!;
-        return typeof size === 'number' ? this.#ints([size]) : this.graph.node('Shape', [part], 'int64', [1], { attributes });
+        return typeof size === 'number'
+          ? this.#ints([size])
+          : this.graph.node('Shape', [part], 'int64', [1], { attributes });
       })
       .reduce((sum, size) => this.graph.node('Add', [sum, size], 'int64', [1]), this.#ints([0]));
   }

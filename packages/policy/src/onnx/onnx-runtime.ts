@@ -1,7 +1,14 @@
 /** Runs programs on ONNX Runtime. */
-import { type InferenceSession, InferenceSession as Sessions, Tensor as OrtTensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
 import type { Program } from '../ops.ts';
-import { type Executable, type GradientRequest, gradientOf, type Runtime, type Tensor, type Tensors } from '../runtime.ts';
+import {
+  type Executable,
+  type GradientRequest,
+  gradientOf,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+} from '../runtime.ts';
 import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
 
@@ -70,7 +77,10 @@ function toOrt(value: Tensor): OrtTensor {
   let known = wrapped.get(value);
   if (!known) {
     const { data, dims } = value;
-    known = data instanceof Float32Array ? new OrtTensor('float32', data, dims) : new OrtTensor('int32', data, dims);
+    known =
+      data instanceof Float32Array
+        ? new OrtTensor('float32', data, dims)
+        : new OrtTensor('int32', data, dims);
     wrapped.set(value, known);
   }
   return known;

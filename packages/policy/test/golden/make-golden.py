@@ -1,7 +1,7 @@
 """Makes the numbers that golden.test.ts holds the model, its gradients and AdamW against.
 
-Run `python make-golden.py` with torch 2.13, transformers and safetensors; it writes, beside itself, checkpoint/,
-golden.json, gradients.safetensors and weights-after-three-steps.safetensors.
+Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. It
+writes, beside itself, checkpoint/, golden.json, and as safetensors logits, gradients and weights-after-three-steps.
 """
 
 import json
@@ -59,8 +59,10 @@ def objective():
 
 
 with torch.no_grad():
-    logits = [model(torch.tensor([tokens])).logits[0].tolist() for tokens in sequences]
+    logits = {str(row): model(torch.tensor([tokens])).logits[0] for row, tokens in enumerate(sequences)}
     logprobs = [[0.0, *token_logprobs(tokens, temperature).tolist()] for tokens in sequences]
+
+save_file(logits, here / "logits.safetensors")
 
 model.zero_grad()
 objective().backward()
@@ -94,7 +96,6 @@ golden = {
     "mask": masks,
     "dLogprobs": weights,
     "temperature": temperature,
-    "logits": rounded(logits),
     "logprobs": rounded(logprobs),
     "adamw": {**optimizer_options, "maxGradNorm": max_grad_norm},
     "gradNorms": rounded(norms),
