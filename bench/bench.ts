@@ -39,13 +39,7 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     console.error('No Python with torch and transformers: only this library is measured (see --help).');
   const peer = python === undefined ? undefined : await startPeer(python, benchmark, threads);
   const work = await benchmark.prepare(threads);
-  const busy = await busyShare();
-  if (busy > 0.1) {
-    const share = `${Math.round(100 * busy)} % of the machine is busy with other work`;
-    console.error(
-      `${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`,
-    );
-  }
+  const busyBefore = await busyShare();
   const rates = { ours: [] as number[], peer: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
@@ -64,6 +58,13 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
   }
   await peer?.close();
   await work.close();
+  const busy = Math.max(busyBefore, await busyShare());
+  if (busy > 0.1) {
+    const share = `${Math.round(100 * busy)} % of the machine was busy with other work`;
+    console.error(
+      `${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`,
+    );
+  }
   const ours = median(rates.ours);
   const theirs = peer ? median(rates.peer) : null;
   return {
@@ -74,7 +75,7 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     unit: 'tokens/s',
     shape: benchmark.shape,
     threads,
-    busyBefore: Number(busy.toFixed(2)),
+    otherWork: Number(busy.toFixed(2)),
     rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },
     versions: { node: process.version, ...peer?.versions },
   };

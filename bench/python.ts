@@ -9,6 +9,7 @@ const environment = join(import.meta.dirname, '..', '.venv', 'bin', 'python');
 export function findPython(): string | undefined {
   const command = process.env.TOOLENV_PYTHON ?? (existsSync(environment) ? environment : 'python3');
   // Looking for the modules is quicker than importing them.
-  const look = 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ["torch", "transformers"])))';
+  const look =
+    'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ["torch", "transformers"])))';
   return spawnSync(command, ['-c', look]).status === 0 ? command : undefined;
 }
