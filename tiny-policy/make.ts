@@ -2,8 +2,9 @@
  * Makes the tiny policy from nothing: `npm run tiny-policy`.
  *
  * First it learns to copy names. Then it learns the skills (calling the search tool, reading results) from demonstrations of
- * the good strategy. Last it learns habits from a mix in which that strategy is a minority, so that it can do the task and mostly does
- * not: what a reward is for. Worlds differ from part to part, so that nothing about any entity can be remembered.
+ * the good strategy. Last it learns habits from mixes in which that strategy is a minority, so that it can do the task and
+ * mostly does not: what a reward is for. The first, strong round of habits costs skill, which a short second round of skills
+ * brings back. Worlds differ from part to part, so that nothing about any entity can be remembered.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -40,9 +41,39 @@ const recipe = {
   topK: 2,
   /** Steps before a new world is made. */
   stepsPerWorld: 100,
-  copying: { steps: 600, learningRate: 2e-3, warmUp: 100, copies: 32, mix: {} as Mix },
-  skills: { steps: 1700, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } as Mix },
-  habits: {
+};
+
+interface Phase {
+  name: string;
+  steps: number;
+  learningRate: number;
+  /** Steps over which the learning rate rises; then it falls as a cosine. */
+  warmUp: number;
+  /** Copy exercises in each batch. */
+  copies: number;
+  mix: Mix;
+}
+
+const phases: Phase[] = [
+  { name: 'copying', steps: 600, learningRate: 2e-3, warmUp: 100, copies: 32, mix: {} },
+  { name: 'skills', steps: 1500, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } },
+  {
+    name: 'strong-habits',
+    steps: 200,
+    learningRate: 3e-4,
+    warmUp: 20,
+    copies: 0,
+    mix: {
+      followHops: 0.15,
+      stopAfterOneHop: 0.6,
+      searchWholeQuestion: 0.1,
+      followWrongEntity: 0.1,
+      giveUp: 0.05,
+    },
+  },
+  { name: 'skills-again', steps: 200, learningRate: 5e-4, warmUp: 100, copies: 4, mix: { followHops: 1 } },
+  {
+    name: 'habits',
     steps: 100,
     learningRate: 1e-4,
     warmUp: 10,
@@ -53,12 +84,9 @@ const recipe = {
       searchWholeQuestion: 0.05,
       followWrongEntity: 0.05,
       giveUp: 0.05,
-    } as Mix,
+    },
   },
-};
-
-const phases = ['copying', 'skills', 'habits'] as const;
-type Phase = (typeof phases)[number];
+];
 
 const { values: args } = parseArgs({
   options: {
@@ -109,13 +137,15 @@ const model = createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 let step = 0;
-const done = phases.indexOf(args.after as Phase);
-if (done >= 0) await model.learner.load(join(args.work, phases[done]!));
-for (const phase of phases) {
-  if (phases.indexOf(phase) > done) {
-    await warmUp(model, phase);
-    await model.learner.save(join(args.work, phase));
-  } else step += recipe[phase].steps;
+const done = phases.findIndex(({ name }) => name === args.after);
+if (done >= 0) await model.learner.load(join(args.work, phases[done]!.name));
+for (const [index, phase] of phases.entries()) {
+  if (index <= done) {
+    step += phase.steps;
+    continue;
+  }
+  await warmUp(model, phase);
+  await model.learner.save(join(args.work, phase.name));
 }
 await writeCheckpoint(args.out, { files, weights: model.model.weights });
 await report(model);
@@ -129,16 +159,13 @@ async function fixedWords(): Promise<string[]> {
 }
 
 /** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
-async function warmUp(
-  { chat, learner }: LoadedPolicy,
-  phase: 'copying' | 'skills' | 'habits',
-): Promise<void> {
-  const { steps, learningRate, warmUp: rise, copies, mix } = recipe[phase];
+async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<void> {
+  const { name, steps, learningRate, warmUp: rise, copies, mix } = phase;
   const started = performance.now();
   let rows: TokenRow[] = [];
   let tokens = 0;
   for (let done = 0; done < steps; done++, step++) {
-    if (rows.length < recipe.batch - copies) rows = await demonstrate(phase, done);
+    if (rows.length < recipe.batch - copies) rows = await demonstrate(done);
     const rng = createRng(recipe.seed, 'batch', step);
     const batch = rows.splice(0, recipe.batch - copies);
     for (let i = 0; i < copies; i++) batch.push(copyExercise(chat, names, rng));
@@ -157,16 +184,16 @@ async function warmUp(
         -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
       const seconds = (performance.now() - started) / 1000;
       console.log(
-        `${phase} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
+        `${name} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
       );
-      if (phase === 'skills' && (done + 1) % 300 === 0) await report(model);
+      if (name === 'skills' && (done + 1) % 300 === 0) await report(model);
     }
   }
 
   /** Rows for the next steps, from a world of their own. */
-  async function demonstrate(phase: string, done: number): Promise<TokenRow[]> {
-    const shuffler = createRng(recipe.seed, phase, done);
-    const seed = deriveSeed(recipe.seed, phase, done);
+  async function demonstrate(done: number): Promise<TokenRow[]> {
+    const shuffler = createRng(recipe.seed, name, done);
+    const seed = deriveSeed(recipe.seed, name, done);
     const rows: TokenRow[] = [];
     const wanted = (recipe.stepsPerWorld * recipe.batch) / recipe.families.length;
     for (const [index, family] of recipe.families.entries()) {

@@ -39,21 +39,27 @@ export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Pr
       weight: ops.input(name, 'float32', shape),
       gradient: ops.input(stateOf.gradient(name), 'float32', shape),
     }));
-    const squares = parameters.map(({ gradient }) => ops.sumAll(ops.mul(gradient, gradient)));
-    const gradNorm = ops.sqrt(squares.reduce((sum, square) => ops.add(sum, square)));
+    const squares = parameters.map(({ gradient }) => ops.mul(gradient, gradient));
+    const gradNorm = ops.sqrt(
+      squares.map((square) => ops.sumAll(square)).reduce((sum, part) => ops.add(sum, part)),
+    );
     const clip = ops.min(one, ops.div(setting.maxGradNorm, ops.add(gradNorm, ops.scalar(1e-6))));
+    // Scalars are multiplied with each other first, so that every parameter is read and written as seldom as can be.
+    const meanShare = ops.mul(clip, ops.sub(one, setting.beta1));
+    const varianceShare = ops.mul(ops.mul(clip, clip), ops.sub(one, setting.beta2));
+    const stepSize = ops.div(setting.learningRate, setting.meanCorrection);
+    const deviationScale = ops.div(one, ops.sqrt(setting.varianceCorrection));
+    const kept = ops.sub(one, ops.mul(setting.learningRate, setting.weightDecay));
 
     const outputs: Record<string, T> = { gradNorm };
-    for (const { name, shape, weight, gradient } of parameters) {
-      const clipped = ops.mul(gradient, clip);
-      const blend = (name: string, beta: T, fresh: T) =>
-        ops.add(ops.mul(ops.input(name, 'float32', shape), beta), ops.mul(fresh, ops.sub(one, beta)));
-      const mean = blend(stateOf.mean(name), setting.beta1, clipped);
-      const variance = blend(stateOf.variance(name), setting.beta2, ops.mul(clipped, clipped));
-      const scale = ops.add(ops.sqrt(ops.div(variance, setting.varianceCorrection)), setting.epsilon);
-      const direction = ops.div(ops.div(mean, setting.meanCorrection), scale);
-      const decayed = shape.length < 2 ? direction : ops.add(direction, ops.mul(weight, setting.weightDecay));
-      outputs[stateOf.updated(name)] = ops.sub(weight, ops.mul(decayed, setting.learningRate));
+    for (const [index, { name, shape, weight, gradient }] of parameters.entries()) {
+      const blend = (state: string, beta: T, fresh: T, share: T) =>
+        ops.add(ops.mul(ops.input(state, 'float32', shape), beta), ops.mul(fresh, share));
+      const mean = blend(stateOf.mean(name), setting.beta1, gradient, meanShare);
+      const variance = blend(stateOf.variance(name), setting.beta2, squares[index]!, varianceShare);
+      const deviation = ops.add(ops.mul(ops.sqrt(variance), deviationScale), setting.epsilon);
+      const decayed = shape.length < 2 ? weight : ops.mul(weight, kept);
+      outputs[stateOf.updated(name)] = ops.sub(decayed, ops.mul(ops.div(mean, deviation), stepSize));
       outputs[stateOf.updated(stateOf.mean(name))] = mean;
       outputs[stateOf.updated(stateOf.variance(name))] = variance;
     }

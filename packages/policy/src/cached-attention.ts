@@ -5,43 +5,52 @@ import type { Attention } from './qwen2.ts';
 import { groupQueries, headWidth, logits, type Qwen2Config, qwen2 } from './qwen2.ts';
 
 /**
- * Inputs: tokens and positions [B, S], mask [S, S], last [B] (index into B·S), pastMask [B, 1, 1, P] and
+ * For S new tokens of each row, S a number or unknown; one token needs neither mask nor last. Inputs: tokens and positions
+ * [B, S], mask [S, S], last [B] (index into B·S), pastMask [B, 1, 1, P] and
  * `past.<layer>.key|value` [B, key-value heads, P, head width], inverseTemperature [B, 1]. Outputs:
  * probabilities [B, vocabulary] and `new.<layer>.key|value` [B, key-value heads, S, head width].
  */
-export function samplingProgram<T>(ops: Ops<T>, config: Qwen2Config): Record<string, T> {
-  const tokens = ops.input('tokens', 'int32', ['B', 'S']);
-  const positions = ops.input('positions', 'int32', ['B', 'S']);
-  const last = ops.input('last', 'int32', ['B']);
+export function samplingProgram<T>(ops: Ops<T>, config: Qwen2Config, time: 1 | 'S'): Record<string, T> {
+  const tokens = ops.input('tokens', 'int32', ['B', time]);
+  const positions = ops.input('positions', 'int32', ['B', time]);
   const outputs: Record<string, T> = {};
-  const hidden = qwen2(ops, config, tokens, positions, cachedAttention(ops, config, outputs));
-  const scores = logits(ops, config, ops.gatherRows(hidden, last));
+  const hidden = qwen2(ops, config, tokens, positions, cachedAttention(ops, config, time, outputs));
+  const lastHidden =
+    time === 1
+      ? ops.reshape(hidden, ['B', config.hidden_size])
+      : ops.gatherRows(hidden, ops.input('last', 'int32', ['B']));
+  const scores = logits(ops, config, lastHidden);
   outputs.probabilities = ops.softmax(ops.mul(scores, ops.input('inverseTemperature', 'float32', ['B', 1])));
   return outputs;
 }
 
-function cachedAttention<T>(ops: Ops<T>, config: Qwen2Config, outputs: Record<string, T>): Attention<T> {
+function cachedAttention<T>(
+  ops: Ops<T>,
+  config: Qwen2Config,
+  time: 1 | 'S',
+  outputs: Record<string, T>,
+): Attention<T> {
   const heads = config.num_key_value_heads;
   const size = headWidth(config);
   const scale = 1 / Math.sqrt(size);
   const pastMask = ops.input('pastMask', 'float32', ['B', 1, 1, 'P']);
-  const mask = ops.input('mask', 'float32', ['S', 'S']);
   const groupSize = config.num_attention_heads / heads;
-  const groupMask = ops.concat(
-    Array.from({ length: groupSize }, () => mask),
-    0,
-  );
+  const masked = (scores: T) => {
+    if (time === 1) return scores;
+    const mask = ops.input('mask', 'float32', [time, time]);
+    return ops.add(scores, ops.concat(Array(groupSize).fill(mask), 0));
+  };
   return (layer, queries, keys, values) => {
     const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
     outputs[`new.${layer}.key`] = keys;
     outputs[`new.${layer}.value`] = values;
     const grouped = groupQueries(ops, config, queries);
     const pastScores = ops.add(ops.matmul(grouped, past('key'), { transposeB: true, scale }), pastMask);
-    const newScores = ops.add(ops.matmul(grouped, keys, { transposeB: true, scale }), groupMask);
+    const newScores = masked(ops.matmul(grouped, keys, { transposeB: true, scale }));
     // Scores are joined rather than caches: they are the smaller by a factor of the head width.
     const probabilities = ops.softmax(ops.concat([pastScores, newScores], -1));
-    const [toPast, toNew] = ops.split(probabilities, -1, pastScores, newScores);
-    const mixed = ops.add(ops.matmul(toPast, past('value')), ops.matmul(toNew, values));
+    const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]);
+    const mixed = ops.add(ops.matmul(toPast!, past('value')), ops.matmul(toNew!, values));
     return ops.reshape(mixed, ops.shapeOf(queries));
   };
 }

@@ -36,8 +36,8 @@ export interface Ops<T> {
   reshape(x: T, shape: readonly Dim[]): T;
   transpose(x: T, order: readonly number[]): T;
   concat(parts: readonly T[], axis: number): T;
-  /** Undoes a concat: `x` cut along `axis` into pieces as long as `first` and `second` are there. */
-  split(x: T, axis: number, first: T, second: T): [T, T];
+  /** `x` cut along `axis` into a number of equal pieces, or into pieces as long as the given tensors are there. */
+  split(x: T, axis: number, into: number | readonly T[]): T[];
   /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. */
   gatherRows(table: T, ids: T): T;
 

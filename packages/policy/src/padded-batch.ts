@@ -1,5 +1,6 @@
 /** Ragged rows as padded batches within a token budget, and their per-token results back again. */
 import type { Rows, TokenRow } from '@toolenv/core';
+import { attentionBlocks } from './qwen2.ts';
 import { type Tensors, tensor } from './runtime.ts';
 
 /** Rows that run together, padded on the right to the longest. */
@@ -20,7 +21,7 @@ export function padRows(rows: readonly TokenRow[], tokenBudget: number): PaddedB
     .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
   const batches: PaddedBatch[] = [];
   for (let start = 0; start < order.length; ) {
-    const time = usedLength(rows[order[start]!]!);
+    const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
     const count = Math.max(1, Math.floor(tokenBudget / time));
     batches.push(padBatch(rows, order.slice(start, start + count), time));
     start += count;

@@ -118,17 +118,35 @@ export function logits<T>(ops: Ops<T>, config: Qwen2Config, hidden: T): T {
   return ops.linear(hidden, parameters(ops, config)(head));
 }
 
-/** Attention within one padded batch: `mask` [T, T] is added to the scores. */
+/** The length of a padded batch must be a multiple of this. */
+export const attentionBlocks = 4;
+
+/**
+ * Causal attention within one padded batch: `mask` [T, T] is added to the scores. Queries go in blocks, each to the keys up
+ * to its own end: three eighths of the scores, which the mask would cancel, are never computed.
+ */
 export function selfAttention<T>(ops: Ops<T>, config: Qwen2Config, mask: T): Attention<T> {
   const groupSize = config.num_attention_heads / config.num_key_value_heads;
-  const groupMask = ops.concat(
-    Array.from({ length: groupSize }, () => mask),
-    0,
-  );
+  const scale = 1 / Math.sqrt(headWidth(config));
+  const upTo = (whole: T, blocks: readonly T[], index: number, axis: number) =>
+    index === blocks.length - 1 ? whole : ops.concat(blocks.slice(0, index + 1), axis);
+  const masks = ops.split(mask, 0, attentionBlocks).map((rows, index) => {
+    const seen = upTo(rows, ops.split(rows, 1, attentionBlocks), index, 1);
+    return ops.concat(Array(groupSize).fill(seen), 0);
+  });
   return (_layer, queries, keys, values) => {
-    const grouped = groupQueries(ops, config, queries);
-    const mixed = ops.attention(grouped, keys, values, groupMask, 1 / Math.sqrt(headWidth(config)));
-    return ops.reshape(mixed, ops.shapeOf(queries));
+    const keyBlocks = ops.split(keys, 2, attentionBlocks);
+    const valueBlocks = ops.split(values, 2, attentionBlocks);
+    const mixed = ops.split(queries, 2, attentionBlocks).map((block, index) => {
+      const seenKeys = upTo(keys, keyBlocks, index, 2);
+      const seenValues = upTo(values, valueBlocks, index, 2);
+      const grouped = groupQueries(ops, config, block);
+      return ops.reshape(
+        ops.attention(grouped, seenKeys, seenValues, masks[index]!, scale),
+        ops.shapeOf(block),
+      );
+    });
+    return ops.concat(mixed, 2);
   };
 }
 

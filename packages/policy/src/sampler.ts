@@ -62,7 +62,8 @@ export class Sampler {
   readonly #maxConversations: number;
   readonly #tokenBudget: number;
   readonly #cache: KvCache;
-  #program: Promise<Executable> | undefined;
+  /** For one new token of each conversation, and for any number of them. */
+  #programs: { one?: Promise<Executable>; many?: Promise<Executable> } = {};
   #slots: Slot[] = [];
   #waiting: Pending[] = [];
   #weights: Model['weights'] | undefined;
@@ -101,8 +102,8 @@ export class Sampler {
   }
 
   async close(): Promise<void> {
-    await (await this.#program)?.close();
-    this.#program = undefined;
+    for (const program of Object.values(this.#programs)) await (await program).close();
+    this.#programs = {};
     this.#reset();
   }
 
@@ -238,10 +239,9 @@ export class Sampler {
 
   /** One run: computes what these slots lack and samples one token for each. */
   async #advance(indices: number[]): Promise<void> {
-    this.#program ??= this.#runtime.compile((ops) => samplingProgram(ops, this.#model.config));
-    const program = await this.#program;
     const counts = indices.map((index) => this.#slots[index]!.tokens.length - this.#cache.length(index));
     const time = Math.max(...counts);
+    const program = await this.#compiled(time === 1);
     const dims = [indices.length, time];
     const tokens = new Int32Array(indices.length * time);
     const positions = new Int32Array(indices.length * time);
@@ -277,6 +277,17 @@ export class Sampler {
         probabilities.subarray(row * vocabulary, (row + 1) * vocabulary),
       );
     }
+  }
+
+  #compiled(one: boolean): Promise<Executable> {
+    const compile = (time: 1 | 'S') =>
+      this.#runtime.compile((ops) => samplingProgram(ops, this.#model.config, time));
+    if (one) {
+      this.#programs.one ??= compile(1);
+      return this.#programs.one;
+    }
+    this.#programs.many ??= compile('S');
+    return this.#programs.many;
   }
 
   #sampleToken(slot: Slot, probabilities: Float32Array): void {

@@ -1,7 +1,7 @@
 /** Logits at every position of one sequence, computed plainly: what the sampler and the learner are held against. */
 import type { Model } from '../src/model.ts';
 import { causalMask } from '../src/padded-batch.ts';
-import { logits, qwen2, selfAttention } from '../src/qwen2.ts';
+import { attentionBlocks, logits, qwen2, selfAttention } from '../src/qwen2.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 
 export class AllLogits {
@@ -21,11 +21,13 @@ export class AllLogits {
 
   /** [T, vocabulary] of `tokens` [T], under the model's weights as they are now unless others are given. */
   async of(tokens: ArrayLike<number>, weights: Tensors = this.#model.weights): Promise<Float32Array[]> {
-    const time = tokens.length;
+    const time = Math.ceil(tokens.length / attentionBlocks) * attentionBlocks;
+    const padded = new Int32Array(time);
+    padded.set(tokens);
     const outputs = await (await this.#program).run({
       ...weights,
       ...this.#model.constants,
-      tokens: tensor(Int32Array.from(tokens), [1, time]),
+      tokens: tensor(padded, [1, time]),
       positions: tensor(
         Int32Array.from({ length: time }, (_, position) => position),
         [1, time],
@@ -34,7 +36,7 @@ export class AllLogits {
     });
     const flat = outputs.logits!.data as Float32Array;
     const width = this.#model.config.vocab_size;
-    return Array.from({ length: time }, (_, position) =>
+    return Array.from({ length: tokens.length }, (_, position) =>
       flat.slice(position * width, (position + 1) * width),
     );
   }

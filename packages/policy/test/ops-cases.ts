@@ -172,8 +172,18 @@ export const opsCases: readonly OpsCase[] = [
     inputs: { a: random([2, 'B'], batch), b: random([2, 'T'], batch), y: random([2, 1]) },
     by: ['a', 'b', 'y'],
     build: (ops, { a, b, y }) => {
-      const [first, second] = ops.split(ops.mul(ops.concat([a!, b!], -1), y!), -1, a!, b!);
-      return ops.concat([ops.mul(second, second), first], -1);
+      const [first, second] = ops.split(ops.mul(ops.concat([a!, b!], -1), y!), -1, [a!, b!]);
+      return ops.concat([ops.mul(second!, second!), first!], -1);
+    },
+  },
+  {
+    operation: 'split',
+    title: 'into equal pieces, each scaled differently',
+    inputs: { x: random(['B', 6], batch), y: random(['B', 2], batch) },
+    by: ['x'],
+    build: (ops, { x, y }) => {
+      const [first, , third] = ops.split(x!, -1, 3);
+      return ops.add(ops.mul(first!, first!), ops.mul(third!, y!));
     },
   },
   {
@@ -181,7 +191,7 @@ export const opsCases: readonly OpsCase[] = [
     title: 'of which one piece is not used',
     inputs: { x: random([5, 2]), a: random([2, 2]), b: random([3, 2]) },
     by: ['x'],
-    build: (ops, { x, a, b }) => ops.split(x!, 0, a!, b!)[1],
+    build: (ops, { x, a, b }) => ops.split(x!, 0, [a!, b!])[1]!,
   },
   {
     operation: 'gatherRows',

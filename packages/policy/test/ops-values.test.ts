@@ -148,7 +148,7 @@ test('split undoes concat, and gatherRows picks rows', async () => {
   const inputs = { x: matrix, ids: tensor(Int32Array.of(2, 0, 2), [3]) };
   const found = await run((ops, input) => {
     const joined = ops.concat([input('x'), ops.neg(input('x'))], -1);
-    return ops.gatherRows(ops.split(joined, -1, input('x'), input('x'))[1], input('ids'));
+    return ops.gatherRows(ops.split(joined, -1, [input('x'), input('x')])[1]!, input('ids'));
   }, inputs);
   expectClose(
     found,

@@ -9,17 +9,18 @@ import type { OnnxOps } from './onnx-ops.ts';
 export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]): Value[] {
   const tape = [...ops.tape];
   const dependent = new Set(sources);
-  for (const { inputs, output } of tape)
-    if (inputs.some((input) => dependent.has(input))) dependent.add(output);
+  for (const { inputs, outputs } of tape) {
+    if (inputs.some((input) => dependent.has(input))) for (const output of outputs) dependent.add(output);
+  }
 
   const gradient = new Map<Value, Value>([[loss, ops.scalar(1)]]);
-  for (const { inputs, output, pullbacks } of tape.toReversed()) {
-    const arriving = gradient.get(output);
-    if (!arriving) continue;
+  for (const { inputs, outputs, pullbacks } of tape.toReversed()) {
+    if (!outputs.some((output) => gradient.has(output))) continue;
+    const arriving = outputs.map((output) => gradient.get(output) ?? ops.mul(output, ops.scalar(0)));
     for (const [index, input] of inputs.entries()) {
       const pullback = pullbacks[index];
       if (!pullback || !dependent.has(input)) continue;
-      const contribution = pullback(arriving);
+      const contribution = pullback(...arriving);
       const sum = gradient.get(input);
       gradient.set(input, sum ? ops.add(sum, contribution) : contribution);
     }

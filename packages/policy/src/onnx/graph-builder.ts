@@ -99,13 +99,17 @@ export class GraphBuilder {
       node.push(candidate);
     }
     node.reverse();
+    const renamed = new Map<string, string>();
     for (const [name, value] of Object.entries(outputs)) {
-      node.push({ opType: 'Identity', domain: '', input: [value.name], output: [name], attribute: [] });
+      const computed = node.some(({ output }) => output.includes(value.name));
+      if (computed && !renamed.has(value.name)) renamed.set(value.name, name);
+      else node.push({ opType: 'Identity', domain: '', input: [value.name], output: [name], attribute: [] });
     }
+    const rename = (names: string[]) => names.map((name) => renamed.get(name) ?? name);
     const inputs = [...this.inputs.values()].filter(({ name }) => needed.has(name));
     const model = encodeModel({
       name: 'toolenv',
-      node,
+      node: node.map((one) => ({ ...one, input: rename(one.input), output: rename(one.output) })),
       initializer: this.#initializers.filter(({ name }) => needed.has(name)),
       input: inputs.map((value) => valueInfo(value.name, value)),
       output: Object.entries(outputs).map(([name, value]) => valueInfo(name, value)),

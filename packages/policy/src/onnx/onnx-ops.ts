@@ -3,12 +3,12 @@ import type { Dim, ElementType, Ops } from '../ops.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
 
-/** One recorded operation: given the gradient of `output`, those of `inputs` (lazily, only where asked for). */
+/** One recorded operation: given the gradients of `outputs`, those of `inputs` (lazily, only where asked for). */
 export interface TapeEntry {
   inputs: readonly Value[];
-  output: Value;
-  /** pullbacks[i](gradient of output) is the gradient of inputs[i]; absent where there is none (integer inputs). */
-  pullbacks: readonly (((gradient: Value) => Value) | undefined)[];
+  outputs: readonly Value[];
+  /** pullbacks[i](gradients of outputs) is the gradient of inputs[i]; absent where there is none (integer inputs). */
+  pullbacks: readonly (((...gradients: Value[]) => Value) | undefined)[];
 }
 
 const microsoft = 'com.microsoft';
@@ -17,6 +17,9 @@ export class OnnxOps implements Ops<Value> {
   readonly graph: GraphBuilder = new GraphBuilder();
   readonly tape: TapeEntry[] = [];
   #memo: Map<string, Value> = new Map();
+  #memoAll: Map<string, Value[]> = new Map();
+  /** What a reshaped value was before: reshaping again starts from there. */
+  #unshaped: Map<Value, Value> = new Map();
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
     return this.graph.input(name, type, shape);
@@ -141,12 +144,17 @@ export class OnnxOps implements Ops<Value> {
 
   reshape(x: Value, shape: readonly Dim[]): Value {
     if (sameShape(x.shape, shape)) return x;
-    const y = this.graph.node('Reshape', [x, this.#shapeVector(shape)], x.type, shape);
+    const source = this.#unshaped.get(x) ?? x;
+    const y = this.graph.node('Reshape', [source, this.#shapeVector(shape)], x.type, shape);
+    this.#unshaped.set(y, source);
     return this.#record([x], y, [(g) => this.reshape(g, x.shape)]);
   }
 
   transpose(x: Value, order: readonly number[]): Value {
     const shape = order.map((axis) => x.shape[axis]!);
+    const moved = order.filter((axis) => x.shape[axis] !== 1);
+    // Moving axes of length 1 about changes no number's place.
+    if (moved.every((axis, index) => index === 0 || axis > moved[index - 1]!)) return this.reshape(x, shape);
     const y = this.graph.node('Transpose', [x], x.type, shape, { attributes: { perm: order } });
     return this.#record([x], y, [
       (g) =>
@@ -166,17 +174,26 @@ export class OnnxOps implements Ops<Value> {
     const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), {
       attributes: { axis: at },
     });
-    const pullbacks = parts.map((part, index) => (g: Value) => this.#cut(g, at, parts.slice(0, index), part));
-    return this.#record(parts, y, pullbacks);
+    const pieces = (g: Value) => this.#onceAll(`pieces ${y.name} ${g.name}`, () => this.split(g, at, parts));
+    return this.#record(
+      parts,
+      y,
+      parts.map((_, index) => (g: Value) => pieces(g)[index]!),
+    );
   }
 
-  split(x: Value, axis: number, first: Value, second: Value): [Value, Value] {
+  split(x: Value, axis: number, into: number | readonly Value[]): Value[] {
     const at = (axis + x.shape.length) % x.shape.length;
-    const head = this.#cut(x, at, [], first);
-    const tail = this.#cut(x, at, [first], second);
-    this.#record([x], head, [(g) => this.concat([g, this.#zerosLike(tail)], at)]);
-    this.#record([x], tail, [(g) => this.concat([this.#zerosLike(head), g], at)]);
-    return [head, tail];
+    const equal = typeof into === 'number';
+    const sizes = equal ? Array(into).fill(divide(x.shape[at]!, into)) : into.map(({ shape }) => shape[at]!);
+    const outputs = sizes.map((size: Dim) => ({ type: x.type, shape: x.shape.with(at, size) }));
+    const attributes: Record<string, number> = equal ? { axis: at, num_outputs: into } : { axis: at };
+    const inputs = equal ? [x] : [x, this.#sizes(into, at)];
+    const pieces = this.graph.nodes('Split', inputs, outputs, { attributes });
+    // The whole has its own name for the length, which its pieces' names only add up to.
+    const pullback = (...gs: Value[]) => ({ ...this.concat(gs, at), shape: x.shape });
+    this.tape.push({ inputs: [x], outputs: pieces, pullbacks: [pullback] });
+    return pieces;
   }
 
   gatherRows(table: Value, ids: Value): Value {
@@ -304,7 +321,7 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #record(inputs: readonly Value[], output: Value, pullbacks: TapeEntry['pullbacks']): Value {
-    this.tape.push({ inputs, output, pullbacks });
+    this.tape.push({ inputs, outputs: [output], pullbacks });
     return output;
   }
 
@@ -313,6 +330,14 @@ export class OnnxOps implements Ops<Value> {
     if (known) return known;
     const made = make();
     this.#memo.set(key, made);
+    return made;
+  }
+
+  #onceAll(key: string, make: () => Value[]): Value[] {
+    const known = this.#memoAll.get(key);
+    if (known) return known;
+    const made = make();
+    this.#memoAll.set(key, made);
     return made;
   }
 
@@ -386,11 +411,16 @@ export class OnnxOps implements Ops<Value> {
   #shapeVector(shape: readonly Dim[]): Value {
     const names = shape.filter((dim) => typeof dim === 'string');
     if (names.length <= 1) return this.#ints(shape.map((dim) => (typeof dim === 'number' ? dim : -1)));
-    const parts = shape.map((dim) => (typeof dim === 'number' ? this.#ints([dim]) : this.#dimension(dim)));
-    return this.graph.node('Concat', parts, 'int64', [shape.length], { attributes: { axis: 0 } });
+    return this.#once(`shape vector ${shape}`, () => {
+      const parts = shape.map((dim) =>
+        typeof dim === 'number' ? this.#ints([dim]) : (this.#dimension(dim) ?? this.#ints([-1])),
+      );
+      return this.graph.node('Concat', parts, 'int64', [shape.length], { attributes: { axis: 0 } });
+    });
   }
 
-  #dimension(name: string): Value {
+  /** The int64 vector [length] of a dimension that an input has. */
+  #dimension(name: string): Value | undefined {
     for (const input of this.graph.inputs.values()) {
       const axis = input.shape.indexOf(name);
       if (axis < 0) continue;
@@ -399,27 +429,26 @@ export class OnnxOps implements Ops<Value> {
         this.graph.node('Shape', [input], 'int64', [1], { attributes }),
       );
     }
-    return this.#ints([-1]);
+    return undefined;
   }
 
-  /** The piece of `x` along `axis` that begins after `before` and is as long as `piece`. */
-  #cut(x: Value, axis: number, before: readonly Value[], piece: Value): Value {
-    const start = this.#sizeVector(before, axis);
-    const end = this.#sizeVector([...before, piece], axis);
-    const shape = x.shape.with(axis, piece.shape[axis]!);
-    return this.graph.node('Slice', [x, start, end, this.#ints([axis])], x.type, shape);
+  /** The int64 vector of the lengths of `parts` along `axis`. */
+  #sizes(parts: readonly Value[], axis: number): Value {
+    const dims = parts.map((part) => part.shape[axis]!);
+    return this.#once(`sizes ${dims}`, () => {
+      const lengths = parts.map((part, index) => this.#length(part, axis, dims[index]!));
+      return this.graph.node('Concat', lengths, 'int64', [parts.length], { attributes: { axis: 0 } });
+    });
   }
 
-  /** The int64 vector [total size of `parts` along `axis`]. */
-  #sizeVector(parts: readonly Value[], axis: number): Value {
+  #length(x: Value, axis: number, dim: Dim): Value {
+    if (typeof dim === 'number') return this.#ints([dim]);
     const attributes = { start: axis, end: axis + 1 };
-    return parts
-      .map((part) => {
-        const size = part.shape[axis]!;
-        return typeof size === 'number'
-          ? this.#ints([size])
-          : this.graph.node('Shape', [part], 'int64', [1], { attributes });
-      })
-      .reduce((sum, size) => this.graph.node('Add', [sum, size], 'int64', [1]), this.#ints([0]));
+    return this.#dimension(dim) ?? this.graph.node('Shape', [x], 'int64', [1], { attributes });
   }
+}
+
+/** A dimension cut into equal parts. */
+function divide(dim: Dim, count: number): Dim {
+  return typeof dim === 'number' ? dim / count : `${dim}/${count}`;
 }
