@@ -71,7 +71,7 @@ const phases: Phase[] = [
       giveUp: 0.05,
     },
   },
-  { name: 'skills-again', steps: 200, learningRate: 5e-4, warmUp: 100, copies: 4, mix: { followHops: 1 } },
+  { name: 'skills-again', steps: 600, learningRate: 1e-3, warmUp: 50, copies: 4, mix: { followHops: 1 } },
   {
     name: 'habits',
     steps: 100,

@@ -32,7 +32,7 @@ export interface ActionTokens {
 }
 
 export interface Action {
-  /** All that was generated, tool calls included; the next observation's assistant message carries it as content. */
+  /** What was generated beside the tool calls that parsed; the next observation's assistant message carries it as content. */
   text: string;
   toolCalls: (ToolCall | ParseFailure)[];
   stopReason: 'stop' | 'length' | 'tool_call';

@@ -83,14 +83,38 @@ export class Sampler {
     this.#cache = new KvCache(model.config);
   }
 
-  /** Resolves when the sequence has ended; rejects with the signal's reason if aborted. */
-  sample(request: SampleRequest): Promise<Sample> {
-    return new Promise((resolve, reject) => {
-      const rng = createRng(request.seed, 'sample');
-      this.#waiting.push({ ...request, rng, sampled: [], logprobs: [], resolve, reject });
-      this.#returned(request.conversation);
-      if (!this.#looping) void this.#loop();
-    });
+  /**
+   * Resolves when the sequence has ended; rejects with the signal's reason if aborted.
+   * @throws ToolEnvError `bug.sample` for a request that the model cannot serve.
+   */
+  async sample(request: SampleRequest): Promise<Sample> {
+    this.#check(request);
+    const stopWaiting = () => this.#onReturn();
+    request.signal?.addEventListener('abort', stopWaiting, { once: true });
+    try {
+      return await new Promise<Sample>((resolve, reject) => {
+        const rng = createRng(request.seed, 'sample');
+        this.#waiting.push({ ...request, rng, sampled: [], logprobs: [], resolve, reject });
+        this.#returned(request.conversation);
+        if (!this.#looping) void this.#loop();
+      });
+    } finally {
+      request.signal?.removeEventListener('abort', stopWaiting);
+    }
+  }
+
+  #check({ prompt, maxTokens }: SampleRequest): void {
+    const { vocab_size: vocabulary, max_position_embeddings: context } = this.#model.config;
+    const refuse = (what: string) => {
+      throw new ToolEnvError('bug.sample', `Cannot sample: ${what}.`);
+    };
+    if (prompt.length === 0) refuse('the prompt is empty');
+    if (!(maxTokens >= 1)) refuse(`maxTokens is ${maxTokens}; give at least 1`);
+    if (prompt.length + maxTokens > context) {
+      refuse(`${prompt.length} prompt tokens and ${maxTokens} more pass the model's ${context} positions`);
+    }
+    const strange = prompt.find((token) => token < 0 || token >= vocabulary);
+    if (strange !== undefined) refuse(`token ${strange} is not among the model's ${vocabulary}`);
   }
 
   /** Frees a conversation's place. */
@@ -117,8 +141,8 @@ export class Sampler {
         this.#dropAborted();
         this.#admit();
         const behind = this.#active((slot, index) => slot.tokens.length - this.#cache.length(index) > 1);
-        if (behind.length > 0) await this.#advance(this.#fitting(behind));
-        else await this.#advance(this.#compact());
+        const next = behind.length > 0 ? this.#fitting(behind) : this.#compact();
+        if (next.length > 0) await this.#advance(next);
         // Tools and environments go on between two runs, and what they ask for joins the next one.
         await nextTurnOfEventLoop();
       }

@@ -274,3 +274,28 @@ test('a failing run rejects whoever takes part, and the sampler goes on', async 
   model.weights = good;
   expect((await sampler.sample(request([1]))).tokens.length).toBe(6);
 });
+
+test('a request that cannot be served is refused by itself, and the others go on', async () => {
+  const model = tinyModel(8);
+  const sampler = samplerOf(model);
+  const fine = sampler.sample(request([1, 2]));
+  const { vocab_size: vocabulary, max_position_embeddings: context } = model.config;
+  for (const [prompt, maxTokens, what] of [
+    [[], 1, 'the prompt is empty'],
+    [[1], 0, 'maxTokens is 0'],
+    [[1, vocabulary], 1, `token ${vocabulary}`],
+    [[1], context, 'positions'],
+  ] as const) {
+    await expect(sampler.sample(request(prompt, { maxTokens }))).rejects.toThrow(what);
+  }
+  expect((await fine).tokens.length).toBe(6);
+});
+
+test('an abort is heard while others are awaited', async () => {
+  const sampler = samplerOf(tinyModel(8), { patience: 60_000 });
+  await sampler.sample(request([1, 2], { conversation: 'away' }));
+  const controller = new AbortController();
+  const waiting = sampler.sample(request([3], { conversation: 'here', signal: controller.signal }));
+  setTimeout(() => controller.abort(new Error('stop')), 20);
+  await expect(waiting).rejects.toThrow('stop');
+});
