@@ -1,5 +1,5 @@
 /** An episode as text for people: the conversation, then what it was worth. */
-import type { Message, Trajectory } from '@toolenv/core';
+import { isParseFailure, type Message, type ToolCallRecord, type Trajectory } from '@toolenv/core';
 import { scoreText } from './number-text.ts';
 import { scoreLabel } from './status-line.ts';
 
@@ -18,8 +18,13 @@ export function episodeText(trajectory: Trajectory, { width = 80 }: { width?: nu
     .filter(({ role }) => role !== 'system')
     .map(({ role, content }) => line(labels[role], content, width));
   for (const { action, calls } of steps) {
-    lines.push(line('policy', action.text, width));
-    for (const { text } of calls) lines.push(line('tool', text, width));
+    if (action.text !== '') lines.push(line('policy', action.text, width));
+    for (const { call, text } of calls) {
+      lines.push(
+        line('call', callText(call), width),
+        ...text.split('\n').map((part) => line('tool', part, width)),
+      );
+    }
   }
   const scored = Object.entries(rewards).filter(([, value]) => value !== null);
   const scores = scored.map(([name, value]) => `${scoreLabel(name)} ${scoreText(value)}`);
@@ -28,6 +33,10 @@ export function episodeText(trajectory: Trajectory, { width = 80 }: { width?: nu
     line('end', [end, `reward ${scoreText(reward)}`, ...scores].join(' · '), Number.POSITIVE_INFINITY),
   );
   return lines.join('\n');
+}
+
+function callText(call: ToolCallRecord['call']): string {
+  return isParseFailure(call) ? call.text : `${call.name} ${JSON.stringify(call.arguments)}`;
 }
 
 function line(label: string, content: string, width: number): string {

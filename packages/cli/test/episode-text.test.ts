@@ -25,11 +25,11 @@ it('shows the conversation and what it was worth', () => {
     steps: [
       {
         observation: question,
-        action: { text: 'search(Selarel)', toolCalls: [call], stopReason: 'tool_call' },
+        action: { text: '', toolCalls: [call], stopReason: 'tool_call' },
         calls: [
           {
             call,
-            text: 'Selarel was founded by Ada, a long time ago, in a town by the sea.',
+            text: 'Selarel was founded by Ada, a long time ago, in a town by the sea.\nAda: a doctor.',
             milliseconds: 1,
           },
         ],
@@ -48,8 +48,9 @@ it('shows the conversation and what it was worth', () => {
   };
   expect(`\n${episodeText(trajectory, { width: 50 })}\n`).toBe(`
   user    Who founded Selarel?
-  policy  search(Selarel)
+  call    search {"query":"Selarel"}
   tool    Selarel was founded by Ada, a long time…
+  tool    Ada: a doctor.
   policy  Ada
   end     answered · reward 1.000 · EM 1.000
 `);
