@@ -11,7 +11,10 @@ const root = join(import.meta.dirname, '..');
 const steps = 4;
 
 /** `toolenv train` on a small scale; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
-async function train(out: string, { resume = false, killAfter }: { resume?: boolean; killAfter?: number } = {}) {
+async function train(
+  out: string,
+  { resume = false, killAfter }: { resume?: boolean; killAfter?: number } = {},
+) {
   const main = join(root, 'packages', 'cli', 'src', 'main.ts');
   const flags = {
     policy: join(root, 'tiny-policy', 'checkpoint'),
@@ -27,7 +30,16 @@ async function train(out: string, { resume = false, killAfter }: { resume?: bool
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', '--conditions=@toolenv/source', main, 'train', '@toolenv/envs-qa/bridge-v1', ...args, ...(resume ? ['--resume'] : [])],
+    [
+      '--import',
+      'tsx',
+      '--conditions=@toolenv/source',
+      main,
+      'train',
+      '@toolenv/envs-qa/bridge-v1',
+      ...args,
+      ...(resume ? ['--resume'] : []),
+    ],
     { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -42,7 +54,10 @@ async function fingerprint(out: string): Promise<Record<string, string>> {
   const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
   const checkpoint = join(out, 'checkpoints', `step-${steps}`);
   const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).replaceAll(/"time\/[^,}]*,?/g, '');
-  const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(/"milliseconds":[^,}]*/g, '');
+  const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(
+    /"milliseconds":[^,}]*/g,
+    '',
+  );
   return {
     weights: digest(await readFile(join(checkpoint, 'model.safetensors'))),
     optimizer: digest(await readFile(join(checkpoint, 'optimizer.safetensors'))),
