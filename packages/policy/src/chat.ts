@@ -64,7 +64,7 @@ export class Chat {
     );
     const whole = this.render(observation);
     if (!whole.startsWith(upToTurn)) return undefined;
-    const end = this.decodeEnd();
+    const end = this.#endOfTurn();
     const afterEnd = upToTurn.slice(upToTurn.lastIndexOf(end) + end.length);
     const { prompt, action } = previous;
     const ended = this.endTokens.includes(action.at(-1)!);
@@ -77,7 +77,7 @@ export class Chat {
   }
 
   /** The text of the token that ends a turn. */
-  decodeEnd(): string {
+  #endOfTurn(): string {
     return this.#tokenizer.decode([this.endTokens[0]!], { skip_special_tokens: false });
   }
 }

@@ -140,7 +140,7 @@ export class Sampler {
         this.#forgetStaleCache();
         this.#dropAborted();
         this.#admit();
-        const behind = this.#active((slot, index) => slot.tokens.length - this.#cache.length(index) > 1);
+        const behind = this.#active((index) => this.#lag(index) > 1);
         const next = behind.length > 0 ? this.#fitting(behind) : this.#compact();
         if (next.length > 0) await this.#advance(next);
         // Tools and environments go on between two runs, and what they ask for joins the next one.
@@ -232,17 +232,19 @@ export class Sampler {
     return this.#slots.findIndex((slot) => !slot.request);
   }
 
-  #active(accept: (slot: Slot, index: number) => boolean): number[] {
-    return [...this.#slots.keys()].filter(
-      (index) => this.#slots[index]!.request && accept(this.#slots[index]!, index),
-    );
+  #active(accept: (index: number) => boolean): number[] {
+    return [...this.#slots.keys()].filter((index) => this.#slots[index]!.request && accept(index));
+  }
+
+  /** Tokens of a slot whose keys and values are still to be computed. */
+  #lag(index: number): number {
+    return this.#slots[index]!.tokens.length - this.#cache.length(index);
   }
 
   /** As many of the slots that lag behind as the token budget allows, longest first so that little is padding. */
   #fitting(behind: number[]): number[] {
-    const lag = (index: number) => this.#slots[index]!.tokens.length - this.#cache.length(index);
-    const order = behind.sort((a, b) => lag(b) - lag(a) || a - b);
-    const count = Math.max(1, Math.floor(this.#tokenBudget / lag(order[0]!)));
+    const order = behind.sort((a, b) => this.#lag(b) - this.#lag(a) || a - b);
+    const count = Math.max(1, Math.floor(this.#tokenBudget / this.#lag(order[0]!)));
     return order.slice(0, count).sort((a, b) => a - b);
   }
 
@@ -263,7 +265,7 @@ export class Sampler {
 
   /** One run: computes what these slots lack and samples one token for each. */
   async #advance(indices: number[]): Promise<void> {
-    const counts = indices.map((index) => this.#slots[index]!.tokens.length - this.#cache.length(index));
+    const counts = indices.map((index) => this.#lag(index));
     const time = Math.max(...counts);
     const program = await this.#compiled(time === 1);
     const dims = [indices.length, time];
