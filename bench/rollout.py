@@ -23,5 +23,5 @@ def generate(new_tokens):
     assert output.shape == (shape["sequences"], shape["prompt"] + new_tokens)
 
 
-generate(8)
+generate(shape["newTokens"])
 serve(lambda: generate(shape["newTokens"]))

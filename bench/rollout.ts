@@ -34,7 +34,7 @@ export const rollout: Benchmark = {
       );
       await Promise.all(sequences);
     };
-    await sample(8);
+    await sample(shape.newTokens);
     return {
       tokens: shape.sequences * shape.newTokens,
       round: () => sample(shape.newTokens),

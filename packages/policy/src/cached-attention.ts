@@ -35,22 +35,29 @@ function cachedAttention<T>(
   const scale = 1 / Math.sqrt(size);
   const pastMask = ops.input('pastMask', 'float32', ['B', 1, 1, 'P']);
   const groupSize = config.num_attention_heads / heads;
-  const masked = (scores: T) => {
-    if (time === 1) return scores;
-    const mask = ops.input('mask', 'float32', [time, time]);
-    return ops.add(scores, ops.concat(Array(groupSize).fill(mask), 0));
-  };
   return (layer, queries, keys, values) => {
     const past = (part: string) => ops.input(`past.${layer}.${part}`, 'float32', ['B', heads, 'P', size]);
     outputs[`new.${layer}.key`] = keys;
     outputs[`new.${layer}.value`] = values;
     const grouped = groupQueries(ops, config, queries);
     const pastScores = ops.add(ops.matmul(grouped, past('key'), { transposeB: true, scale }), pastMask);
-    const newScores = masked(ops.matmul(grouped, keys, { transposeB: true, scale }));
+    const newScores = time === 1 ? scoreOfOne(grouped, keys) : scores(grouped, keys);
     // Scores are joined rather than caches: they are the smaller by a factor of the head width.
     const probabilities = ops.softmax(ops.concat([pastScores, newScores], -1));
-    const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]);
-    const mixed = ops.add(ops.matmul(toPast!, past('value')), ops.matmul(toNew!, values));
+    const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]) as [T, T];
+    const fromNew = time === 1 ? ops.mul(toNew, values) : ops.matmul(toNew, values);
+    const mixed = ops.add(ops.matmul(toPast, past('value')), fromNew);
     return ops.reshape(mixed, ops.shapeOf(queries));
   };
+
+  /** A matrix product with one column is slower than its elementwise form. */
+  function scoreOfOne(grouped: T, keys: T): T {
+    return ops.mul(ops.sum(ops.mul(grouped, keys), [-1]), ops.scalar(scale));
+  }
+
+  function scores(grouped: T, keys: T): T {
+    const mask = ops.input('mask', 'float32', [time, time]);
+    const masks = ops.concat(Array(groupSize).fill(mask), 0);
+    return ops.add(ops.matmul(grouped, keys, { transposeB: true, scale }), masks);
+  }
 }

@@ -17,13 +17,14 @@ export class KvCache {
   #slots = 0;
   #capacity = 0;
   /** Keys and values of layer l at 2l and 2l + 1. */
-  #buffers: Float32Array[] = [];
+  #buffers: Float32Array[];
   #lengths: number[] = [];
 
   constructor(config: Qwen2Config) {
     this.#layers = config.num_hidden_layers;
     this.#heads = config.num_key_value_heads;
     this.#size = headWidth(config);
+    this.#buffers = this.#empty();
   }
 
   /** Number of cached positions of a slot. */
@@ -38,7 +39,7 @@ export class KvCache {
 
   /** Exchanges the contents of two slots. */
   swap(a: number, b: number): void {
-    this.#reserve(Math.max(a, b) + 1, 0);
+    this.#reserve(Math.max(a, b) + 1, this.#capacity);
     const stride = this.#heads * this.#capacity * this.#size;
     for (const buffer of this.#buffers) {
       const kept = buffer.slice(a * stride, (a + 1) * stride);
@@ -53,9 +54,8 @@ export class KvCache {
    * least the longest past among them. Slots 0 … n−1 are a view unless most of it would be masked; others are gathered.
    */
   view(slots: readonly number[]): Tensors {
-    this.#reserve(Math.max(...slots) + 1, 0);
-    const longest = Math.max(...slots.map((slot) => this.length(slot)));
-    const rounded = Math.ceil(longest / granularity) * granularity;
+    this.#reserve(Math.max(...slots) + 1, Math.max(...this.#lengths, 0));
+    const rounded = roundUp(Math.max(...slots.map((slot) => this.length(slot))));
     // Attending to some masked positions is cheaper than copying the cache.
     const leading = this.#capacity <= 2 * rounded && slots.every((slot, index) => slot === index);
     const past = leading ? this.#capacity : rounded;
@@ -75,7 +75,7 @@ export class KvCache {
 
   /** Appends the first counts[b] of the S new positions of each slot: `outputs` hold `new.<layer>.key|value` [B, heads, S, size]. */
   append(slots: readonly number[], counts: readonly number[], outputs: Tensors): void {
-    const needed = Math.max(...slots.map((slot, b) => this.length(slot) + counts[b]!));
+    const needed = Math.max(...this.#lengths, ...slots.map((slot, b) => this.length(slot) + counts[b]!));
     this.#reserve(Math.max(...slots) + 1, needed);
     for (const [index, buffer] of this.#buffers.entries()) {
       const fresh = outputs[`new.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`]!;
@@ -96,8 +96,12 @@ export class KvCache {
   clear(): void {
     this.#slots = 0;
     this.#capacity = 0;
-    this.#buffers = [];
+    this.#buffers = this.#empty();
     this.#lengths = [];
+  }
+
+  #empty(): Float32Array[] {
+    return Array.from({ length: 2 * this.#layers }, () => new Float32Array(0));
   }
 
   #gather(buffer: Float32Array, slots: readonly number[], past: number): Float32Array {
@@ -112,24 +116,30 @@ export class KvCache {
     return gathered;
   }
 
-  /** Grows to at least `slots` × `capacity`, keeping the contents. */
+  /** Makes room for `slots` × `capacity`, keeping the contents, and brings rows together again once most of each is empty. */
   #reserve(slots: number, capacity: number): void {
-    if (slots <= this.#slots && capacity <= this.#capacity && this.#buffers.length > 0) return;
+    const rounded = roundUp(capacity);
+    const fits = rounded <= this.#capacity && this.#capacity <= 2 * rounded;
+    if (slots <= this.#slots && fits) return;
+    const oldStride = this.#capacity * this.#size;
+    const stride = rounded * this.#size;
+    const kept = Math.min(oldStride, stride);
+    const rows = [...Array(this.#slots * this.#heads).keys()];
+    // Rows that move apart move last one first, so that none is written over before it has moved.
+    if (stride > oldStride) rows.reverse();
     const newSlots = Math.max(slots, this.#slots);
-    const newCapacity = Math.max(Math.ceil(capacity / granularity) * granularity, this.#capacity);
-    const old = this.#buffers;
-    this.#buffers = Array.from({ length: 2 * this.#layers }, (_, index) => {
-      const buffer = new Float32Array(newSlots * this.#heads * newCapacity * this.#size);
-      for (let row = 0; row < this.#slots * this.#heads; row++) {
-        const start = row * this.#capacity * this.#size;
-        buffer.set(
-          old[index]!.subarray(start, start + this.#capacity * this.#size),
-          row * newCapacity * this.#size,
-        );
-      }
-      return buffer;
-    });
+    const needed = newSlots * this.#heads * stride;
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const target = needed <= buffer.length ? buffer : new Float32Array(2 * needed);
+      for (const row of rows)
+        target.set(buffer.subarray(row * oldStride, row * oldStride + kept), row * stride);
+      this.#buffers[index] = target;
+    }
     this.#slots = newSlots;
-    this.#capacity = newCapacity;
+    this.#capacity = rounded;
   }
+}
+
+function roundUp(length: number): number {
+  return Math.ceil(length / granularity) * granularity;
 }

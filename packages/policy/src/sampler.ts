@@ -298,10 +298,7 @@ export class Sampler {
     const probabilities = outputs.probabilities!.data as Float32Array;
     const vocabulary = this.#model.config.vocab_size;
     for (const [row, index] of indices.entries()) {
-      this.#sampleToken(
-        this.#slots[index]!,
-        probabilities.subarray(row * vocabulary, (row + 1) * vocabulary),
-      );
+      this.#sampleToken(index, probabilities.subarray(row * vocabulary, (row + 1) * vocabulary));
     }
   }
 
@@ -316,7 +313,8 @@ export class Sampler {
     return this.#programs.many;
   }
 
-  #sampleToken(slot: Slot, probabilities: Float32Array): void {
+  #sampleToken(index: number, probabilities: Float32Array): void {
+    const slot = this.#slots[index]!;
     const pending = slot.request!;
     const { token, logprob } = draw(probabilities, pending.temperature === 0, pending.rng);
     pending.sampled.push(token);
@@ -326,6 +324,7 @@ export class Sampler {
     if (!stopped && pending.sampled.length < pending.maxTokens) return;
     slot.request = undefined;
     if (slot.conversation !== undefined) this.#away.add(slot.conversation);
+    else this.#cache.truncate(index, 0);
     const tokens = Int32Array.from(pending.sampled);
     pending.resolve({ tokens, logprobs: Float32Array.from(pending.logprobs), stopped });
   }

@@ -23,7 +23,7 @@ export function onnxRuntime({ threads }: OnnxRuntimeOptions = {}): Runtime {
     graphOptimizationLevel: 'all',
     ...(threads !== undefined && { intraOpNumThreads: threads }),
     logSeverityLevel: 3,
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
+    extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
   return {
     name: 'onnxruntime-cpu',
