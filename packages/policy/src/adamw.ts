@@ -47,8 +47,9 @@ export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Pr
     // Scalars are multiplied with each other first, so that every parameter is read and written as seldom as can be.
     const meanShare = ops.mul(clip, ops.sub(one, setting.beta1));
     const varianceShare = ops.mul(ops.mul(clip, clip), ops.sub(one, setting.beta2));
-    const stepSize = ops.div(setting.learningRate, setting.meanCorrection);
-    const deviationScale = ops.div(one, ops.sqrt(setting.varianceCorrection));
+    const deviationScale = ops.sqrt(setting.varianceCorrection);
+    const stepSize = ops.div(ops.mul(setting.learningRate, deviationScale), setting.meanCorrection);
+    const epsilon = ops.mul(setting.epsilon, deviationScale);
     const kept = ops.sub(one, ops.mul(setting.learningRate, setting.weightDecay));
 
     const outputs: Record<string, T> = { gradNorm };
@@ -57,7 +58,7 @@ export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Pr
         ops.add(ops.mul(ops.input(state, 'float32', shape), beta), ops.mul(fresh, share));
       const mean = blend(stateOf.mean(name), setting.beta1, gradient, meanShare);
       const variance = blend(stateOf.variance(name), setting.beta2, squares[index]!, varianceShare);
-      const deviation = ops.add(ops.mul(ops.sqrt(variance), deviationScale), setting.epsilon);
+      const deviation = ops.add(ops.sqrt(variance), epsilon);
       const decayed = shape.length < 2 ? weight : ops.mul(weight, kept);
       outputs[stateOf.updated(name)] = ops.sub(decayed, ops.mul(ops.div(mean, deviation), stepSize));
       outputs[stateOf.updated(stateOf.mean(name))] = mean;

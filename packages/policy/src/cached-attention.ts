@@ -19,8 +19,8 @@ export function samplingProgram<T>(ops: Ops<T>, config: Qwen2Config, time: 1 | '
     time === 1
       ? ops.reshape(hidden, ['B', config.hidden_size])
       : ops.gatherRows(hidden, ops.input('last', 'int32', ['B']));
-  const scores = logits(ops, config, lastHidden);
-  outputs.probabilities = ops.softmax(ops.mul(scores, ops.input('inverseTemperature', 'float32', ['B', 1])));
+  const cooled = ops.mul(lastHidden, ops.input('inverseTemperature', 'float32', ['B', 1]));
+  outputs.probabilities = ops.softmax(logits(ops, config, cooled));
   return outputs;
 }
 

@@ -269,15 +269,16 @@ export class OnnxOps implements Ops<Value> {
       attributes: { axis: -1, epsilon },
       floats: ['epsilon'],
     }) as [Value, Value];
-    const width = this.scalar(1 / (x.shape.at(-1) as number));
+    const width = x.shape.at(-1) as number;
     const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse));
+    const product = (g: Value) => this.#once(`normalised ${y.name} ${g.name}`, () => this.mul(g, normalised()));
     return this.#record([x, weight], y, [
       (g) => {
-        const weighted = this.mul(g, weight);
-        const mean = this.mul(this.sum(this.mul(weighted, normalised()), [-1]), width);
-        return this.mul(this.sub(weighted, this.mul(normalised(), mean)), inverse);
+        // Mean over the axis of g·weight·normalised, as a product with a vector.
+        const mean = this.matmul(product(g), this.reshape(weight, [width, 1]), { scale: 1 / width });
+        return this.mul(this.sub(this.mul(g, weight), this.mul(normalised(), mean)), inverse);
       },
-      (g) => this.#unbroadcast(this.mul(g, normalised()), weight),
+      (g) => this.#unbroadcast(product(g), weight),
     ]);
   }
 
