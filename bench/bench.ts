@@ -10,7 +10,7 @@ import { train } from './train.ts';
 
 const benchmarks: Record<string, Benchmark> = { train, rollout };
 const names = Object.keys(benchmarks).join(', ');
-const rounds = 5;
+const rounds = 15;
 
 const help = `Usage: npm run bench -- <name>
 
