@@ -8,6 +8,7 @@ export { textOf } from './document.ts';
 export type { Entity, EntityDocument, Kind, KindName, Relation } from './entity.ts';
 export { goldTitles, joinSentences, type QaRecord, readRecords, writeRecords } from './hotpotqa-record.ts';
 export type { HotpotQaOptions } from './hotpotqa-v1.ts';
+export { lookupQuestions } from './lookup-questions.ts';
 export type { QaDocument, QaOptions } from './qa-definition.ts';
 export { QaEnv, type QaEnvOptions, type QaState, qaLimits, qaRewards } from './qa-env.ts';
 export type { QuestionDraft } from './question-draft.ts';

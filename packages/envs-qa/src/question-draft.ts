@@ -46,6 +46,7 @@ export function toRecord(
 }
 
 /** How hard a question is, by the documents it needs. */
-export function levelOf(facts: QuestionDraft['facts']): 'medium' | 'hard' {
-  return new Set(facts.map(({ document }) => document.title)).size > 2 ? 'hard' : 'medium';
+export function levelOf(facts: QuestionDraft['facts']): 'easy' | 'medium' | 'hard' {
+  const documents = new Set(facts.map(({ document }) => document.title)).size;
+  return documents === 1 ? 'easy' : documents === 2 ? 'medium' : 'hard';
 }

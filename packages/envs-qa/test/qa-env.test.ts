@@ -11,6 +11,7 @@ import { goldTitles, type QaRecord, type WorldOptions } from '@toolenv/envs-qa';
 import bridge from '@toolenv/envs-qa/bridge-v1';
 import comparison from '@toolenv/envs-qa/comparison-v1';
 import compose from '@toolenv/envs-qa/compose-v1';
+import lookup from '@toolenv/envs-qa/lookup-v1';
 import createSearchTool from '@toolenv/tools-search/search-v1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -36,6 +37,7 @@ async function playOracle(env: Env<QaRecord>, task: QaRecord): Promise<Transitio
 }
 
 describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
+  ['lookup-v1', lookup],
   ['bridge-v1', bridge],
   ['comparison-v1', comparison],
   ['compose-v1', compose],

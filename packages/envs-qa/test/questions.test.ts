@@ -6,6 +6,7 @@ import {
   createQuestions,
   createWorld,
   goldTitles,
+  lookupQuestions,
   type QaRecord,
   questionCounts,
   textOf,
@@ -18,7 +19,7 @@ const world = createWorld(7);
 const splits: Split[] = ['train', 'validation', 'test'];
 const texts = new Map(world.documents.map((document) => [document.title, textOf(document)]));
 const vocabulary = new Set(worldVocabulary());
-const families = [bridgeQuestions, comparisonQuestions, composeQuestions];
+const families = [lookupQuestions, bridgeQuestions, comparisonQuestions, composeQuestions];
 const sets = new Map(
   families.map(({ type, draw }) => [
     type,
@@ -68,7 +69,7 @@ describe.each(families)('$type questions', (family) => {
   });
 });
 
-describe.each(['bridge', 'compose'])('%s chains', (type) => {
+describe.each(['lookup', 'bridge', 'compose'])('%s chains', (type) => {
   test('can be followed: each document names the next, the last one the answer', () => {
     const broken = all(type).filter(({ supporting_facts: facts, context, question, answer }) => {
       const sentences = new Map(context);

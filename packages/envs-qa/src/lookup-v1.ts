@@ -1,0 +1,13 @@
+/** The environment `lookup-v1`. */
+import type { EnvDefinition } from '@toolenv/core';
+import type { QaRecord } from './hotpotqa-record.ts';
+import { lookupQuestions } from './lookup-questions.ts';
+import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
+
+const lookup: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
+  name: 'lookup-v1',
+  description: 'One-hop questions about a synthetic world.',
+  questions: lookupQuestions,
+});
+
+export default lookup;
