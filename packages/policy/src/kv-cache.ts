@@ -54,7 +54,7 @@ export class KvCache {
    * least the longest past among them. Slots 0 … n−1 are a view unless most of it would be masked; others are gathered.
    */
   view(slots: readonly number[]): Tensors {
-    this.#reserve(Math.max(...slots) + 1, Math.max(...this.#lengths, 0));
+    this.#reserve(Math.max(...slots) + 1, this.#longest());
     const rounded = roundUp(Math.max(...slots.map((slot) => this.length(slot))));
     // Attending to some masked positions is cheaper than copying the cache.
     const leading = this.#capacity <= 2 * rounded && slots.every((slot, index) => slot === index);
@@ -75,7 +75,7 @@ export class KvCache {
 
   /** Appends the first counts[b] of the S new positions of each slot: `outputs` hold `new.<layer>.key|value` [B, heads, S, size]. */
   append(slots: readonly number[], counts: readonly number[], outputs: Tensors): void {
-    const needed = Math.max(...this.#lengths, ...slots.map((slot, b) => this.length(slot) + counts[b]!));
+    const needed = Math.max(this.#longest(), ...slots.map((slot, b) => this.length(slot) + counts[b]!));
     this.#reserve(Math.max(...slots) + 1, needed);
     for (const [index, buffer] of this.#buffers.entries()) {
       const fresh = outputs[`new.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`]!;
@@ -98,6 +98,10 @@ export class KvCache {
     this.#capacity = 0;
     this.#buffers = this.#empty();
     this.#lengths = [];
+  }
+
+  #longest(): number {
+    return this.#lengths.reduce((longest, length) => Math.max(longest, length), 0);
   }
 
   #empty(): Float32Array[] {

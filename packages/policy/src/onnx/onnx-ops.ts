@@ -271,7 +271,8 @@ export class OnnxOps implements Ops<Value> {
     }) as [Value, Value];
     const width = x.shape.at(-1) as number;
     const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse));
-    const product = (g: Value) => this.#once(`normalised ${y.name} ${g.name}`, () => this.mul(g, normalised()));
+    const product = (g: Value) =>
+      this.#once(`normalised ${y.name} ${g.name}`, () => this.mul(g, normalised()));
     return this.#record([x, weight], y, [
       (g) => {
         // Mean over the axis of g·weight·normalised, as a product with a vector.

@@ -1,0 +1,100 @@
+/** The cache against one that keeps every conversation's keys and values as plain lists. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { KvCache } from '../src/kv-cache.ts';
+import { type Tensors, tensor } from '../src/runtime.ts';
+import { tinyConfig } from './tiny-model.ts';
+
+const heads = tinyConfig.num_key_value_heads;
+const size = tinyConfig.hidden_size / tinyConfig.num_attention_heads;
+const parts = Array.from({ length: tinyConfig.num_hidden_layers }, (_, layer) => [
+  `${layer}.key`,
+  `${layer}.value`,
+]).flat();
+
+/** One number for each part, head and position, the same in all of a head's elements. */
+type Entry = number;
+let written = 0;
+
+function append(cache: KvCache, model: Entry[][], slots: number[], counts: number[]): void {
+  const time = Math.max(...counts);
+  const outputs: Tensors = {};
+  const fresh = slots.map(() => Array.from({ length: time }, () => ++written));
+  for (const [p, part] of parts.entries()) {
+    const data = fresh.flatMap((entries) =>
+      Array.from({ length: heads }, (_, head) =>
+        entries.flatMap((entry) => Array(size).fill(valueOf(entry, p, head))),
+      ).flat(),
+    );
+    outputs[`new.${part}`] = tensor(Float32Array.from(data), [slots.length, heads, time, size]);
+  }
+  cache.append(slots, counts, outputs);
+  for (const [b, slot] of slots.entries()) model[slot]!.push(...fresh[b]!.slice(0, counts[b]));
+}
+
+function valueOf(entry: Entry, part: number, head: number): number {
+  return entry * 100 + part * 10 + head;
+}
+
+function expectSame(cache: KvCache, model: Entry[][], slots: number[]): void {
+  const view = cache.view(slots);
+  const past = view.pastMask!.dims[3]!;
+  expect(view.pastMask!.dims).toEqual([slots.length, 1, 1, past]);
+  for (const [row, slot] of slots.entries()) {
+    const length = model[slot]!.length;
+    expect(cache.length(slot)).toBe(length);
+    const mask = view.pastMask!.data.subarray(row * past, (row + 1) * past);
+    expect([...mask]).toEqual(Array.from({ length: past }, (_, t) => (t < length ? 0 : Math.fround(-1e9))));
+    for (const [p, part] of parts.entries()) {
+      const { data, dims } = view[`past.${part}`]!;
+      expect(dims).toEqual([slots.length, heads, past, size]);
+      for (let head = 0; head < heads; head++) {
+        const start = (row * heads + head) * past * size;
+        const got = Array.from({ length }, (_, t) => data[start + t * size + size - 1]);
+        expect(got).toEqual(model[slot]!.map((entry) => valueOf(entry, p, head)));
+      }
+    }
+  }
+  // Nothing is attended to that is far longer than the longest conversation.
+  const longest = Math.max(...slots.map((slot) => model[slot]!.length));
+  expect(past).toBeLessThanOrEqual(2 * Math.ceil(longest / 32) * 32);
+}
+
+const slotCount = 4;
+const slotsArbitrary = fc.subarray([...Array(slotCount).keys()], { minLength: 1 });
+const action = fc.oneof(
+  fc.record({
+    kind: fc.constant('append' as const),
+    slots: slotsArbitrary,
+    counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: slotCount, maxLength: slotCount }),
+  }),
+  fc.record({
+    kind: fc.constant('truncate' as const),
+    slot: fc.nat(slotCount - 1),
+    length: fc.nat(60),
+  }),
+  fc.record({ kind: fc.constant('swap' as const), a: fc.nat(slotCount - 1), b: fc.nat(slotCount - 1) }),
+  fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
+);
+
+test('holds what was appended through growing, shrinking, truncating and swapping', () => {
+  fc.assert(
+    fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
+      const cache = new KvCache(tinyConfig);
+      const model: Entry[][] = Array.from({ length: slotCount }, () => []);
+      written = 0;
+      for (const one of actions) {
+        if (one.kind === 'append') append(cache, model, one.slots, one.counts.slice(0, one.slots.length));
+        else if (one.kind === 'truncate') {
+          cache.truncate(one.slot, one.length);
+          model[one.slot]!.splice(one.length);
+        } else if (one.kind === 'swap') {
+          cache.swap(one.a, one.b);
+          [model[one.a], model[one.b]] = [model[one.b]!, model[one.a]!];
+        } else expectSame(cache, model, one.slots);
+      }
+      expectSame(cache, model, [...Array(slotCount).keys()]);
+    }),
+    { numRuns: 100 },
+  );
+});
