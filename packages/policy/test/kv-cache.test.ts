@@ -23,7 +23,7 @@ function append(cache: KvCache, model: Entry[][], slots: number[], counts: numbe
   for (const [p, part] of parts.entries()) {
     const data = fresh.flatMap((entries) =>
       Array.from({ length: heads }, (_, head) =>
-        entries.flatMap((entry) => Array(size).fill(valueOf(entry, p, head))),
+        entries.flatMap((entry) => Array(size).fill(numberOf(entry, p, head))),
       ).flat(),
     );
     outputs[`new.${part}`] = tensor(Float32Array.from(data), [slots.length, heads, time, size]);
@@ -32,7 +32,7 @@ function append(cache: KvCache, model: Entry[][], slots: number[], counts: numbe
   for (const [b, slot] of slots.entries()) model[slot]!.push(...fresh[b]!.slice(0, counts[b]));
 }
 
-function valueOf(entry: Entry, part: number, head: number): number {
+function numberOf(entry: Entry, part: number, head: number): number {
   return entry * 100 + part * 10 + head;
 }
 
@@ -51,7 +51,7 @@ function expectSame(cache: KvCache, model: Entry[][], slots: number[]): void {
       for (let head = 0; head < heads; head++) {
         const start = (row * heads + head) * past * size;
         const got = Array.from({ length }, (_, t) => data[start + t * size + size - 1]);
-        expect(got).toEqual(model[slot]!.map((entry) => valueOf(entry, p, head)));
+        expect(got).toEqual(model[slot]!.map((entry) => numberOf(entry, p, head)));
       }
     }
   }

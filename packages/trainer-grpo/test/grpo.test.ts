@@ -1,0 +1,108 @@
+/** The whole algorithm on a bandit, where what it should do is known. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { completeOptions, type TrainEvent } from '@toolenv/core';
+import { type GrpoOptions, grpo, grpoOptions } from '@toolenv/trainer-grpo';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openBandit, Softmax } from './bandit.ts';
+
+let out: string;
+beforeEach(async () => {
+  out = await mkdtemp(join(tmpdir(), 'grpo-'));
+});
+afterEach(() => rm(out, { recursive: true }));
+
+const best = 3;
+
+async function train(
+  softmax: Softmax,
+  options: Partial<GrpoOptions> & { seed?: number; resume?: boolean; signal?: AbortSignal } = {},
+  onEvent: (event: TrainEvent) => void = () => {},
+): Promise<TrainEvent[]> {
+  const { seed = 1, resume, signal, ...rest } = options;
+  const own = { steps: 60, questionsPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
+  const run = { env: openBandit(best), policy: softmax, learner: softmax, out, seed, resume, signal };
+  const events: TrainEvent[] = [];
+  const complete = completeOptions(grpoOptions, own, 'grpo') as unknown as GrpoOptions;
+  for await (const event of grpo.train({ ...complete, ...run })) {
+    events.push(event);
+    onEvent(event);
+  }
+  return events;
+}
+
+test('learns which arm pays', async () => {
+  const softmax = new Softmax();
+  const events = await train(softmax);
+  expect(softmax.probabilities()[best]).toBeGreaterThan(0.95);
+  const rewards = events.flatMap((event) => (event.type === 'rollout' ? [event.metrics.reward!] : []));
+  expect(rewards[0]).toBeCloseTo(1 / 5, 1);
+  expect(rewards.at(-1)).toBeGreaterThan(0.9);
+});
+
+test('learns nothing from the same rewards dealt out at random', async () => {
+  const softmax = new Softmax();
+  await train(softmax, { control: 'shuffled-rewards' });
+  expect(softmax.probabilities()[best]).toBeLessThan(0.5);
+});
+
+test('a penalty holds it near the policy that it began with', async () => {
+  const [free, held] = [new Softmax(), new Softmax()];
+  await train(free, { checkpointEvery: 0 });
+  await rm(join(out, 'checkpoints'), { recursive: true });
+  const events = await train(held, { beta: 1, checkpointEvery: 0 });
+  expect(held.probabilities()[best]).toBeGreaterThan(0.25);
+  expect(held.probabilities()[best]).toBeLessThan(free.probabilities()[best]! - 0.1);
+  const kl = events.flatMap((event) => (event.type === 'update' ? [event.metrics.kl!] : []));
+  expect(kl[0]).toBe(0);
+  expect(kl.at(-1)).toBeGreaterThan(0.01);
+});
+
+test('the first update is the policy gradient by hand', async () => {
+  const softmax = new Softmax();
+  const events = await train(softmax, { steps: 1, questionsPerStep: 1, groupSize: 4 });
+  const [rollout] = events.filter((event) => event.type === 'rollout');
+  const played = rollout!.trajectories.map(({ steps, reward }) => ({
+    arm: Number(steps[0]!.action.text),
+    reward: reward!,
+  }));
+  const mean = played.reduce((sum, { reward }) => sum + reward, 0) / 4;
+  const deviation = Math.sqrt(played.reduce((sum, { reward }) => sum + (reward - mean) ** 2, 0) / 3);
+  expect(deviation).toBeGreaterThan(0);
+  const expected = Array.from({ length: 5 }, (_, arm) =>
+    played.reduce((sum, one) => {
+      const advantage = (one.reward - mean) / (deviation + 1e-6);
+      return sum + (0.5 / 4) * advantage * (Number(one.arm === arm) - 1 / 5);
+    }, 0),
+  );
+  for (const [arm, logit] of softmax.logits.entries()) expect(logit).toBeCloseTo(expected[arm]!, 4);
+});
+
+test('stopped half-way and resumed, it ends with the same bits', async () => {
+  const whole = new Softmax();
+  await train(whole, { steps: 20, checkpointEvery: 4 });
+  await rm(join(out, 'checkpoints'), { recursive: true });
+
+  const stop = new AbortController();
+  const interrupted = train(
+    new Softmax(),
+    { steps: 20, checkpointEvery: 4, signal: stop.signal },
+    (event) => {
+      if (event.type === 'update' && event.step === 10) stop.abort(new Error('enough'));
+    },
+  );
+  await expect(interrupted).rejects.toThrow('enough');
+  // Interrupted between two checkpoints, it keeps every finished step.
+  expect(await readdir(join(out, 'checkpoints'))).toContain('step-10');
+
+  const resumed = new Softmax();
+  const events = await train(resumed, { steps: 20, checkpointEvery: 4, resume: true });
+  expect(events[0]).toMatchObject({ type: 'rollout', step: 11 });
+  expect([...resumed.logits]).toEqual([...whole.logits]);
+});
+
+test('keeps the newest checkpoints only', async () => {
+  await train(new Softmax(), { steps: 10, checkpointEvery: 2 });
+  expect((await readdir(join(out, 'checkpoints'))).sort()).toEqual(['step-10', 'step-6', 'step-8']);
+});
