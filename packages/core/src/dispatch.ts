@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
-import { validate } from './json-schema.ts';
+import { type SchemaMistake, validate } from './json-schema.ts';
 import type { ToolCall } from './message.ts';
 import { nearest } from './nearest.ts';
 import { isParseFailure, type ParseFailure } from './policy.ts';
@@ -53,21 +53,15 @@ async function answer(
   turn: AbortSignal,
 ): Promise<ToolCallRecord> {
   const { limits } = options;
-  const mistake = findMistake(call, index, tools, limits);
-  if (mistake || isParseFailure(call)) {
-    const told = mistake as ModelMistake;
-    return {
-      call,
-      mistake: told,
-      text: bound(describeMistake(told), limits.maxToolCharacters),
-      milliseconds: 0,
-    };
-  }
-  const tool = tools.find(({ name }) => name === call.name)!;
+  if (isParseFailure(call)) return refused(call, malformed(call), limits, 0);
+  const tool = tools.find(({ name }) => name === call.name);
+  const mistake = tool ? findMistake(call, index, tool, limits) : unknownTool(call, tools);
+  if (!tool || mistake) return refused(call, mistake!, limits, 0);
   const start = performance.now();
   const result = await execute(tool, call, options.firstCallIndex + index, options, turn);
-  const text = bound(textOf(result), limits.maxToolCharacters);
-  return { call, result, text, milliseconds: performance.now() - start };
+  const milliseconds = performance.now() - start;
+  if (result.mistake) return refused(call, invalidArguments(tool, result.mistake), limits, milliseconds);
+  return { call, result, text: bound(textOf(result), limits.maxToolCharacters), milliseconds };
 }
 
 async function execute(
@@ -103,51 +97,57 @@ async function execute(
   }
 }
 
-function findMistake(
+function refused(
   call: ToolCall | ParseFailure,
-  index: number,
-  tools: Tool[],
-  limits: EnvLimits,
-): ModelMistake | undefined {
-  if (isParseFailure(call)) {
-    return {
-      code: 'malformed_call',
-      path: '',
-      expected: 'a JSON object {"name": …, "arguments": {…}}',
-      received: call.text.length > 80 ? `${call.text.slice(0, 77)}…` : call.text,
-      hint: call.parseFailure,
-    };
-  }
+  mistake: ModelMistake,
+  { maxToolCharacters }: EnvLimits,
+  milliseconds: number,
+): ToolCallRecord {
+  return { call, mistake, text: bound(describeMistake(mistake), maxToolCharacters), milliseconds };
+}
+
+function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
+  return {
+    code: 'malformed_call',
+    path: '',
+    expected: 'a JSON object {"name": …, "arguments": {…}}',
+    received: text.length > 80 ? `${text.slice(0, 77)}…` : text,
+    hint: parseFailure,
+  };
+}
+
+function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
   const names = tools.map(({ name }) => name);
-  const tool = tools.find(({ name }) => name === call.name);
-  if (!tool) {
-    const near = nearest(call.name, names);
-    const hint = near ? `Did you mean "${near}"?` : `Available tools: ${names.join(', ') || 'none'}.`;
-    return {
-      code: 'unknown_tool',
-      path: '/name',
-      expected: `one of ${JSON.stringify(names)}`,
-      received: call.name,
-      hint,
-    };
-  }
+  const near = nearest(call.name, names);
+  return {
+    code: 'unknown_tool',
+    path: '/name',
+    expected: `one of ${JSON.stringify(names)}`,
+    received: call.name,
+    hint: near ? `Did you mean "${near}"?` : `Available tools: ${names.join(', ') || 'none'}.`,
+  };
+}
+
+function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimits): ModelMistake | undefined {
   if (index >= limits.maxCallsPerTurn) {
-    const expected = `at most ${limits.maxCallsPerTurn} tool calls in one turn`;
     return {
       code: 'too_many_calls',
       path: '',
-      expected,
+      expected: `at most ${limits.maxCallsPerTurn} tool calls in one turn`,
       received: `call ${index + 1}`,
       hint: 'Call again next turn.',
     };
   }
-  const [wrong] = validate(tool.inputSchema, call.arguments);
-  if (!wrong) return undefined;
-  return {
-    code: 'invalid_arguments',
-    ...wrong,
-    hint: `Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`,
-  };
+  const wrong = validate(tool.inputSchema, call.arguments);
+  if (wrong.length === 0) return undefined;
+  // A misspelt name is also a missing one; of the two, the spelling is what to mend.
+  return invalidArguments(tool, wrong.find(({ nearest }) => nearest !== undefined) ?? wrong[0]!);
+}
+
+function invalidArguments(tool: Tool, { nearest, ...wrong }: SchemaMistake): ModelMistake {
+  const near = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
+  const hint = `${near}Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`;
+  return { code: 'invalid_arguments', ...wrong, hint };
 }
 
 function describeMistake({ code, path, expected, received, hint }: ModelMistake): string {

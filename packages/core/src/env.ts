@@ -23,8 +23,10 @@ export interface ModelMistake {
 /** One call of a step: what was asked, what came of it, and how long it took. */
 export interface ToolCallRecord {
   call: ToolCall | ParseFailure;
-  /** The tool's own answer; absent if the call never reached it. */
+  /** The tool's own answer; absent if the call was a mistake. */
   result?: ToolResult;
+  /** Set if the answer was too long to keep: characters and digest of its JSON. `result` is then without content. */
+  cut?: { characters: number; sha256: string };
   mistake?: ModelMistake;
   /** What the model reads, bounded in length. */
   text: string;

@@ -2,6 +2,13 @@
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 
 export { Deadline, type DeadlineOptions } from './deadline.ts';
+export {
+  type ArgumentsSchema,
+  defineTool,
+  type ParsedArguments,
+  type SentArguments,
+  type ToolDefinition,
+} from './define-tool.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
 export type {
   Env,
@@ -24,6 +31,7 @@ export {
 export { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate.ts';
 export { type JsonSchema, type SchemaMistake, validate, validateWithDefaults } from './json-schema.ts';
+export type { FromJsonSchema } from './json-schema-type.ts';
 export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from './learner.ts';
 export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
 export type { ContentBlock, Message, ToolCall, ToolDescription } from './message.ts';
@@ -72,14 +80,7 @@ export {
 export { createRng, deriveSeed, type Rng } from './rng.ts';
 export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout.ts';
 export { type Scripted, scriptedPolicy } from './scripted-policy.ts';
-export {
-  defineTool,
-  type Tool,
-  type ToolAnnotations,
-  type ToolContext,
-  type ToolResult,
-  text,
-} from './tool.ts';
+export { refuse, type Tool, type ToolAnnotations, type ToolContext, type ToolResult, text } from './tool.ts';
 export { type InitialContext, type Meaning, type Start, ToolEnv } from './tool-env.ts';
 export { defineTrainer, type Metrics, type Run, type TrainEvent, type Trainer } from './trainer.ts';
 export { type TrainingRow, toTrainingRows } from './training-row.ts';

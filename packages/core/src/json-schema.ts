@@ -1,6 +1,7 @@
 /** JSON Schema 2020-12 validation of what models write, with mistakes that a model can act on. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv } from 'ajv/dist/ajv.js';
+import { nearest } from './nearest.ts';
 
 /** A JSON Schema, 2020-12. */
 export type JsonSchema = { [keyword: string]: unknown };
@@ -10,10 +11,19 @@ export interface SchemaMistake {
   path: string;
   expected: string;
   received: string;
+  /** The valid name or value that was most likely meant. */
+  nearest?: string;
+}
+
+/** The mistake of what lies at `keys` in `root`. */
+export function mistakeAt(root: unknown, keys: readonly string[], expected: string): SchemaMistake {
+  const path = keys.map((key) => `/${escapePointer(key)}`).join('');
+  return { path, expected, received: describe(at(root, path)) };
 }
 
 // Formats are annotations in 2020-12 (Validation §7.2.1), and ajv without them would write a warning for each.
-const settings = { allErrors: true, strict: false, validateFormats: false } as const;
+// Verbose errors carry the schema that they come from, whose names are what a model may have meant.
+const settings = { allErrors: true, strict: false, validateFormats: false, verbose: true } as const;
 const ajv = new Ajv2020(settings);
 /** Many MCP servers still publish draft-07 schemas, and say so. */
 const draft07 = new Ajv(settings);
@@ -48,16 +58,33 @@ function mistakes(check: ValidateFunction, value: unknown): SchemaMistake[] {
   return (check.errors ?? []).map((error) => toMistake(error, value));
 }
 
-function toMistake(error: ErrorObject, root: unknown): SchemaMistake {
-  const property = error.params.missingProperty ?? error.params.additionalProperty;
-  const path =
-    property === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(String(property))}`;
-  const allowed = error.params.allowedValues ? `: ${JSON.stringify(error.params.allowedValues)}` : '';
+function toMistake(
+  { instancePath, keyword, message, params, parentSchema }: ErrorObject,
+  root: unknown,
+): SchemaMistake {
+  const property = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const path = property === undefined ? instancePath : `${instancePath}/${escapePointer(String(property))}`;
+  const allowed: unknown = params.allowedValues ?? params.allowedValue;
+  const received = at(root, path);
+  const near =
+    keyword === 'enum'
+      ? nearestOf(received, allowed)
+      : keyword === 'additionalProperties' &&
+        nearestOf(property, Object.keys(parentSchema?.properties ?? {}));
   return {
     path,
-    expected: `${error.message ?? error.keyword}${allowed}`,
-    received: describe(at(root, path)),
+    expected: `${message ?? keyword}${allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`}`,
+    received: describe(received),
+    ...(near && { nearest: near }),
   };
+}
+
+function nearestOf(value: unknown, choices: unknown): string | undefined {
+  if (typeof value !== 'string' || !Array.isArray(choices)) return undefined;
+  return nearest(
+    value,
+    choices.filter((choice) => typeof choice === 'string'),
+  );
 }
 
 function escapePointer(key: string): string {
@@ -67,7 +94,9 @@ function escapePointer(key: string): string {
 function at(root: unknown, pointer: string): unknown {
   let value = root;
   for (const key of pointer.split('/').slice(1)) {
-    value = (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')];
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    const owned = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+    value = owned ? (value as Record<string, unknown>)[name] : undefined;
   }
   return value;
 }

@@ -11,7 +11,7 @@ export interface OpenEnvOptions<Options = Record<string, unknown>> {
   /** Seeds whatever the environment generates when it opens. */
   seed: number;
   /** Role → tool, in place of the environment's default: a factory, or the reference of a tool plugin. */
-  tools?: Record<string, ToolFactory | string>;
+  tools?: Record<string, ToolFactory<never> | string>;
   /** Folder that plugins are looked for from. Default: the working folder. */
   from?: string;
 }
@@ -39,7 +39,9 @@ export async function openEnv(
   const chosen: Record<string, ToolFactory> = {};
   for (const [role, fallback] of Object.entries(definition.roles)) {
     const tool = tools[role] ?? fallback;
-    chosen[role] = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
+    const factory = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
+    // What a role's tool is given is agreed between the environment and the tool; no type can follow it here.
+    chosen[role] = factory as ToolFactory;
   }
 
   const open = await definition.open({ options: complete, seed, tools: chosen });

@@ -1,4 +1,5 @@
 /** ToolEnv: "what it means". Authors say how an episode begins, what results and answers are worth; the rest is here. */
+import { boundRecord } from './bound-record.ts';
 import { dispatch } from './dispatch.ts';
 import type { Env, EnvSpec, Observation, ToolCallRecord, Transition } from './env.ts';
 import { isInfrastructure, ToolEnvError } from './errors.ts';
@@ -47,7 +48,10 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
   protected abstract tools(state: State): Tool[];
   /** A turn without a tool call: what the answer is worth. */
   protected abstract onAnswer(state: State, text: string): Meaning | Promise<Meaning>;
-  /** After a turn's tool calls: process rewards, an early end, another context. Default: append and go on. */
+  /**
+   * After a turn's tool calls, their results whole: process rewards, an early end, another context. Default: append and
+   * go on.
+   */
   protected onToolResults(_state: State, _calls: ToolCallRecord[]): Meaning | Promise<Meaning> {
     return {};
   }
@@ -133,7 +137,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
       observation: this.#observe(episode),
       rewards: cut ? scoreTruncation(this.spec.rewards, rewards) : rewards,
       outcome,
-      calls,
+      calls: calls.map(boundRecord),
       info: meaning.info ?? {},
     };
   }

@@ -1,5 +1,5 @@
 /** Tool: "what happened". The shape of an MCP tool, so that MCP servers adapt without loss. A Tool never rewards. */
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema, SchemaMistake } from './json-schema.ts';
 import type { ContentBlock } from './message.ts';
 import type { Rng } from './rng.ts';
 
@@ -18,6 +18,8 @@ export interface ToolResult<Data = unknown> {
   structuredContent?: Data;
   /** The tool ran and says that the call failed: the model's mistake, not the machine's. */
   isError?: boolean;
+  /** The arguments were wrong in a way that the schema cannot say: told to the model as `invalid_arguments`. */
+  mistake?: SchemaMistake;
 }
 
 /** Hints about behaviour, as MCP defines them. */
@@ -42,14 +44,13 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   close?(): Promise<void>;
 }
 
-/** Declares a tool. `Args` types the argument of `execute`; the schema is what the model sees and is held to. */
-export function defineTool<Args = Record<string, unknown>, Data = unknown>(
-  tool: Tool<Args, Data>,
-): Tool<Args, Data> {
-  return tool;
-}
-
 /** A result of one text block. */
 export function text(content: string): ToolResult<never> {
   return { content: [{ type: 'text', text: content }] };
+}
+
+/** A result that refuses the arguments and says where they are wrong, like a schema does. */
+export function refuse(mistake: SchemaMistake): ToolResult<never> {
+  const told = `${mistake.path || 'arguments'}: expected ${mistake.expected}; received ${mistake.received}.`;
+  return { content: [{ type: 'text', text: told }], isError: true, mistake };
 }

@@ -1,5 +1,15 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type Action, type Meaning, type Tool, ToolEnvError, terminated } from '../src/index.ts';
+import {
+  type Action,
+  type Meaning,
+  type Tool,
+  type ToolCallRecord,
+  ToolEnvError,
+  type ToolResult,
+  terminated,
+  text,
+} from '../src/index.ts';
 import { climb, LadderEnv } from './ladder-env.ts';
 
 const start = { task: { goal: 3 }, seed: 1 };
@@ -127,4 +137,48 @@ test('hooks may wait; their infrastructure faults abort and their bugs throw', a
   const down = new ToolEnvError('infrastructure.judge', 'The judge is down.');
   expect((await judge(() => Promise.reject(down))).outcome).toMatchObject({ kind: 'aborted', cause: down });
   await expect(judge(() => Promise.reject(new TypeError('bug')))).rejects.toThrow('bug');
+});
+
+/** A step whose call is answered with `result`, and the records that the environment's hook saw. */
+async function answeredWith(result: ToolResult) {
+  let seen: ToolCallRecord[] = [];
+  class Watching extends LadderEnv {
+    protected override onToolResults(_: unknown, calls: ToolCallRecord[]): Meaning {
+      seen = calls;
+      return {};
+    }
+  }
+  const env = new Watching({ ...climb, execute: async () => result });
+  await env.reset(start);
+  return { transition: await env.step(calling(1)), seen };
+}
+
+test('the environment reads a long result whole; the record keeps its size and digest', async () => {
+  const long: ToolResult = { ...text('x'.repeat(10_000_000)), structuredContent: { rows: 3 }, isError: true };
+  const { transition, seen } = await answeredWith(long);
+  expect(seen[0]!.result).toBe(long);
+  const [record] = transition.calls;
+  const json = JSON.stringify(long);
+  expect(record!.result).toEqual({ content: [], isError: true });
+  expect(record!.cut).toEqual({
+    characters: json.length,
+    sha256: createHash('sha256').update(json).digest('hex'),
+  });
+  expect(record!.text).toHaveLength('x'.repeat(60).length + ' […9999947 characters cut]'.length);
+  expect(JSON.stringify(transition).length).toBeLessThan(2000);
+});
+
+test('a short result is kept as it is', async () => {
+  const short = { ...text('x'.repeat(1000)), structuredContent: { rows: 3 } };
+  const { transition } = await answeredWith(short);
+  expect(transition.calls[0]!.result).toBe(short);
+  expect(transition.calls[0]).not.toHaveProperty('cut');
+});
+
+test('a result that is no JSON value is the tool’s fault', async () => {
+  const { transition } = await answeredWith({ content: [], structuredContent: { rows: 3n } });
+  expect(transition.outcome).toMatchObject({
+    kind: 'aborted',
+    cause: { code: 'infrastructure.tool_failed', message: expect.stringContaining('"climb" failed') },
+  });
 });

@@ -1,5 +1,5 @@
 /** The `search-v1` tool: finds documents by their words. */
-import { defineTool, type Tool, ToolEnvError, type ToolFactory } from '@toolenv/core';
+import { defineTool, ToolEnvError, type ToolFactory, type ToolResult } from '@toolenv/core';
 import type { SearchDocument, SearchHit } from './document.ts';
 import { createSearchIndex } from './search-index.ts';
 
@@ -10,10 +10,6 @@ export interface SearchMaterial {
   topK: number;
   /** Keeps the index on disk from run to run. Default: in memory. */
   folder?: string;
-}
-
-export interface SearchArguments {
-  query: string;
 }
 
 export interface SearchData {
@@ -29,7 +25,7 @@ const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, 
     throw new ToolEnvError('usage.top_k', `topK is ${topK}: set it to an integer of 1 or more.`);
   }
   const index = await createSearchIndex({ documents, folder });
-  const tool = defineTool<SearchArguments, SearchData>({
+  return defineTool({
     name: 'search',
     description: 'Find documents.',
     inputSchema: {
@@ -39,15 +35,13 @@ const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, 
       additionalProperties: false,
     },
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-    async execute({ query }, { signal }) {
+    async execute({ query }, { signal }): Promise<ToolResult<SearchData>> {
       signal.throwIfAborted();
       const hits = await index.search(query, topK);
       return { content: [{ type: 'text', text: describe(hits) }], structuredContent: { documents: hits } };
     },
     close: () => index.close(),
   });
-  // The environment validates arguments against inputSchema before execute sees them.
-  return tool as unknown as Tool;
 };
 
 export default createSearchTool;
