@@ -5,7 +5,7 @@ import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
 import { type SchemaMistake, validate } from './json-schema.ts';
-import type { ToolCall } from './message.ts';
+import type { ContentBlock, ToolCall } from './message.ts';
 import { nearest } from './nearest.ts';
 import { isParseFailure, type ParseFailure } from './policy.ts';
 import { createRng } from './rng.ts';
@@ -155,10 +155,15 @@ function describeMistake({ code, path, expected, received, hint }: ModelMistake)
 }
 
 function textOf(result: ToolResult): string {
-  const blocks = result.content.map((block) =>
-    block.type === 'text' ? String(block.text) : `[${block.type}]`,
-  );
-  return (result.isError ? 'Error: ' : '') + blocks.join('\n');
+  return (result.isError ? 'Error: ' : '') + result.content.map(textOfBlock).join('\n');
+}
+
+/** What a policy that reads text gets of a block: its text, else what it is. */
+function textOfBlock(block: ContentBlock): string {
+  if (block.type === 'text') return String(block.text);
+  if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
+  const resource = block.type === 'resource' ? (block.resource as { text?: string }) : undefined;
+  return resource?.text ?? `[${block.type}]`;
 }
 
 /** At most `limit` UTF-16 units of `text`, never half of a surrogate pair, and a note of how much was cut. */

@@ -34,7 +34,7 @@ export { type JsonSchema, type SchemaMistake, validate, validateWithDefaults } f
 export type { FromJsonSchema } from './json-schema-type.ts';
 export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from './learner.ts';
 export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
-export type { ContentBlock, Message, ToolCall, ToolDescription } from './message.ts';
+export type { ContentBlock, EmbeddedResource, Message, ToolCall, ToolDescription } from './message.ts';
 export { nearest } from './nearest.ts';
 export { type OpenEnvOptions, openEnv } from './open-env.ts';
 export { completeOptions } from './options.ts';

@@ -141,6 +141,22 @@ test('an abort of the caller is thrown as it is, even if it came before', async 
   ).rejects.toBe(reason);
 });
 
+test('the model reads the text of embedded resources, and what other blocks are', async () => {
+  const content = [
+    { type: 'text', text: 'see' },
+    { type: 'resource', resource: { uri: 'file:///a', text: 'its text' } },
+    { type: 'resource', resource: { uri: 'file:///b', blob: 'AAAA' } },
+    { type: 'resource_link', uri: 'file:///c', name: 'c' },
+    { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+  ];
+  const mixed = tool('mixed', async () => ({ content }));
+  const [record] = await dispatch([call('mixed')], [mixed], {
+    ...options,
+    limits: { ...options.limits, maxToolCharacters: 999 },
+  });
+  expect(record!.text).toBe('see\nits text\n[resource]\n[resource_link file:///c]\n[image]');
+});
+
 test('no timeout means none', async () => {
   const limits = { ...options.limits, toolTimeout: Number.POSITIVE_INFINITY };
   const slow = tool('slow', async () => sleep(5, text('done')));

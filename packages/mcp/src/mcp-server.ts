@@ -1,0 +1,78 @@
+/** McpServer: which server to use, and how it is written on a command line. */
+import { ToolEnvError } from '@toolenv/core';
+import type { McpClient } from './mcp-client.ts';
+
+/** A server run as a process that speaks over stdin and stdout. No shell is involved. */
+export interface McpCommand {
+  /** Found on PATH. On Windows, launchers such as npx are `{ command: 'cmd', args: ['/c', 'npx', …] }`. */
+  command: string;
+  args?: readonly string[];
+  /** Added to the few variables that are safe to pass on (HOME, PATH, …); the rest of `process.env` is not. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+}
+
+/** A server that speaks Streamable HTTP. */
+export interface McpUrl {
+  url: string | URL;
+  /** Sent with each request, as `Authorization`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A client that is connected already. Who opened it closes it. */
+export interface McpClientGiven {
+  client: McpClient;
+}
+
+/** A server that can be connected to again and again. */
+export type McpEndpoint = McpCommand | McpUrl;
+export type McpServer = McpEndpoint | McpClientGiven;
+
+/** Names a server in errors, without a URL's credentials or query. */
+export function describeServer(server: McpServer): string {
+  if ('client' in server) return 'the given MCP client';
+  if ('command' in server) return `MCP server \`${[server.command, ...(server.args ?? [])].join(' ')}\``;
+  const { origin, pathname } = toUrl(server.url);
+  return `MCP server ${origin}${pathname}`;
+}
+
+/** @throws ToolEnvError `usage.mcp_url` for anything but an http or https URL. */
+export function toUrl(url: string | URL): URL {
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed && /^https?:$/.test(parsed.protocol)) return parsed;
+  const message = `"${url}" is no MCP server: give an http or https URL, such as http://127.0.0.1:3000/mcp.`;
+  throw new ToolEnvError('usage.mcp_url', message);
+}
+
+/**
+ * The server that a text names: an http or https URL, else a command and its arguments. Quotes and backslashes keep
+ * spaces in a word, as in a POSIX shell; nothing else of a shell is understood, and none is run.
+ * @throws ToolEnvError `usage.mcp_url`, or `usage.mcp_command` for an empty text or an open quote.
+ */
+export function parseServer(text: string): McpEndpoint {
+  if (/^https?:\/\//i.test(text.trim())) return { url: toUrl(text.trim()).href };
+  const [command, ...args] = splitWords(text);
+  if (command !== undefined) return { command, args };
+  const message = 'No MCP server named: give a URL, or a command such as "npx -y @scope/server".';
+  throw new ToolEnvError('usage.mcp_command', message);
+}
+
+/** Words of POSIX shell quoting (POSIX.1-2024, XCU 2.2), without expansions. */
+function splitWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  const parts = /\s+|'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)|(['"\\])/g;
+  for (const [, single, double, escaped, plain, open] of text.matchAll(parts)) {
+    if (open !== undefined) {
+      const message = `The command \`${text}\` has an open ${open}: close it, or put it in other quotes.`;
+      throw new ToolEnvError('usage.mcp_command', message);
+    }
+    const piece = single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? plain;
+    if (piece !== undefined) word = (word ?? '') + piece;
+    else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}

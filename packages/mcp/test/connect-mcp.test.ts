@@ -1,0 +1,336 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dispatch, type ToolResult } from '@toolenv/core';
+import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { badServer, context, groupLives, realServer } from './servers.ts';
+
+const dispatchOptions = {
+  limits: { maxTurns: 1, maxCallsPerTurn: 9, toolTimeout: 10_000, maxToolCharacters: 10_000 },
+  episodeId: 'e',
+  seed: 1,
+  firstCallIndex: 0,
+};
+
+function toolOf(connection: McpConnection, name: string) {
+  const tool = connection.tools.find((tool) => tool.name === name);
+  if (!tool) throw new Error(`no tool ${name}`);
+  return tool;
+}
+
+function call(
+  connection: McpConnection,
+  name: string,
+  args: Record<string, unknown> = {},
+  signal?: AbortSignal,
+) {
+  return toolOf(connection, name).execute(args, context(signal));
+}
+
+/** The kernel may need a moment to bury what was killed. */
+async function ended({ pid }: McpConnection): Promise<void> {
+  await expect.poll(() => groupLives(pid!)).toBe(false);
+}
+
+function firstText({ content }: ToolResult): string {
+  return String((content[0] as { text: string }).text);
+}
+
+describe('server-everything', () => {
+  let everything: McpConnection;
+  const progress: McpCallProgress[] = [];
+  beforeAll(async () => {
+    process.env.TOOLENV_TEST_SECRET = 'hush';
+    everything = await connectMcp(
+      { ...realServer('everything'), env: { GIVEN: 'on purpose' } },
+      { onProgress: (report) => progress.push(report) },
+    );
+  });
+  afterAll(() => everything.close());
+
+  test('lists its tools as it describes them, but for those that run only as tasks', () => {
+    const names = everything.tools.map(({ name }) => name);
+    expect(names).toContain('echo');
+    expect(names).not.toContain('simulate-research-query');
+    const structured = toolOf(everything, 'get-structured-content');
+    expect(structured.outputSchema).toMatchObject({ required: ['temperature', 'conditions', 'humidity'] });
+    expect(structured.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
+    expect(structured.definition.title).toBe('Get Structured Content Tool');
+  });
+
+  test('calls', async () => {
+    expect(await call(everything, 'echo', { message: 'hello' })).toEqual({
+      content: [{ type: 'text', text: 'Echo: hello' }],
+    });
+  });
+
+  test('structured content', async () => {
+    const result = await call(everything, 'get-structured-content', { location: 'Chicago' });
+    expect(result.structuredContent).toEqual({
+      temperature: 36,
+      conditions: 'Light rain / drizzle',
+      humidity: 82,
+    });
+  });
+
+  test('images, annotations, resources and links pass through whole', async () => {
+    const image = (await call(everything, 'get-tiny-image')).content[1]!;
+    expect(image).toMatchObject({ type: 'image', mimeType: 'image/png' });
+    expect(
+      Buffer.from(String((image as { data: string }).data), 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    const annotated = await call(everything, 'get-annotated-message', { messageType: 'error' });
+    expect(annotated.content[0]).toMatchObject({
+      annotations: { priority: 1, audience: ['user', 'assistant'] },
+    });
+    const reference = await call(everything, 'get-resource-reference', {
+      resourceType: 'Text',
+      resourceId: 1,
+    });
+    expect(reference.content[1]).toMatchObject({
+      type: 'resource',
+      resource: { uri: 'demo://resource/dynamic/text/1', mimeType: 'text/plain' },
+    });
+    const links = await call(everything, 'get-resource-links', { count: 2 });
+    expect(links.content.filter(({ type }) => type === 'resource_link')).toHaveLength(2);
+  });
+
+  test('a model reads the text of a resource', async () => {
+    const asked = {
+      id: '1',
+      name: 'get-resource-reference',
+      arguments: { resourceType: 'Text', resourceId: 1 },
+    };
+    const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
+    expect(record!.text).toContain('Resource 1: This is a plaintext resource');
+  });
+
+  test('progress, and its order', async () => {
+    await call(everything, 'trigger-long-running-operation', { duration: 0.2, steps: 4 });
+    expect(progress.map(({ progress, total, tool }) => [progress, total, tool])).toEqual(
+      [1, 2, 3, 4].map((step) => [step, 4, 'trigger-long-running-operation']),
+    );
+  });
+
+  test('wrong arguments are the model’s mistake: refused before the call, or by the server', async () => {
+    const asked = { id: '1', name: 'get-sum', arguments: { a: 'one', b: 2 } };
+    const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
+    expect(record!.mistake).toMatchObject({ code: 'invalid_arguments', path: '/a', received: '"one"' });
+    const refused = await call(everything, 'get-sum', { a: 'one', b: 2 });
+    expect(refused.isError).toBe(true);
+    expect(firstText(refused)).toMatch(/invalid arguments.*get-sum/is);
+  });
+
+  test('an aborted call rejects at once with the reason, and the connection lives', async () => {
+    const leave = new AbortController();
+    const reason = new Error('enough');
+    const start = performance.now();
+    const late = call(everything, 'trigger-long-running-operation', { duration: 20, steps: 1 }, leave.signal);
+    setTimeout(() => leave.abort(reason), 50);
+    await expect(late).rejects.toBe(reason);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(firstText(await call(everything, 'echo', { message: 'still here' }))).toBe('Echo: still here');
+  });
+
+  test('its process knows no variable of ours but the given and the safe ones', async () => {
+    const seen = JSON.parse(firstText(await call(everything, 'get-env')));
+    expect(seen.GIVEN).toBe('on purpose');
+    expect(seen.TOOLENV_TEST_SECRET).toBeUndefined();
+    const safe = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'GIVEN'];
+    expect(Object.keys(seen).filter((name) => !safe.includes(name))).toEqual([]);
+  });
+});
+
+describe('the other real servers', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'toolenv-mcp-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('filesystem reads what it may, and says so when it may not', async () => {
+    await writeFile(join(folder, 'note.txt'), 'a note');
+    const files = await connectMcp(realServer('filesystem', folder));
+    const read = await call(files, 'read_text_file', { path: join(folder, 'note.txt') });
+    expect(firstText(read)).toBe('a note');
+    expect(read.structuredContent).toEqual({ content: 'a note' });
+    const refused = await call(files, 'read_text_file', { path: '/etc/passwd' });
+    expect(refused.isError).toBe(true);
+    expect(firstText(refused)).toMatch(/outside allowed directories/);
+    await files.close();
+    await ended(files);
+  });
+
+  test('memory keeps a graph in the file that its environment names', async () => {
+    const env = { MEMORY_FILE_PATH: join(folder, 'graph.jsonl') };
+    const memory = await connectMcp({ ...realServer('memory'), env });
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote programs'] }];
+    await call(memory, 'create_entities', { entities });
+    const { structuredContent } = await call(memory, 'read_graph');
+    expect(structuredContent).toMatchObject({ entities, relations: [] });
+    await memory.close();
+    await ended(memory);
+  });
+
+  test('sequential-thinking', async () => {
+    const thinking = await connectMcp(realServer('sequential-thinking'), { only: ['sequentialthinking'] });
+    const thought = { thought: 'first', thoughtNumber: 1, totalThoughts: 2, nextThoughtNeeded: true };
+    const { structuredContent } = await call(thinking, 'sequentialthinking', thought);
+    expect(structuredContent).toMatchObject({ thoughtNumber: 1, thoughtHistoryLength: 1 });
+    await thinking.close();
+    await ended(thinking);
+  });
+});
+
+describe('a server that misbehaves', () => {
+  let bad: McpConnection;
+  const connect = async (options = {}) => {
+    bad = await connectMcp(badServer, { closeGrace: 300, ...options });
+    return bad;
+  };
+
+  test('all pages of its list, and the new list when it changes', async () => {
+    let changed = () => {};
+    const change = new Promise<void>((resolve) => {
+      changed = resolve;
+    });
+    await connect({ onToolsChanged: () => changed() });
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['chatter', 'grow']);
+    const grown = await call(bad, 'grow');
+    expect(grown.structuredContent).toEqual({ size: 3 });
+    await change;
+    expect(bad.tools.at(-1)!.name).toBe('grown-2');
+    await bad.close();
+  });
+
+  test('a cancelled call is cancelled on the server', async () => {
+    await connect();
+    const leave = new AbortController();
+    const waiting = call(bad, 'wait', {}, leave.signal);
+    setTimeout(() => leave.abort(new Error('enough')), 20);
+    await expect(waiting).rejects.toThrow('enough');
+    expect(firstText(await call(bad, 'cancelled'))).toBe('1');
+    await bad.close();
+  });
+
+  test('a protocol error about the arguments is a result, any other is infrastructure', async () => {
+    await connect();
+    const refused = await call(bad, 'refuse');
+    expect(refused).toMatchObject({ isError: true });
+    expect(firstText(refused)).toContain('mood is wrong');
+    await expect(call(bad, 'fail')).rejects.toMatchObject({
+      code: 'infrastructure.mcp_error',
+      message: expect.stringContaining('no disk'),
+    });
+    await expect(call(bad, 'grow', { wrong: true })).rejects.toMatchObject({
+      code: 'infrastructure.mcp_result',
+      message: expect.stringContaining('structuredContent/size'),
+    });
+    expect(firstText(await call(bad, 'chatter'))).toBe('ok');
+    await bad.close();
+  });
+
+  test('a crash in mid-call rejects every call in flight, and later ones', async () => {
+    await connect();
+    const waiting = call(bad, 'wait');
+    const crash = call(bad, 'crash');
+    const closed = {
+      code: 'infrastructure.mcp_closed',
+      message: expect.stringMatching(/exited with code 3; its stderr ends: out of luck/),
+    };
+    await Promise.all([
+      expect(waiting).rejects.toMatchObject(closed),
+      expect(crash).rejects.toMatchObject(closed),
+    ]);
+    await expect(call(bad, 'cancelled')).rejects.toMatchObject(closed);
+    expect(bad.lost).toMatchObject(closed);
+    await ended(bad);
+    await bad.close();
+  });
+
+  test('a call without an answer ends after callTimeout', async () => {
+    await connect({ callTimeout: 100 });
+    await expect(call(bad, 'wait')).rejects.toMatchObject({ code: 'infrastructure.mcp_timeout' });
+    expect(firstText(await call(bad, 'cancelled'))).toBe('1');
+    await bad.close();
+  });
+
+  test('close ends a server that hangs', async () => {
+    await connect();
+    const hanging = call(bad, 'hang');
+    hanging.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(groupLives(bad.pid!)).toBe(true);
+    await bad.close();
+    await ended(bad);
+    await expect(hanging).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  });
+
+  test('close ends a server that ignores SIGTERM, and what it started', async () => {
+    await connect();
+    await call(bad, 'stubborn');
+    const child = Number(firstText(await call(bad, 'child')));
+    expect(() => process.kill(child, 0)).not.toThrow();
+    await bad.close();
+    await ended(bad);
+    expect(bad.lost).toMatchObject({ code: 'infrastructure.mcp_closed' });
+  });
+
+  test('a child that holds the pipe of a killed server does not keep its end a secret', async () => {
+    await connect();
+    await call(bad, 'child');
+    const waiting = call(bad, 'wait');
+    process.kill(bad.pid!, 'SIGKILL');
+    await expect(waiting).rejects.toMatchObject({
+      code: 'infrastructure.mcp_closed',
+      message: expect.stringContaining('ended by SIGKILL'),
+    });
+    await ended(bad);
+  });
+});
+
+describe('what is not there', () => {
+  test('no such command', async () => {
+    await expect(connectMcp({ command: 'no-such-command' })).rejects.toMatchObject({
+      code: 'usage.mcp_command',
+      message: expect.stringContaining('ENOENT'),
+    });
+  });
+
+  test('a command that is no server', async () => {
+    const args = ['-e', 'console.error("I am no server"); process.exit(7)'];
+    await expect(connectMcp({ command: process.execPath, args })).rejects.toMatchObject({
+      code: 'infrastructure.mcp_connect',
+      message: expect.stringMatching(/exited with code 7; its stderr ends: I am no server/),
+    });
+  });
+
+  test('a command that says nothing', async () => {
+    const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
+    const connecting = connectMcp(silent, { connectTimeout: 300, closeGrace: 100 });
+    await expect(connecting).rejects.toMatchObject({
+      code: 'infrastructure.mcp_connect',
+      message: expect.stringContaining('within 0.3 s'),
+    });
+  });
+
+  test('a misspelt tool, and a URL that is none', async () => {
+    await expect(connectMcp(realServer('memory'), { only: ['reed_graph'] })).rejects.toMatchObject({
+      code: 'usage.mcp_tool',
+      message: expect.stringContaining('Did you mean "read_graph"?'),
+    });
+    await expect(connectMcp({ url: 'ftp://host/mcp' })).rejects.toMatchObject({ code: 'usage.mcp_url' });
+    await expect(connectMcp({ url: 'http://127.0.0.1:9/mcp' })).rejects.toMatchObject({
+      code: 'infrastructure.mcp_connect',
+    });
+  });
+
+  test('connecting stops with its signal', async () => {
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(connectMcp(realServer('memory'), { signal })).rejects.toBe(reason);
+  });
+});

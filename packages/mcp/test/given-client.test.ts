@@ -1,0 +1,107 @@
+/** Clients that someone else opened, of both versions of the SDK, or objects of their shape. */
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { connectMcp, type McpClient, type McpRequestOptions } from '@toolenv/mcp';
+import { describe, expect, test } from 'vitest';
+import { badServer, context, realServer } from './servers.ts';
+
+const us = { name: 'test', version: '1.0.0' };
+
+async function openV1({ command, args = [] } = realServer('everything')) {
+  const client = new ClientV1(us);
+  await client.connect(new StdioV1({ command, args: [...args], stderr: 'ignore' }));
+  return client;
+}
+
+async function openV2({ command, args = [] } = realServer('everything')) {
+  const client = new ClientV2(us);
+  await client.connect(new StdioV2({ command, args: [...args], stderr: 'ignore' }));
+  return client;
+}
+
+describe.each([
+  ['version 1', openV1],
+  ['version 2', openV2],
+])('a client of %s', (_, open) => {
+  test('lists, calls, reports progress, cancels, and stays open', async () => {
+    const client = await open();
+    const steps: number[] = [];
+    const connection = await connectMcp({ client }, { onProgress: ({ progress }) => steps.push(progress) });
+    const tool = (name: string) => connection.tools.find((tool) => tool.name === name)!;
+    expect(await tool('get-sum').execute({ a: 2, b: 3 }, context())).toMatchObject({
+      content: [{ type: 'text', text: 'The sum of 2 and 3 is 5.' }],
+    });
+    expect(await tool('get-sum').execute({ a: 'two', b: 3 }, context())).toMatchObject({ isError: true });
+    const reason = new Error('enough');
+    const long = tool('trigger-long-running-operation');
+    const late = long.execute({ duration: 0.4, steps: 4 }, context(AbortSignal.timeout(250)));
+    await expect(late).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(steps.length).toBeGreaterThan(0);
+    await expect(long.execute({}, context(AbortSignal.abort(reason)))).rejects.toBe(reason);
+    await connection.close();
+    await expect(tool('echo').execute({ message: 'x' }, context())).rejects.toMatchObject({
+      code: 'infrastructure.mcp_closed',
+    });
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    await client.close();
+  });
+
+  test('the server’s crash is infrastructure', async () => {
+    const client = await open(badServer);
+    const { tools } = await connectMcp({ client });
+    const crash = tools.find(({ name }) => name === 'crash')!;
+    await expect(crash.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+    await client.close();
+  });
+});
+
+test('any object with listTools and callTool', async () => {
+  const seen: unknown[] = [];
+  const client: McpClient = {
+    async listTools(params) {
+      const name = params?.cursor ?? 'first';
+      const inputSchema = { type: 'object' };
+      return { tools: [{ name, inputSchema }], nextCursor: name === 'first' ? 'second' : undefined };
+    },
+    async callTool(params: { name: string }, options?: McpRequestOptions) {
+      seen.push(options?.signal);
+      return { content: [{ type: 'text', text: params.name }], _meta: { cost: 1 } };
+    },
+  };
+  const { tools } = await connectMcp({ client });
+  expect(tools.map(({ name }) => name)).toEqual(['first', 'second']);
+  const { signal } = new AbortController();
+  expect(await tools[1]!.execute({}, context(signal))).toEqual({
+    content: [{ type: 'text', text: 'second' }],
+    _meta: { cost: 1 },
+  });
+  expect(seen).toEqual([signal]);
+});
+
+test('a result without content is the server’s fault', async () => {
+  const client: McpClient = {
+    listTools: async () => ({ tools: [{ name: 'odd', inputSchema: { type: 'object' } }] }),
+    callTool: async () => ({ toolResult: 1 }),
+  };
+  const { tools } = await connectMcp({ client });
+  await expect(tools[0]!.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_result' });
+});
+
+test('a schema that cannot be used is told at once, and can be left out', async () => {
+  const client: McpClient = {
+    listTools: async () => ({
+      tools: [
+        { name: 'good', inputSchema: { type: 'object' } },
+        { name: 'odd', inputSchema: { $ref: '#/nowhere' } },
+      ],
+    }),
+    callTool: async () => ({ content: [] }),
+  };
+  await expect(connectMcp({ client })).rejects.toMatchObject({
+    code: 'infrastructure.mcp_schema',
+    message: expect.stringContaining('"odd"'),
+  });
+  expect((await connectMcp({ client }, { only: ['good'] })).tools).toHaveLength(1);
+});

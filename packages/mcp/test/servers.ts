@@ -1,0 +1,32 @@
+/** The servers that tests start: the real ones from npm, and one that misbehaves on demand. */
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { McpCommand } from '@toolenv/mcp';
+
+const require = createRequire(import.meta.url);
+
+export function realServer(
+  name: 'everything' | 'filesystem' | 'memory' | 'sequential-thinking',
+  ...args: string[]
+): McpCommand {
+  const json = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  return { command: process.execPath, args: [join(dirname(json), 'dist', 'index.js'), ...args] };
+}
+
+export const badServer: McpCommand = {
+  command: process.execPath,
+  args: [join(import.meta.dirname, 'bad-server.js')],
+};
+
+/** Whether the process that was started as the head of a group, or anyone in that group, runs. */
+export function groupLives(pid: number): boolean {
+  const processes = execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
+  // Those that have ended and whose parent has not asked for their exit code yet (Z) run no more.
+  return processes.some((line) => new RegExp(`^\\s*${pid}\\s+[^Z]`).test(line));
+}
+
+/** A context of one call, as an environment gives it. */
+export function context(signal: AbortSignal = new AbortController().signal) {
+  return { signal, rng: { int: () => 0 } as never, episodeId: 'episode', callIndex: 0 };
+}
