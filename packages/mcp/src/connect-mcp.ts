@@ -28,6 +28,11 @@ export interface McpOptions {
   callTimeout?: number;
   /** Milliseconds that a server process has to end after its input ended, and again after SIGTERM. Default 2,000. */
   closeGrace?: number;
+  /**
+   * Milliseconds that a server has to answer a ping after a call got no answer; without one it is given up, and its
+   * process ended. Default 5,000.
+   */
+  pingTimeout?: number;
   /** Told how far calls have come, by servers that say so. */
   onProgress?(progress: McpCallProgress): void;
   /** Told the new tools after the server has changed its list. */
@@ -53,8 +58,6 @@ export interface McpConnection {
 const noTimeout = 2 ** 31 - 1;
 /** Milliseconds that a server has to end by itself. */
 const defaultGrace = 2_000;
-/** Milliseconds that a suspect server has to answer a ping. */
-const pingTimeout = 5_000;
 
 /**
  * Connects to a server over stdio or Streamable HTTP, or takes a connected client.
@@ -265,7 +268,7 @@ class OwnConnection extends Connection<Client> {
     if (this.#pinging || this.lost) return;
     this.#pinging = true;
     this.client
-      .ping({ timeout: pingTimeout })
+      .ping({ timeout: this.options.pingTimeout ?? 5_000 })
       .catch((error: unknown) => {
         this.lost ??= this.closedError(`it does not answer a ping (${this.why(error)})`);
         return this.close();

@@ -1,6 +1,8 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
 export { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
+export { defineMcpEnv, type McpEnvDefinition, type McpEnvOptions, type McpTask } from './mcp-env.ts';
+export { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
 export {
   type McpClientGiven,
   type McpCommand,
@@ -10,3 +12,4 @@ export {
   parseServer,
 } from './mcp-server.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
+export { mcpToolFactory } from './mcp-tool-factory.ts';

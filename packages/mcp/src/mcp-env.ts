@@ -1,0 +1,211 @@
+/** An environment from nothing but an MCP server and tasks: the model has the server's tools, and answers. */
+import { readFileSync } from 'node:fs';
+import {
+  defineEnv,
+  type EnvDefinition,
+  type EnvLimits,
+  type EnvSpec,
+  type InitialContext,
+  type JsonSchema,
+  type Meaning,
+  type Message,
+  messageOf,
+  outcome,
+  type RewardSpec,
+  type Split,
+  type Start,
+  type TaskSet,
+  type Tool,
+  ToolEnv,
+  ToolEnvError,
+  terminated,
+  validate,
+} from '@toolenv/core';
+import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
+import type { McpEndpoint } from './mcp-server.ts';
+
+/** One line of a task file. */
+export interface McpTask {
+  /** What the user says. */
+  prompt: string;
+  /** The right answer, or each of several; without one the episode is not scored. */
+  answer?: string | string[];
+  /** Default `test`. */
+  split?: Split;
+}
+
+export interface McpEnvDefinition {
+  /** `<name>-v<N>`. */
+  name: string;
+  description?: string;
+  server: McpEndpoint;
+  /** A JSONL file with an {@link McpTask} in each line, or the tasks. */
+  tasks: string | URL | readonly McpTask[];
+  /** Names of the server's tools that are offered. Default: all. */
+  only?: readonly string[];
+  /** What the system message says. Default: nothing. */
+  system?: string;
+  limits?: Partial<EnvLimits>;
+}
+
+/** What a run may choose. */
+export interface McpEnvOptions {
+  /** Servers at most. */
+  servers: number;
+  lifetime: 'shared' | 'episode';
+}
+
+const options: JsonSchema = {
+  type: 'object',
+  properties: {
+    servers: { type: 'integer', minimum: 1, default: 8, description: 'server processes at most' },
+    lifetime: {
+      enum: ['episode', 'shared'],
+      default: 'episode',
+      description: 'whether each episode has a server for itself',
+    },
+  },
+};
+
+const rewards: RewardSpec = { correct: outcome([0, 1], 1) };
+
+const defaults: EnvLimits = {
+  maxTurns: 8,
+  maxCallsPerTurn: 8,
+  toolTimeout: 60_000,
+  maxToolCharacters: 16_384,
+};
+
+const taskSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    prompt: { type: 'string', minLength: 1 },
+    answer: { type: ['string', 'array'], items: { type: 'string' } },
+    split: { enum: ['train', 'validation', 'test'] },
+  },
+  required: ['prompt'],
+  additionalProperties: false,
+};
+
+/**
+ * Defines the environment. Its reward `correct` is 1 for an answer equal to the task's, apart from case and white space;
+ * for anything finer, write a ToolEnv that holds an `McpLease`.
+ * @throws ToolEnvError `usage.mcp_tasks`, when it is opened, for a file that cannot be read or a wrong line.
+ */
+export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTask, McpEnvOptions> {
+  const { name, server, only, system, description = `${name}: tasks for an MCP server` } = definition;
+  const limits = { ...defaults, ...definition.limits };
+  const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits };
+  return defineEnv({
+    name,
+    description,
+    options,
+    rewards,
+    limits,
+    roles: {},
+    async open({ options: { servers, lifetime } }) {
+      const tasks = readTasks(definition.tasks);
+      const pool = await openMcpPool(server, { size: servers, lifetime, only });
+      return {
+        tasks: {
+          train: ofSplit(tasks, 'train'),
+          validation: ofSplit(tasks, 'validation'),
+          test: ofSplit(tasks, 'test'),
+        },
+        episode: () => new McpEnv(spec, pool, system),
+        close: () => pool.close(),
+      };
+    },
+  });
+}
+
+interface State {
+  task: McpTask;
+  lease: McpLease;
+}
+
+class McpEnv extends ToolEnv<McpTask, State> {
+  readonly spec: EnvSpec;
+  readonly #pool: McpPool;
+  readonly #system: string | undefined;
+  /** Kept as a promise, so that closing in the middle of a reset gives it back too. */
+  #lease: Promise<McpLease> | undefined;
+
+  constructor(spec: EnvSpec, pool: McpPool, system: string | undefined) {
+    super();
+    this.spec = spec;
+    this.#pool = pool;
+    this.#system = system;
+  }
+
+  protected async initial(task: McpTask, { signal }: InitialContext): Promise<Start<State>> {
+    await this.#release();
+    this.#lease = this.#pool.acquire({ signal });
+    const messages: Message[] = [{ role: 'user', content: task.prompt }];
+    if (this.#system !== undefined) messages.unshift({ role: 'system', content: this.#system });
+    return { state: { task, lease: await this.#lease }, messages };
+  }
+
+  protected tools({ lease }: State): Tool[] {
+    return [...lease.tools];
+  }
+
+  protected onAnswer({ task: { answer } }: State, text: string): Meaning {
+    const right = [answer ?? []].flat().some((each) => normalise(each) === normalise(text));
+    const correct = answer === undefined ? null : Number(right);
+    return { rewards: { correct }, outcome: terminated('answered') };
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
+    const held = this.#lease;
+    this.#lease = undefined;
+    // One that could not be had needs no giving back.
+    const lease = await held?.catch(() => undefined);
+    await lease?.release();
+  }
+}
+
+function normalise(text: string): string {
+  return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+function ofSplit(tasks: readonly McpTask[], split: Split): TaskSet<McpTask> {
+  const chosen = tasks.filter((task) => (task.split ?? 'test') === split);
+  return { length: chosen.length, at: (index) => chosen[index]! };
+}
+
+function readTasks(tasks: McpEnvDefinition['tasks']): readonly McpTask[] {
+  if (typeof tasks !== 'string' && !(tasks instanceof URL)) return tasks;
+  const lines = readText(tasks).split('\n');
+  return lines.flatMap((line, index) =>
+    line.trim() === '' ? [] : [readTask(line, `${tasks}:${index + 1}`)],
+  );
+}
+
+function readText(file: string | URL): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const message = `The task file ${file} cannot be read: ${messageOf(error)}: give a JSONL file.`;
+    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
+  }
+}
+
+function readTask(line: string, where: string): McpTask {
+  let task: unknown;
+  try {
+    task = JSON.parse(line);
+  } catch (error) {
+    const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
+    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
+  }
+  const [wrong] = validate(taskSchema, task);
+  if (!wrong) return task as McpTask;
+  const message = `${where}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
+  throw new ToolEnvError('usage.mcp_tasks', message);
+}

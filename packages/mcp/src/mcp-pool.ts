@@ -1,0 +1,190 @@
+/** McpPool: a bounded number of server processes for any number of episodes; a server that is lost is started again. */
+import { Deadline, ToolEnvError } from '@toolenv/core';
+import { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
+import type { McpEndpoint } from './mcp-server.ts';
+import type { McpTool } from './mcp-tool.ts';
+
+export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
+  /** Server processes, or HTTP sessions, at most. Default 8. */
+  size?: number;
+  /**
+   * `shared` (default): a server serves many episodes at once, for the whole run. `episode`: an episode has a server for
+   * itself, started for it and ended with it, and further episodes wait.
+   */
+  lifetime?: 'shared' | 'episode';
+}
+
+/** What an episode holds of a pool. It stays with one server: its tools throw for good once that server is lost. */
+export interface McpLease {
+  readonly tools: readonly McpTool[];
+  /** Of the server's process. */
+  readonly pid: number | undefined;
+  release(): Promise<void>;
+}
+
+export interface McpPool {
+  /**
+   * A place on the server with the fewest episodes; starts it if it is not running.
+   * @throws What {@link connectMcp} throws, and the reason of `signal`.
+   */
+  acquire(options?: { signal?: AbortSignal }): Promise<McpLease>;
+  /** Ends every server, and every acquire that waits. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool and starts its first server, so that a wrong command is told now.
+ * @throws ToolEnvError `usage.mcp_pool` for a size below 1, and what {@link connectMcp} throws.
+ */
+export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions = {}): Promise<McpPool> {
+  const { size = 8, lifetime = 'shared', ...connect } = options;
+  if (!Number.isInteger(size) || size < 1) {
+    throw new ToolEnvError(
+      'usage.mcp_pool',
+      `size is ${size}: give a pool a whole number of servers, 1 or more.`,
+    );
+  }
+  const pool = new Pool(server, connect, size, lifetime === 'episode');
+  await pool.start();
+  return pool;
+}
+
+/** A place for a server. */
+interface Slot {
+  episodes: number;
+  connecting?: Promise<McpConnection>;
+  connection?: McpConnection;
+}
+
+class Pool implements McpPool {
+  readonly #server: McpEndpoint;
+  readonly #options: McpOptions;
+  readonly #slots: Slot[];
+  readonly #exclusive: boolean;
+  readonly #closing = new AbortController();
+  /** Those that wait for a slot, first come first served. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(server: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
+    this.#server = server;
+    this.#options = options;
+    this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
+    this.#exclusive = exclusive;
+  }
+
+  async start(): Promise<void> {
+    await this.#connect(this.#slots[0]!);
+  }
+
+  async acquire({ signal }: { signal?: AbortSignal } = {}): Promise<McpLease> {
+    signal?.throwIfAborted();
+    const slot = await this.#takeSlot(signal);
+    const wait = new Deadline({ parent: signal, reason: () => undefined });
+    try {
+      // The server is started for whoever uses the slot: it goes on starting if this one leaves.
+      const connection = await wait.race(() => this.#connect(slot));
+      return lease(connection, () => this.#giveBack(slot));
+    } catch (error) {
+      await this.#giveBack(slot);
+      throw error;
+    } finally {
+      wait.clear();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(closedError());
+    for (const wake of this.#waiting.splice(0)) wake();
+    await Promise.all(this.#slots.map(end));
+  }
+
+  /** The least busy slot; of equals, one whose server runs. */
+  async #takeSlot(signal: AbortSignal | undefined): Promise<Slot> {
+    for (;;) {
+      this.#closing.signal.throwIfAborted();
+      const [slot] = this.#slots
+        .filter(({ episodes }) => !this.#exclusive || episodes === 0)
+        .sort((a, b) => a.episodes - b.episodes || Number(isRunning(b)) - Number(isRunning(a)));
+      if (slot) {
+        slot.episodes += 1;
+        return slot;
+      }
+      await this.#waitForSlot(signal);
+    }
+  }
+
+  async #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
+    const wait = new Deadline({ parent: signal, reason: () => undefined });
+    let wake = () => {};
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    this.#waiting.push(wake);
+    try {
+      await wait.race(() => woken);
+    } catch (error) {
+      const at = this.#waiting.indexOf(wake);
+      // Woken and gone at once: the slot is for the next one.
+      if (at < 0) this.#waiting.shift()?.();
+      else this.#waiting.splice(at, 1);
+      throw error;
+    } finally {
+      wait.clear();
+    }
+  }
+
+  async #giveBack(slot: Slot): Promise<void> {
+    if (this.#exclusive) await end(slot);
+    slot.episodes -= 1;
+    this.#waiting.shift()?.();
+  }
+
+  /** The slot's server, started if there is none or it is lost. */
+  #connect(slot: Slot): Promise<McpConnection> {
+    if (slot.connecting && !slot.connection?.lost) return slot.connecting;
+    const connecting = connectMcp(this.#server, { ...this.#options, signal: this.#closing.signal });
+    slot.connection = undefined;
+    slot.connecting = connecting;
+    connecting.then(
+      (connection) => {
+        if (slot.connecting === connecting) slot.connection = connection;
+      },
+      () => {
+        if (slot.connecting === connecting) slot.connecting = undefined;
+      },
+    );
+    return connecting;
+  }
+}
+
+function isRunning({ connection }: Slot): boolean {
+  return connection !== undefined && !connection.lost;
+}
+
+/** Ends the slot's server, if it has one. */
+async function end(slot: Slot): Promise<void> {
+  const { connecting } = slot;
+  slot.connecting = undefined;
+  slot.connection = undefined;
+  // A server that could not be started has nothing to end.
+  const connection = await connecting?.catch(() => undefined);
+  await connection?.close();
+}
+
+function lease(connection: McpConnection, giveBack: () => Promise<void>): McpLease {
+  let released: Promise<void> | undefined;
+  return {
+    get tools() {
+      return connection.tools;
+    },
+    pid: connection.pid,
+    release() {
+      released ??= giveBack();
+      return released;
+    },
+  };
+}
+
+function closedError(): ToolEnvError {
+  return new ToolEnvError('infrastructure.mcp_closed', 'The pool of MCP servers was closed: open another.');
+}

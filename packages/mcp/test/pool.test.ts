@@ -1,0 +1,182 @@
+import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@toolenv/core';
+import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
+import { describe, expect, test } from 'vitest';
+import { badServer, context, groupLives, realServer } from './servers.ts';
+
+/** Calls echo with the words of the task, then answers what it said. */
+const echoing = scriptedPolicy(({ messages }, turn) => {
+  const last = messages.at(-1)!.content;
+  return turn === 0 ? [{ name: 'echo', arguments: { message: last } }] : last;
+});
+const sampling = { maxTokens: 64, temperature: 0 };
+
+function echoTasks(count: number): McpTask[] {
+  return Array.from({ length: count }, (_, i) => ({ prompt: `word ${i}`, answer: `Echo: word ${i}` }));
+}
+
+function* episodesOf(tasks: { length: number; at(i: number): McpTask }) {
+  for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, member: 0 };
+}
+
+function call(lease: McpLease, name: string, args = {}): Promise<ToolResult> {
+  return lease.tools.find((tool) => tool.name === name)!.execute(args, context());
+}
+
+test('1,000 concurrent episodes over 8 servers: none lost, none mixed up', async () => {
+  const definition = defineMcpEnv({
+    name: 'echo-v1',
+    server: realServer('everything'),
+    tasks: echoTasks(1000),
+  });
+  const env = await openEnv(definition, { seed: 1, options: { servers: 8, lifetime: 'shared' } });
+  const episodes = episodesOf(env.tasks.test);
+  const played = await collect(
+    rollout({ env, policy: echoing, episodes, concurrency: 1000, sampling, seed: 1, retries: 0 }),
+  );
+  expect(played.length).toBe(1000);
+  expect(played.filter(({ outcome }) => outcome.kind === 'aborted')).toEqual([]);
+  expect(played.filter(({ reward }) => reward === 1).length).toBe(1000);
+  await env.close();
+});
+
+test('a server killed in mid-call aborts its episodes unscored; the next ones work', async () => {
+  const pool = await openMcpPool(badServer, { size: 1 });
+  const first = await pool.acquire();
+  const neighbour = await pool.acquire();
+  expect(neighbour.pid).toBe(first.pid);
+  const waiting = call(first, 'wait');
+  setTimeout(() => process.kill(first.pid!, 'SIGKILL'), 50);
+  await expect(waiting).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  // What the server kept for the neighbour is gone too.
+  await expect(call(neighbour, 'cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  const next = await pool.acquire();
+  expect(next.pid).not.toBe(first.pid);
+  expect(await call(next, 'cancelled')).toEqual({ content: [{ type: 'text', text: '0' }] });
+  for (const lease of [first, neighbour, next]) await lease.release();
+  await pool.close();
+  await expect.poll(() => groupLives(next.pid!)).toBe(false);
+});
+
+describe('in an environment', () => {
+  const crashing = (crashes: number) => {
+    let left = crashes;
+    return scriptedPolicy((_, turn) => {
+      if (turn > 0) return 'done';
+      return [{ name: left-- > 0 ? 'crash' : 'cancelled', arguments: {} }];
+    });
+  };
+  const tasks: McpTask[] = [{ prompt: 'go', answer: 'done' }];
+  const play = async (crashes: number, lifetime: 'shared' | 'episode') => {
+    const env = await openEnv(defineMcpEnv({ name: 'bad-v1', server: badServer, tasks }), {
+      seed: 1,
+      options: { servers: 1, lifetime },
+    });
+    const episodes = episodesOf(env.tasks.test);
+    const [played] = await collect(
+      rollout({ env, policy: crashing(crashes), episodes, concurrency: 1, sampling, seed: 1 }),
+    );
+    await env.close();
+    return played!;
+  };
+
+  test.each(['shared', 'episode'] as const)('a crash is tried again (%s)', async (lifetime) => {
+    expect(await play(1, lifetime)).toMatchObject({ outcome: { kind: 'terminated' }, reward: 1 });
+  });
+
+  test.each(['shared', 'episode'] as const)('a crash at every try is never scored (%s)', async (lifetime) => {
+    const { outcome, reward, rewards } = await play(2, lifetime);
+    expect(outcome).toMatchObject({
+      kind: 'aborted',
+      retryable: true,
+      cause: { code: 'infrastructure.mcp_closed' },
+    });
+    expect(reward).toBeNull();
+    expect(rewards).toEqual({ correct: null });
+  });
+});
+
+test('a server for each episode: its own state, and ended with it', async () => {
+  const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
+  const [a, b] = await Promise.all([pool.acquire(), pool.acquire()]);
+  expect(a.pid).not.toBe(b.pid);
+  const order: string[] = [];
+  const third = pool.acquire().then((lease) => {
+    order.push('third');
+    return lease;
+  });
+  const impatient = pool.acquire({ signal: AbortSignal.timeout(50) });
+  await expect(impatient).rejects.toMatchObject({ name: 'TimeoutError' });
+  await call(a, 'grow');
+  order.push('release');
+  await a.release();
+  await expect.poll(() => groupLives(a.pid!)).toBe(false);
+  const c = await third;
+  expect(order).toEqual(['release', 'third']);
+  expect(c.tools.some(({ name }) => name.startsWith('grown'))).toBe(false);
+  await pool.close();
+  await expect.poll(() => [b, c].some(({ pid }) => groupLives(pid!))).toBe(false);
+  await expect(pool.acquire()).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+});
+
+test('a pool that is closed while a server hangs leaves no process behind', async () => {
+  const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200 });
+  const lease = await pool.acquire();
+  const hanging = call(lease, 'hang');
+  hanging.catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await pool.close();
+  await expect.poll(() => groupLives(lease.pid!)).toBe(false);
+  await expect(hanging).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+});
+
+test('a server that hangs is found out by the call that timed out, and replaced', async () => {
+  const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200, pingTimeout: 200 });
+  const stuck = await pool.acquire();
+  const hang = stuck.tools.find(({ name }) => name === 'hang')!;
+  await expect(hang.execute({}, context(AbortSignal.timeout(100)))).rejects.toMatchObject({
+    name: 'TimeoutError',
+  });
+  await expect.poll(() => groupLives(stuck.pid!), { timeout: 5_000 }).toBe(false);
+  const next = await pool.acquire();
+  expect(next.pid).not.toBe(stuck.pid);
+  expect(await call(next, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });
+  await pool.close();
+});
+
+test('one server is enough for episodes that follow each other', async () => {
+  const pool = await openMcpPool(realServer('memory'), { size: 8 });
+  const pids = new Set<number | undefined>();
+  for (let i = 0; i < 5; i++) {
+    const lease = await pool.acquire();
+    pids.add(lease.pid);
+    await lease.release();
+  }
+  expect(pids.size).toBe(1);
+  await pool.close();
+});
+
+test('mistakes in opening are told at once', async () => {
+  await expect(openMcpPool(badServer, { size: 0 })).rejects.toMatchObject({ code: 'usage.mcp_pool' });
+  await expect(openMcpPool({ command: 'no-such-command' })).rejects.toMatchObject({
+    code: 'usage.mcp_command',
+  });
+  const broken = defineMcpEnv({
+    name: 'x-v1',
+    server: badServer,
+    tasks: new URL('./nowhere.jsonl', import.meta.url),
+  });
+  await expect(openEnv(broken, { seed: 1 })).rejects.toMatchObject({ code: 'usage.mcp_tasks' });
+});
+
+test('a tool for a role, restarted after a crash', async () => {
+  const open = mcpToolFactory(badServer, 'crash');
+  const tool = await open({});
+  expect(tool).toMatchObject({ name: 'crash', inputSchema: { type: 'object' } });
+  for (let i = 0; i < 2; i++) {
+    await expect(tool.execute({}, context())).rejects.toMatchObject({
+      code: 'infrastructure.mcp_closed',
+      message: expect.stringContaining('exited with code 3'),
+    });
+  }
+  await tool.close!();
+});
