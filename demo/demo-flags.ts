@@ -19,7 +19,7 @@ export const demoFlags: JsonSchema = {
       default: 1,
       description: 'of the world, the questions and the sampling',
     },
-    steps: { type: 'integer', minimum: 1, default: 150, description: 'optimizer steps' },
+    steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
     policy: {
       type: 'string',
       default: 'tiny-policy/checkpoint',

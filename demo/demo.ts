@@ -42,7 +42,9 @@ import { type Examination, summarise } from './summary.ts';
 const training = {
   questionsPerStep: 16,
   groupSize: 8,
-  learningRate: 3e-4,
+  learningRate: 3e-5,
+  // Holds the policy near its beginning in whatever the reward does not ask for.
+  beta: 0.1,
   temperature: 1,
   maxTokens: 64,
   checkpointEvery: 20,

@@ -43,7 +43,8 @@ function questionOf({ messages }: Observation): string {
   return messages.find(({ role }: Message) => role === 'user')!.content;
 }
 
-function write(move: Move): string {
-  if ('answer' in move) return `<answer>${move.answer}</answer>`;
-  return `<tool_call>{"name": "search", "arguments": {"query": ${JSON.stringify(move.search)}}}</tool_call>`;
+/** A turn as the tiny policy writes it. */
+export function write({ think = '', ...move }: Move): string {
+  if ('answer' in move) return `${think}<answer>${move.answer}</answer>`;
+  return `${think}<tool_call>{"name": "search", "arguments": {"query": ${JSON.stringify(move.search)}}}</tool_call>`;
 }

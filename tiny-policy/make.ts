@@ -1,24 +1,14 @@
 /**
  * Makes the tiny policy from nothing: `npm run tiny-policy`.
  *
- * First it learns to copy names. Then it learns the skills (calling the search tool, reading results) from demonstrations of
- * the good strategy. Last it learns habits from mixes in which that strategy is a minority, so that it can do the task and
- * mostly does not: what a reward is for. The first, strong round of habits costs skill, which a short second round of skills
- * brings back. Worlds differ from part to part, so that nothing about any entity can be remembered.
+ * It learns to copy names, then to read documents, then whole episodes of the good strategy. Last it learns habits from a mix in
+ * which that strategy is a minority, so that it can do the task and mostly does not: what a reward is for. Worlds differ from
+ * phase to phase and within each, so that nothing about any entity can be remembered.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  collect,
-  createRng,
-  deriveSeed,
-  evaluate,
-  openEnv,
-  rollout,
-  type TokenRow,
-  toTrainingRows,
-} from '@toolenv/core';
-import { type QaRecord, wordsOf, worldVocabulary } from '@toolenv/envs-qa';
+import { deriveSeed, evaluate, type Learner, openEnv, type TokenRow } from '@toolenv/core';
+import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
 import {
   createPolicy,
   type LoadedPolicy,
@@ -26,22 +16,26 @@ import {
   type Qwen2Config,
   writeCheckpoint,
 } from '@toolenv/policy';
-import { copyExercise } from './copy-exercise.ts';
-import { demonstrator } from './demonstrator.ts';
+import { copyExercises } from './copy-exercises.ts';
+import { demonstrations } from './demonstrations.ts';
 import { initialWeights } from './initial-weights.ts';
+import { readingExercises } from './reading-exercises.ts';
 import type { Mix } from './strategies.ts';
 import { buildTokenizer } from './tokenizer.ts';
 
-const recipe = {
-  seed: 20,
-  batch: 32,
-  /** Share of each family among the demonstrations. */
-  families: ['bridge-v1'],
-  /** Documents of a search result. */
-  topK: 2,
-  /** Steps before a new world is made. */
-  stepsPerWorld: 100,
-};
+/** Seeds weights, worlds and batches. */
+const seed = 20;
+
+/** Documents of a search result in the demo. */
+const topK = 2;
+
+/** What a batch is made of. */
+interface Batch {
+  copies?: number;
+  readings?: number;
+  /** Demonstrations of two-hop questions. */
+  bridges?: number;
+}
 
 interface Phase {
   name: string;
@@ -49,40 +43,40 @@ interface Phase {
   learningRate: number;
   /** Steps over which the learning rate rises; then it falls as a cosine. */
   warmUp: number;
-  /** Copy exercises in each batch. */
-  copies: number;
+  batch: Batch;
+  /** Strategies of the two-hop episodes. */
   mix: Mix;
 }
 
 const phases: Phase[] = [
-  { name: 'copying', steps: 600, learningRate: 2e-3, warmUp: 100, copies: 32, mix: {} },
-  { name: 'skills', steps: 1500, learningRate: 2e-3, warmUp: 100, copies: 4, mix: { followHops: 1 } },
+  { name: 'copying', steps: 500, learningRate: 2e-3, warmUp: 100, batch: { copies: 32 }, mix: {} },
   {
-    name: 'strong-habits',
-    steps: 200,
-    learningRate: 3e-4,
-    warmUp: 20,
-    copies: 0,
-    mix: {
-      followHops: 0.15,
-      stopAfterOneHop: 0.6,
-      searchWholeQuestion: 0.1,
-      followWrongEntity: 0.1,
-      giveUp: 0.05,
-    },
+    name: 'reading',
+    steps: 1600,
+    learningRate: 2e-3,
+    warmUp: 100,
+    batch: { copies: 4, readings: 16 },
+    mix: {},
   },
-  { name: 'skills-again', steps: 600, learningRate: 1e-3, warmUp: 50, copies: 4, mix: { followHops: 1 } },
+  {
+    name: 'skills',
+    steps: 1200,
+    learningRate: 1e-3,
+    warmUp: 50,
+    batch: { copies: 2, readings: 4, bridges: 16 },
+    mix: { followHops: 1 },
+  },
   {
     name: 'habits',
     steps: 100,
     learningRate: 1e-4,
     warmUp: 10,
-    copies: 0,
+    batch: { bridges: 32 },
     mix: {
-      followHops: 0.25,
-      stopAfterOneHop: 0.6,
+      followHops: 0.12,
+      stopAfterOneHop: 0.68,
       searchWholeQuestion: 0.05,
-      followWrongEntity: 0.05,
+      followWrongEntity: 0.1,
       giveUp: 0.05,
     },
   },
@@ -127,7 +121,7 @@ const files = {
 const checkpoint = {
   folder: args.out,
   config,
-  weights: initialWeights(config, recipe.seed),
+  weights: initialWeights(config, seed),
   tokenizer: tokenizer.tokenizer,
   tokenizerConfig: tokenizer.tokenizerConfig,
   endTokens: [tokenizer.endOfTurn],
@@ -136,111 +130,95 @@ const checkpoint = {
 const model = createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
-let step = 0;
 const done = phases.findIndex(({ name }) => name === args.after);
 if (done >= 0) await model.learner.load(join(args.work, phases[done]!.name));
 for (const [index, phase] of phases.entries()) {
-  if (index <= done) {
-    step += phase.steps;
-    continue;
-  }
+  if (index <= done) continue;
   await warmUp(model, phase);
   await model.learner.save(join(args.work, phase.name));
 }
 await writeCheckpoint(args.out, { files, weights: model.model.weights });
-await report(model);
 
 /** The words that the environment itself says. */
 async function fixedWords(): Promise<string[]> {
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: recipe.seed });
-  const { messages } = await env.episode().reset({ task: env.tasks.train.at(0), seed: recipe.seed });
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed });
+  const { messages } = await env.episode().reset({ task: env.tasks.train.at(0), seed });
   await env.close();
   return messages.flatMap(({ content }) => wordsOf(content));
 }
 
 /** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
 async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<void> {
-  const { name, steps, learningRate, warmUp: rise, copies, mix } = phase;
+  const { name, steps, learningRate, warmUp: rise, batch, mix } = phase;
+  const seedOf = (source: string) => deriveSeed(seed, name, source);
+  const sources: Record<
+    keyof Batch,
+    AsyncGenerator<TokenRow, never, void> | Generator<TokenRow, never, void>
+  > = {
+    copies: copyExercises(chat, names, seedOf('copies')),
+    readings: readingExercises(chat, seedOf('readings')),
+    bridges: demonstrations(chat, { topK, mix, seed: seedOf('bridges') }),
+  };
   const started = performance.now();
-  let rows: TokenRow[] = [];
   let tokens = 0;
-  for (let done = 0; done < steps; done++, step++) {
-    if (rows.length < recipe.batch - copies) rows = await demonstrate(done);
-    const rng = createRng(recipe.seed, 'batch', step);
-    const batch = rows.splice(0, recipe.batch - copies);
-    for (let i = 0; i < copies; i++) batch.push(copyExercise(chat, names, rng));
-    const count = batch.reduce((sum, { mask }) => sum + mask.reduce((ones, bit) => ones + bit, 0), 0);
-    tokens += batch.reduce((sum, row) => sum + row.tokens.length, 0);
-    await learner.backward(
-      { rows: batch },
-      { dLogprobs: batch.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count)) },
-    );
-    const progress = done / steps;
-    const rate = learningRate * Math.min(1, (done + 1) / rise) * (0.5 + 0.5 * Math.cos(Math.PI * progress));
-    await learner.step({ learningRate: rate, weightDecay: 0.01, maxGradNorm: 1 });
-    if ((done + 1) % 100 === 0) {
-      const { logprobs } = await learner.forward({ rows: batch });
-      const loss =
-        -logprobs.reduce((sum, row) => sum + row.reduce((total, value) => total + value, 0), 0) / count;
-      const seconds = (performance.now() - started) / 1000;
-      console.log(
-        `${name} ${done + 1}/${steps}  loss ${loss.toFixed(3)}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
-      );
-      if (name === 'skills' && (done + 1) % 300 === 0) await report(model);
-    }
-  }
-
-  /** Rows for the next steps, from a world of their own. */
-  async function demonstrate(done: number): Promise<TokenRow[]> {
-    const shuffler = createRng(recipe.seed, name, done);
-    const seed = deriveSeed(recipe.seed, name, done);
+  for (let step = 0; step < steps; step++) {
     const rows: TokenRow[] = [];
-    const wanted = (recipe.stepsPerWorld * recipe.batch) / recipe.families.length;
-    for (const [index, family] of recipe.families.entries()) {
-      const env = await openEnv(`@toolenv/envs-qa/${family}`, {
-        seed: deriveSeed(seed, family, index),
-        options: { topK: recipe.topK },
-      });
-      const tasks = env.tasks.train;
-      const records = new Map<string, QaRecord>();
-      const episodes = Array.from({ length: Math.ceil(wanted) }, (_, group) => {
-        const task = tasks.at(shuffler.int(tasks.length)) as QaRecord;
-        records.set(task.question, task);
-        return { task, group, member: 0 };
-      });
-      const policy = demonstrator(chat, records, mix);
-      const sampling = { maxTokens: 256, temperature: 1 };
-      for (const trajectory of await collect(
-        rollout({ env, policy, episodes, concurrency: 64, sampling, seed }),
-      )) {
-        rows.push(...toTrainingRows(trajectory));
-      }
-      await env.close();
+    for (const [source, count] of Object.entries(batch) as [keyof Batch, number][]) {
+      for (let i = 0; i < count; i++) rows.push((await sources[source].next()).value);
     }
-    return shuffler.shuffle(rows);
+    const count = rows.reduce((sum, { mask }) => sum + mask.reduce((ones, bit) => ones + bit, 0), 0);
+    tokens += rows.reduce((sum, row) => sum + row.tokens.length, 0);
+    await learner.backward(
+      { rows },
+      { dLogprobs: rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count)) },
+    );
+    const rate =
+      learningRate * Math.min(1, (step + 1) / rise) * (0.5 + 0.5 * Math.cos((Math.PI * step) / steps));
+    await learner.step({ learningRate: rate, weightDecay: 0.01, maxGradNorm: 1 });
+    if ((step + 1) % 100 === 0) {
+      const seconds = (performance.now() - started) / 1000;
+      const losses = await lossOfEach(learner, rows, batch);
+      console.log(
+        `${name} ${step + 1}/${steps}  ${losses}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
+      );
+    }
+    if (batch.bridges && ((step + 1) % 200 === 0 || step + 1 === steps)) await report(model);
   }
+}
+
+/** Mean cross-entropy, in nats, of the rows of each source: they stand in the batch's order. */
+async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Promise<string> {
+  const { logprobs } = await learner.forward({ rows });
+  let start = 0;
+  const losses = Object.entries(batch).map(([source, count]: [string, number]) => {
+    const own = [...rows.keys()].slice(start, start + count);
+    start += count;
+    const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
+    const nats = -sum(own.map((row) => sum(logprobs[row]!)));
+    const tokens = sum(own.map((row) => sum(rows[row]!.mask)));
+    return `${source} ${(nats / tokens).toFixed(3)}`;
+  });
+  return losses.join(' ');
 }
 
 /** How it does on questions of a world that it has not seen. */
 async function report({ policy }: LoadedPolicy): Promise<void> {
-  for (const family of new Set(recipe.families)) {
-    const env = await openEnv(`@toolenv/envs-qa/${family}`, { seed: 1, options: { topK: recipe.topK } });
-    for (const temperature of [0, 1]) {
-      const sampling = { maxTokens: 128, temperature };
-      const { means, toolCalls, outcomes } = await evaluate({
-        env,
-        split: 'test',
-        policy,
-        count: 200,
-        concurrency: 200,
-        sampling,
-        seed: 1,
-      });
-      console.log(
-        `  ${family} temperature ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
-        outcomes,
-      );
-    }
-    await env.close();
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 1, options: { topK } });
+  for (const temperature of [0, 1]) {
+    const sampling = { maxTokens: 64, temperature };
+    const { means, toolCalls, outcomes } = await evaluate({
+      env,
+      split: 'test',
+      policy,
+      count: 200,
+      concurrency: 200,
+      sampling,
+      seed: 1,
+    });
+    console.log(
+      `  temperature ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
+      outcomes,
+    );
   }
+  await env.close();
 }

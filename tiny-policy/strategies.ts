@@ -1,22 +1,27 @@
 /** How demonstrators go about a question: one good way, and the ways in which people do it badly. */
 import type { Rng } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
+import { subQuestions } from './sub-questions.ts';
 
-/** What a demonstrator does in a turn. After a search it is sent the text that came back. */
-export type Move = { search: string } | { answer: string };
+/** What a demonstrator does in a turn, after what it thinks. After a search it is sent the text that came back. */
+export type Move = { think?: string } & ({ search: string } | { answer: string });
 export type Strategy = (record: QaRecord, rng: Rng) => Generator<Move, void, string>;
 
-/** Follow the hops, then answer. */
+/** Look up what the question names, ask for what it does not name, look that up, and ask what is left. */
 function* followHops(record: QaRecord): Generator<Move, void, string> {
-  for (const title of hops(record)) yield { search: title };
-  yield { answer: record.answer };
+  const [first, second] = hops(record);
+  const [phrase, rest] = subQuestions(record);
+  yield { search: first! };
+  yield { think: phrase, search: second! };
+  yield { think: rest, answer: record.answer };
 }
 
-/** Search the first entity and answer with the next thing it mentions. */
+/** Search the first entity and take the way for the answer. */
 function* stopAfterOneHop(record: QaRecord): Generator<Move, void, string> {
   const [first, second] = hops(record);
+  const [phrase] = subQuestions(record);
   yield { search: first! };
-  yield { answer: second! };
+  yield { think: phrase, answer: second! };
 }
 
 /** Search the question as it stands and answer with the first title that comes. */
