@@ -1,5 +1,7 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
 export { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
+export type { EnvServerOptions } from './env-server.ts';
+export type { EpisodeOptions, ServedEnv } from './env-session.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 export { defineMcpEnv, type McpEnvDefinition, type McpEnvOptions, type McpTask } from './mcp-env.ts';
 export { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
@@ -13,3 +15,5 @@ export {
 } from './mcp-server.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
+export type { HttpOptions } from './serve-http.ts';
+export { type McpService, type ServeOptions, serveMcp } from './serve-mcp.ts';

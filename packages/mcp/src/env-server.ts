@@ -1,0 +1,90 @@
+/** The MCP server of one session: requests become the session's, and errors become what may cross the wire. */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  type PromptMessage,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isInfrastructure, type Message, messageOf } from '@toolenv/core';
+import { answerName, EnvSession, type EpisodeOptions, resetName, type ServedEnv } from './env-session.ts';
+import { implementation } from './implementation.ts';
+
+export interface EnvServerOptions extends EpisodeOptions {
+  /** Told of errors that are bugs of the environment; the client only learns that there was one. Default: stderr. */
+  onError?(error: unknown): void;
+}
+
+/** A server for one client; closing it closes its Env. */
+export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): Server {
+  const session: EnvSession<Task> = new EnvSession(served, options, () => server.sendToolListChanged());
+  const server: Server = new Server(
+    { name: session.name, version: served.packageVersion ?? implementation.version },
+    {
+      capabilities: { tools: { listChanged: true }, prompts: {} },
+      instructions: `The environment ${session.name}. ${resetName} begins an episode and returns its task; use the tools to solve it, and give the answer with ${answerName}.`,
+    },
+  );
+  const guard =
+    <Request, Result>(handle: (request: Request, signal: AbortSignal) => Promise<Result>) =>
+    async (request: Request, { signal }: { signal: AbortSignal }): Promise<Result> => {
+      try {
+        return await session.inTurn(() => handle(request, signal));
+      } catch (error) {
+        throw toWire(error, signal, options.onError);
+      }
+    };
+  server.setRequestHandler(
+    ListToolsRequestSchema,
+    guard(async (_, signal) => ({ tools: await session.listTools(signal) })),
+  );
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    guard(({ params }, signal) => session.call(params.name, params.arguments ?? {}, signal)),
+  );
+  server.setRequestHandler(ListPromptsRequestSchema, async () => ({
+    prompts: [{ name: 'observation', description: 'The conversation as the environment has it now.' }],
+  }));
+  server.setRequestHandler(
+    GetPromptRequestSchema,
+    guard(async ({ params }, signal) => {
+      if (params.name !== 'observation') {
+        throw new McpError(ErrorCode.InvalidParams, `No prompt "${params.name}": ask for "observation".`);
+      }
+      return { messages: (await session.observe(signal)).messages.map(toPromptMessage) };
+    }),
+  );
+  server.onclose = () => {
+    session.close().catch((error: unknown) => tell(error, options.onError));
+  };
+  return server;
+}
+
+/** MCP knows two roles. */
+function toPromptMessage({ role, content }: Message): PromptMessage {
+  return { role: role === 'assistant' ? 'assistant' : 'user', content: { type: 'text', text: content } };
+}
+
+/** What the client may know of an error: nothing of a bug's message, which is for whoever serves the environment. */
+function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['onError']): McpError {
+  if (error instanceof McpError) return error;
+  if (signal.aborted) return new McpError(ErrorCode.ConnectionClosed, 'The call was cancelled.');
+  if (isInfrastructure(error)) {
+    const data = { code: error.code, retryable: true };
+    const message = `The episode was aborted and is not scored: ${error.message} Call ${resetName} for another.`;
+    return new McpError(ErrorCode.InternalError, message, data);
+  }
+  tell(error, onError);
+  return new McpError(
+    ErrorCode.InternalError,
+    'The environment failed: whoever serves it has been told why.',
+  );
+}
+
+function tell(error: unknown, onError: EnvServerOptions['onError']): void {
+  if (onError) onError(error);
+  else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+}

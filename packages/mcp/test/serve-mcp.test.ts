@@ -1,0 +1,287 @@
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type OpenEnv, openEnv } from '@toolenv/core';
+import { connectMcp, type McpService, type ServeOptions, serveMcp } from '@toolenv/mcp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { doors, openDoors } from './door-env.ts';
+import { context } from './servers.ts';
+
+let env: OpenEnv<string>;
+const services: McpService[] = [];
+beforeEach(async () => {
+  env = await openEnv(doors, { seed: 1 });
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close();
+  await env.close();
+});
+
+async function serve(options: ServeOptions): Promise<McpService> {
+  const service = await serveMcp(env, options);
+  services.push(service);
+  return service;
+}
+
+async function pair(options: ServeOptions = {}): Promise<Client> {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await serve({ ...options, transport: there });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  return client;
+}
+
+async function call(client: Client, name: string, args = {}, options = {}): Promise<CallToolResult> {
+  return (await client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult;
+}
+
+const transition = (result: CallToolResult) => result._meta?.['toolenv/transition'];
+const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
+
+describe('the SDK’s client plays an episode', () => {
+  test('from the task to the reward', async () => {
+    const client = await pair();
+    expect(client.getServerVersion()).toMatchObject({ name: 'door-v1' });
+    expect(client.getInstructions()).toContain('episode_reset');
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await names()).toEqual(['knock', 'wait', 'collapse', 'episode_reset', 'episode_answer']);
+
+    const begun = await call(client, 'episode_reset');
+    expect(begun.content.map((block) => (block as { text: string }).text)).toEqual([
+      'You stand before a door.',
+      'What is in room cat?',
+    ]);
+    expect(begun.structuredContent).toMatchObject({
+      task: 0,
+      messages: [{ role: 'system' }, { role: 'user' }],
+    });
+
+    const knocked = await call(client, 'knock');
+    expect(knocked.content).toEqual([{ type: 'text', text: 'The door opens.' }]);
+    expect(transition(knocked)).toEqual({ outcome: { kind: 'running' }, rewards: { knocked: 1 } });
+    expect(await names()).toContain('look');
+    expect(changes).toBe(1);
+
+    const looked = await call(client, 'look');
+    expect(looked.content).toEqual([
+      { type: 'text', text: 'a cat\n[image]' },
+      { type: 'image', data: 'iVBORw==', mimeType: 'image/png' },
+    ]);
+    expect(looked.structuredContent).toEqual({ thing: 'cat' });
+
+    const answered = await call(client, 'episode_answer', { text: 'cat' });
+    const end = { outcome: { kind: 'terminated', reason: 'answered' }, rewards: { right: 1 } };
+    expect(answered.structuredContent).toEqual(end);
+    expect(transition(answered)).toEqual(end);
+
+    expect(await call(client, 'knock')).toMatchObject({ isError: true });
+    const { messages } = await client.getPrompt({ name: 'observation' });
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+    await client.close();
+    await expect.poll(() => openDoors.size).toBe(0);
+  });
+
+  test('the model’s mistakes are results', async () => {
+    const client = await pair();
+    const wrong = await call(client, 'knock', { force: 'much' });
+    expect(wrong.isError).toBe(true);
+    expect(textOf(wrong)).toMatch(/invalid_arguments.*\/force/);
+    const unknown = await call(client, 'knokc');
+    expect(unknown.isError).toBe(true);
+    expect(textOf(unknown)).toContain('Did you mean "knock"?');
+    const reset = await call(client, 'episode_reset', { task: -1 });
+    expect(reset.isError).toBe(true);
+    expect(textOf(reset)).toContain('/task');
+    await expect(call(client, 'episode_reset', { task: 3 })).rejects.toThrow('choose one below 3');
+    await client.close();
+  });
+
+  test('the limit of turns ends the episode, which the result says', async () => {
+    const client = await pair();
+    for (let turn = 0; turn < 4; turn++) await call(client, 'knock');
+    const last = await call(client, 'knock');
+    expect(last.content[1]).toEqual({ type: 'text', text: 'The episode has ended (truncated: max_turns).' });
+    expect(transition(last)).toMatchObject({ outcome: { kind: 'truncated' }, rewards: { right: 0 } });
+    await client.close();
+  });
+
+  test('episodes go through the tasks, with seeds that repeat in every session', async () => {
+    const play = async (client: Client) => {
+      const begun = [];
+      for (let i = 0; i < 4; i++) begun.push((await call(client, 'episode_reset')).structuredContent!);
+      await client.close();
+      return begun.map(({ task, seed }) => [task, seed]);
+    };
+    const first = await play(await pair());
+    expect(first.map(([task]) => task)).toEqual([0, 1, 2, 0]);
+    expect(new Set(first.map(([, seed]) => seed)).size).toBe(4);
+    expect(await play(await pair())).toEqual(first);
+    expect(await play(await pair({ seed: 2 }))).not.toEqual(first);
+    const client = await pair();
+    const chosen = await call(client, 'episode_reset', { task: 2, seed: 7 });
+    expect(chosen.structuredContent).toMatchObject({ task: 2, seed: 7 });
+    await client.close();
+  });
+
+  test('infrastructure is a protocol error without a reward; the next episode works', async () => {
+    const client = await pair();
+    await expect(call(client, 'collapse')).rejects.toMatchObject({
+      code: -32603,
+      data: { code: 'infrastructure.quake', retryable: true },
+    });
+    expect(textOf(await call(client, 'knock'))).toContain('aborted');
+    await call(client, 'episode_reset');
+    expect(await call(client, 'knock')).not.toHaveProperty('isError');
+    await client.close();
+  });
+
+  test('a bug is for who serves, not for the client', async () => {
+    const bugs: unknown[] = [];
+    const client = await pair({ onError: (error) => bugs.push(error) });
+    await expect(call(client, 'bug')).rejects.toThrow('whoever serves it');
+    expect(bugs).toMatchObject([{ message: 'a secret of the code' }]);
+    await client.close();
+  });
+
+  test('a cancelled turn ends the episode; calls at once are turns one after the other', async () => {
+    const client = await pair();
+    const leave = AbortSignal.timeout(50);
+    await expect(call(client, 'wait', {}, { signal: leave })).rejects.toThrow();
+    expect(textOf(await call(client, 'knock'))).toContain('cancelled');
+    await call(client, 'episode_reset');
+    const results = await Promise.all([call(client, 'knock'), call(client, 'look'), call(client, 'knock')]);
+    expect(results.map(textOf)).toEqual(['The door opens.', 'a lamp\n[image]', 'The door opens.']);
+    await client.close();
+  });
+});
+
+test('a split without tasks is refused', async () => {
+  const [, there] = InMemoryTransport.createLinkedPair();
+  await expect(serveMcp(env, { transport: there, split: 'train' })).rejects.toMatchObject({
+    code: 'usage.mcp_no_tasks',
+  });
+});
+
+test('over stdio, until the client leaves', async () => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [
+      ...['--import', 'tsx', '--conditions=@toolenv/source'],
+      join(import.meta.dirname, 'serve-stdio.ts'),
+    ],
+  });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport);
+  await call(client, 'knock');
+  const answered = await call(client, 'episode_answer', { text: 'cat' });
+  expect(answered.structuredContent).toMatchObject({ rewards: { right: 1 } });
+  const { pid } = transport;
+  const start = performance.now();
+  await client.close();
+  // It ends with its input, before the client's patience of two seconds would end it.
+  expect(performance.now() - start).toBeLessThan(1_900);
+  expect(() => process.kill(pid!, 0)).toThrow();
+});
+
+describe('over Streamable HTTP', () => {
+  const connect = async (url: string) => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const transport = new StreamableHTTPClientTransport(new URL(url));
+    await client.connect(transport);
+    return { client, transport };
+  };
+
+  test('on this machine only, on a free port, a session for each client', async () => {
+    const { url } = await serve({ transport: { type: 'http' } });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+\/mcp$/);
+    const clients = await Promise.all(Array.from({ length: 20 }, () => connect(url!)));
+    const answers = await Promise.all(
+      clients.map(async ({ client }, i) => {
+        await call(client, 'episode_reset', { task: i % 3 });
+        await call(client, 'knock');
+        const { thing } = (await call(client, 'look')).structuredContent as { thing: string };
+        return (await call(client, 'episode_answer', { text: thing })).structuredContent;
+      }),
+    );
+    expect(answers).toEqual(
+      Array.from({ length: 20 }, () => expect.objectContaining({ rewards: { right: 1 } })),
+    );
+    expect(openDoors.size).toBe(20);
+    await Promise.all(clients.map(({ transport }) => transport.terminateSession()));
+    await expect.poll(() => openDoors.size).toBe(0);
+    await Promise.all(clients.map(({ client }) => client.close()));
+  });
+
+  test('our own client plays it too', async () => {
+    const { url } = await serve({ transport: { type: 'http' } });
+    const connection = await connectMcp({ url: url! });
+    const knock = connection.tools.find(({ name }) => name === 'knock')!;
+    expect(await knock.execute({}, context())).toMatchObject({ content: [{ text: 'The door opens.' }] });
+    await connection.close();
+    await expect.poll(() => openDoors.size).toBe(0);
+  });
+
+  test('a session that nobody uses is closed', async () => {
+    const { url } = await serve({ transport: { type: 'http', idleTimeout: 100 } });
+    const { client } = await connect(url!);
+    await call(client, 'knock');
+    await client.close();
+    expect(openDoors.size).toBe(1);
+    await expect.poll(() => openDoors.size).toBe(0);
+  });
+
+  test('closing ends sessions and connections', async () => {
+    const { url, close, closed } = await serve({ transport: { type: 'http' } });
+    const { client } = await connect(url!);
+    const waiting = call(client, 'wait');
+    waiting.catch(() => {});
+    await call(client, 'episode_reset', {}, { timeout: 100 }).catch(() => {});
+    await close();
+    await closed;
+    await expect.poll(() => openDoors.size).toBe(0);
+    await expect(fetch(url!)).rejects.toThrow();
+    await client.close();
+  });
+
+  test('what is no request of a session is refused', async () => {
+    const { url } = await serve({ transport: { type: 'http' } });
+    const status = async (path: string, init: RequestInit) => {
+      const response = await fetch(new URL(path, url!), init);
+      await response.body?.cancel();
+      return response.status;
+    };
+    const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect(await status('/mcp', {})).toBe(400);
+    expect(await status('/elsewhere', {})).toBe(404);
+    expect(await status('/mcp', { headers: { 'mcp-session-id': 'none' } })).toBe(404);
+    expect(await status('/mcp', { method: 'POST', body: ping, headers: json })).toBe(400);
+    expect(await status('/mcp', { headers: { origin: 'http://evil.example' } })).toBe(403);
+    expect(await status('/mcp', { headers: { origin: 'http://localhost:99' } })).toBe(400);
+    expect(openDoors.size).toBe(0);
+  });
+
+  test('other machines only by name', async () => {
+    await expect(serve({ transport: { type: 'http', host: '0.0.0.0' } })).rejects.toMatchObject({
+      code: 'usage.mcp_host',
+    });
+    const { url } = await serve({ transport: { type: 'http' } });
+    const port = Number(new URL(url!).port);
+    await expect(serve({ transport: { type: 'http', port } })).rejects.toMatchObject({
+      code: 'usage.mcp_port',
+    });
+  });
+});

@@ -1,0 +1,9 @@
+/** A process that serves the doors over stdio. */
+import { openEnv } from '@toolenv/core';
+import { serveMcp } from '@toolenv/mcp';
+import { doors } from './door-env.ts';
+
+const env = await openEnv(doors, { seed: 1 });
+const service = await serveMcp(env);
+await service.closed;
+await env.close();
