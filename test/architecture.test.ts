@@ -41,3 +41,12 @@ describe.each(folders)('packages/%s', (folder) => {
     expect(undeclared).toEqual([]);
   });
 });
+
+test('only packages/mcp speaks MCP, and needs nothing else for it', () => {
+  const speakers = folders.filter((folder) =>
+    importsOf(folder).some(({ specifier }) => specifier.startsWith('@modelcontextprotocol/')),
+  );
+  expect(speakers).toEqual(['mcp']);
+  const { dependencies } = JSON.parse(read('mcp', 'package.json')) as { dependencies: object };
+  expect(Object.keys(dependencies).sort()).toEqual(['@modelcontextprotocol/sdk', '@toolenv/core']);
+});

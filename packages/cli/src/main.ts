@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { parseCommandLine } from './command-line.ts';
 import { evalCommand } from './eval-command.ts';
 import { runAsProcess } from './run-as-process.ts';
+import { toolsCommand } from './tools-command.ts';
 import { defaultTrainer, trainCommand, trainerOf } from './train-command.ts';
 
 await runAsProcess((signal) => main(process.argv.slice(2), signal));
@@ -17,6 +18,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
     .helpCommand(false);
   program.addCommand(evalCommand(signal));
   program.addCommand(await trainCommandOf(argv, signal));
+  program.addCommand(toolsCommand(signal));
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 

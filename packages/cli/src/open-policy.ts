@@ -8,6 +8,7 @@ import {
   type Policy,
   ToolEnvError,
 } from '@toolenv/core';
+import { importPackage } from './import-package.ts';
 import { readPairs } from './schema-flags.ts';
 
 /** The part of `@toolenv/policy` that the commands use; it is loaded by name, so that they run without it. */
@@ -17,8 +18,6 @@ interface PolicyPackage {
     learner: Learner & { close?(): Promise<void> };
   }>;
 }
-
-const policyPackage = '@toolenv/policy';
 
 /**
  * @param pairs `key=value` options of a policy plugin.
@@ -34,7 +33,7 @@ export async function openPolicy(name: string, pairs: readonly string[] = []): P
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
-  const { loadPolicy } = await importPolicyPackage();
+  const { loadPolicy } = await importPackage<PolicyPackage>('@toolenv/policy', 'reading a checkpoint folder');
   const { policy, learner } = await loadPolicy(name);
   return {
     policy,
@@ -44,15 +43,4 @@ export async function openPolicy(name: string, pairs: readonly string[] = []): P
       await policy.close?.();
     },
   };
-}
-
-async function importPolicyPackage(): Promise<PolicyPackage> {
-  try {
-    return (await import(policyPackage)) as PolicyPackage;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${policyPackage}'`)) throw error;
-    const remedy = `reading a checkpoint folder needs ${policyPackage}: npm install ${policyPackage}`;
-    throw new ToolEnvError('usage.missing_package', remedy, { cause: error });
-  }
 }

@@ -1,0 +1,171 @@
+/** `toolenv tools`: lists the tools of an MCP server, or calls one. */
+import {
+  type ContentBlock,
+  createRng,
+  nearest,
+  type Tool,
+  ToolEnvError,
+  type ToolResult,
+  validate,
+} from '@toolenv/core';
+import { Command } from 'commander';
+import { importPackage } from './import-package.ts';
+
+/** The part of `@toolenv/mcp` that the command uses. */
+interface McpPackage {
+  parseServer(text: string): { command: string } | { url: string | URL };
+  connectMcp(
+    server: object,
+    options: { signal: AbortSignal; callTimeout?: number },
+  ): Promise<{ tools: readonly Tool[]; close(): Promise<void> }>;
+}
+
+interface Flags {
+  mcp: string;
+  call?: string;
+  arguments?: string;
+  env?: string[];
+  header?: string[];
+  timeout?: string;
+  json?: boolean;
+}
+
+export function toolsCommand(signal: AbortSignal): Command {
+  return new Command('tools')
+    .summary('list the tools of an MCP server, or call one')
+    .description('Lists the tools of an MCP server, or calls one of them.')
+    .requiredOption('--mcp <server>', 'command that starts the server, or URL of its endpoint')
+    .option('--call <tool>', 'call this tool')
+    .option('--arguments <json>', 'arguments of the call (default: {})')
+    .option('--env <NAME=value...>', "add variables to the server's environment")
+    .option('--header <Name: value...>', 'add headers to requests to a URL')
+    .option('--timeout <seconds>', 'longest time that the call may take without progress')
+    .option('--json', 'print JSON: the array of tools, or the result of the call')
+    .action((flags: Flags) => showTools(flags, signal));
+}
+
+async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
+  if (flags.call === undefined && flags.arguments !== undefined) {
+    throw new ToolEnvError('usage.arguments', '--arguments without --call: name the tool to call.');
+  }
+  const args = readArguments(flags.arguments ?? '{}');
+  const callTimeout = flags.timeout === undefined ? undefined : readSeconds(flags.timeout);
+  const { parseServer, connectMcp } = await importPackage<McpPackage>('@toolenv/mcp', '--mcp');
+  const server = parseServer(flags.mcp);
+  const given =
+    'url' in server
+      ? { headers: readPairs(flags.header, ':', '--header', 'Name: value') }
+      : { env: readPairs(flags.env, '=', '--env', 'NAME=value') };
+  const connection = await connectMcp({ ...server, ...given }, { signal, callTimeout });
+  try {
+    const output =
+      flags.call === undefined
+        ? listText(connection.tools, flags.json)
+        : await callText(findTool(connection.tools, flags.call), args, flags.json, signal);
+    process.stdout.write(`${output}\n`);
+  } finally {
+    await connection.close();
+  }
+}
+
+function listText(tools: readonly Tool[], json: boolean | undefined): string {
+  if (json) {
+    return JSON.stringify(
+      tools.map(({ name, description, inputSchema, outputSchema, annotations }) => ({
+        name,
+        description,
+        inputSchema,
+        outputSchema,
+        annotations,
+      })),
+    );
+  }
+  if (tools.length === 0) return 'The server offers no tools.';
+  const rows = tools.map((tool) => [signature(tool), tool.description.trim().split('\n')[0]!] as const);
+  const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= 40), 0);
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
+}
+
+/** `name(a, b?)`: what must be given, and what may. */
+function signature({ name, inputSchema }: Tool): string {
+  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
+  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  return `${name}(${names.join(', ')})`;
+}
+
+/** @throws ToolEnvError `usage.tool_arguments` or `usage.tool_refused`, for what a model would be told as its mistake. */
+async function callText(
+  tool: Tool,
+  args: Record<string, unknown>,
+  json: boolean | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const [wrong] = validate(tool.inputSchema, args);
+  if (wrong) {
+    const near = wrong.nearest === undefined ? '' : ` Did you mean "${wrong.nearest}"?`;
+    const what = `expected ${wrong.expected}; received ${wrong.received}.${near}`;
+    throw new ToolEnvError('usage.tool_arguments', `--arguments${wrong.path}: ${what}`);
+  }
+  const context = { signal, rng: createRng(0, 'tool'), episodeId: 'toolenv-tools', callIndex: 0 };
+  const result: ToolResult = await tool.execute(args, context);
+  if (!result.isError) return json ? JSON.stringify(result) : result.content.map(blockText).join('\n');
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  const said = result.content.map(blockText).join(' ');
+  throw new ToolEnvError('usage.tool_refused', `Tool "${tool.name}" says that the call failed: ${said}`);
+}
+
+function blockText(block: ContentBlock): string {
+  if (block.type === 'text') return String(block.text);
+  const { data, mimeType, uri, resource } = block as Record<string, unknown>;
+  const embedded = resource as { text?: string; uri?: string } | undefined;
+  if (embedded?.text !== undefined) return embedded.text;
+  const bytes = typeof data === 'string' ? `${Buffer.byteLength(data, 'base64')} bytes` : undefined;
+  return `[${[block.type, mimeType, bytes, uri ?? embedded?.uri].filter((part) => part !== undefined).join(' ')}]`;
+}
+
+function findTool(tools: readonly Tool[], name: string): Tool {
+  const tool = tools.find((tool) => tool.name === name);
+  if (tool) return tool;
+  const names = tools.map(({ name }) => name);
+  const near = nearest(name, names);
+  const hint = near ? `Did you mean "${near}"?` : `Its tools: ${names.join(', ') || 'none'}.`;
+  throw new ToolEnvError('usage.unknown_tool', `The server has no tool "${name}". ${hint}`);
+}
+
+function readArguments(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told below, with what is no object.
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new ToolEnvError(
+    'usage.bad_flag',
+    `--arguments ${text}: give a JSON object, such as '{"name": "value"}'.`,
+  );
+}
+
+/** @returns Milliseconds. */
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && Number.isFinite(seconds)) return seconds * 1000;
+  throw new ToolEnvError('usage.bad_flag', `--timeout ${text}: give seconds, more than 0.`);
+}
+
+function readPairs(
+  pairs: readonly string[] = [],
+  separator: string,
+  flag: string,
+  shape: string,
+): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf(separator);
+      if (at < 1) throw new ToolEnvError('usage.bad_flag', `${flag} ${pair}: write it as ${shape}.`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
