@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@toolenv/core';
 import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
 import { describe, expect, test } from 'vitest';
@@ -16,6 +17,13 @@ function echoTasks(count: number): McpTask[] {
 
 function* episodesOf(tasks: { length: number; at(i: number): McpTask }) {
   for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, member: 0 };
+}
+
+/** The servers that this process runs. */
+function ownServers(): number[] {
+  const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
+  const own = new RegExp(`^\\s*${process.pid} +(\\d+) .*server-everything`);
+  return processes.flatMap((line) => own.exec(line)?.[1] ?? []).map(Number);
 }
 
 function call(lease: McpLease, name: string, args = {}): Promise<ToolResult> {
@@ -37,6 +45,34 @@ test('1,000 concurrent episodes over 8 servers: none lost, none mixed up', async
   expect(played.filter(({ outcome }) => outcome.kind === 'aborted')).toEqual([]);
   expect(played.filter(({ reward }) => reward === 1).length).toBe(1000);
   await env.close();
+});
+
+test('1,000 concurrent episodes outlive a server that is killed in mid-call', async () => {
+  const definition = defineMcpEnv({
+    name: 'echo-v1',
+    server: realServer('everything'),
+    tasks: echoTasks(1000),
+  });
+  const env = await openEnv(definition, { seed: 1, options: { servers: 8, lifetime: 'shared' } });
+  let waiting = 0;
+  const policy = scriptedPolicy(({ messages }, turn) => {
+    const last = messages.at(-1)!.content;
+    if (turn === 0) {
+      waiting += 1;
+      if (waiting === 1000) setTimeout(() => process.kill(ownServers()[0]!, 'SIGKILL'), 100);
+      return [{ name: 'trigger-long-running-operation', arguments: { duration: 2, steps: 1 } }];
+    }
+    return turn === 1 ? [{ name: 'echo', arguments: { message: messages[0]!.content } }] : last;
+  });
+  const episodes = episodesOf(env.tasks.test);
+  const played = await collect(
+    rollout({ env, policy, episodes, concurrency: 1000, sampling, seed: 1, retries: 1 }),
+  );
+  expect(played.filter(({ reward }) => reward === 1).length).toBe(1000);
+  // Its share of the episodes was aborted and played again.
+  expect(played.filter(({ episodeId }) => episodeId.endsWith('-retry1')).length).toBeGreaterThan(0);
+  await env.close();
+  expect(ownServers()).toEqual([]);
 });
 
 test('a server killed in mid-call aborts its episodes unscored; the next ones work', async () => {
