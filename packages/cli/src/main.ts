@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { Command } from 'commander';
 import { parseCommandLine } from './command-line.ts';
 import { evalCommand } from './eval-command.ts';
+import { initCommand } from './init-command.ts';
 import { runAsProcess } from './run-as-process.ts';
 import { toolsCommand } from './tools-command.ts';
 import { defaultTrainer, trainCommand, trainerOf } from './train-command.ts';
@@ -19,6 +20,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
   program.addCommand(evalCommand(signal));
   program.addCommand(await trainCommandOf(argv, signal));
   program.addCommand(toolsCommand(signal));
+  program.addCommand(initCommand(signal));
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 

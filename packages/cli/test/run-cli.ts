@@ -18,9 +18,12 @@ export const fixture = {
   folder: join(import.meta.dirname, 'fixture-plugin'),
 };
 
-export function startCli(args: string[]): { child: ChildProcess; finished: Promise<Finished> } {
-  const nodeArgs = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
-  const child = spawn(process.execPath, nodeArgs, { cwd: fixture.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+export function startCli(
+  args: string[],
+  cwd: string = fixture.folder,
+): { child: ChildProcess; finished: Promise<Finished> } {
+  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
+  const child = spawn(process.execPath, nodeArgs, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;

@@ -1,0 +1,55 @@
+/** `toolenv init --mcp`: what it writes is an environment that `toolenv eval` plays. */
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fixture, startCli } from './run-cli.ts';
+
+const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-init-'));
+  // As npm install would have it, from the registry.
+  const installed = join(folder, 'node_modules');
+  await mkdir(installed);
+  await symlink(join(dirname(json), '..', '..', '@toolenv'), join(installed, '@toolenv'));
+  await symlink(fixture.folder, join(installed, 'fixture-plugin'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = (args: string[], cwd = folder) => startCli(args, cwd).finished;
+
+it('writes a package, which evaluates', async () => {
+  const { code, stdout } = await run(['init', 'my-env', '--mcp', server]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('npx toolenv eval my-env/my-env-v1 --policy');
+  const made = join(folder, 'my-env');
+  expect((await readdir(made)).sort()).toEqual(['definition.json', 'env.js', 'package.json', 'tasks.jsonl']);
+  const [first] = (await readFile(join(made, 'tasks.jsonl'), 'utf8')).split('\n');
+  expect(JSON.parse(first!)).toEqual({
+    prompt: 'Which tool does this: "Echoes back the input string"? Answer with its name alone.',
+    answer: 'echo',
+    split: 'test',
+  });
+
+  const args = ['eval', 'my-env/my-env-v1', '--policy', fixture.policy, '--count', '3', '--json'];
+  const played = await run([...args, '--env-option', 'servers=2'], made);
+  expect(played.stderr).not.toMatch(/^toolenv:/m);
+  expect(JSON.parse(played.stdout)).toMatchObject({ episodes: 3, aborted: 0, means: { correct: 0 } });
+  expect(played.code).toBe(0);
+
+  const again = await run(['init', 'my-env', '--mcp', server]);
+  expect(again).toMatchObject({ code: 2, stderr: 'toolenv: my-env is not empty: choose another folder.\n' });
+});
+
+it('refuses a name that no package can have', async () => {
+  const { code, stderr } = await run(['init', 'My Env', '--mcp', server]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      'toolenv: A package cannot be named "My Env": choose a folder of small letters, digits and dashes.\n',
+  });
+});

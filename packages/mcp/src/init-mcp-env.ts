@@ -1,0 +1,81 @@
+/** Writes a package whose environment is an MCP server and a task file, with first tasks to replace. */
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { type Split, ToolEnvError } from '@toolenv/core';
+import { connectMcp, type McpOptions } from './connect-mcp.ts';
+import { implementation } from './implementation.ts';
+import type { McpTask } from './mcp-env.ts';
+import type { McpEndpoint } from './mcp-server.ts';
+import type { McpTool } from './mcp-tool.ts';
+
+export interface InitResult {
+  /** Of the environment, for `toolenv eval` in that folder. */
+  ref: string;
+  files: string[];
+}
+
+/** A name that npm and references to environments both allow. */
+const packageName = /^[a-z0-9][a-z0-9_.-]*$/;
+const splits: readonly Split[] = ['test', 'train', 'validation'];
+
+/**
+ * Asks the server for its tools, and writes the package into a new or empty folder, after which it is named.
+ * @throws ToolEnvError `usage.mcp_init` for a folder that is used or whose name no package can have, and what
+ *   {@link connectMcp} throws.
+ */
+export async function initMcpEnv(
+  folder: string,
+  server: McpEndpoint,
+  options: Pick<McpOptions, 'signal' | 'connectTimeout'> = {},
+): Promise<InitResult> {
+  const name = basename(resolve(folder));
+  if (!packageName.test(name)) {
+    const message = `A package cannot be named "${name}": choose a folder of small letters, digits and dashes.`;
+    throw new ToolEnvError('usage.mcp_init', message);
+  }
+  const used = await readdir(folder).catch(() => []);
+  if (used.length > 0) {
+    throw new ToolEnvError('usage.mcp_init', `${folder} is not empty: choose another folder.`);
+  }
+  const connection = await connectMcp(server, options);
+  const tasks = firstTasks(connection.tools);
+  await connection.close();
+
+  const definition = { name: `${name}-v1`, server };
+  const files = {
+    'package.json': json(packageJson(name, definition.name)),
+    'definition.json': json(definition),
+    'tasks.jsonl': tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
+  };
+  await mkdir(folder, { recursive: true });
+  for (const [file, content] of Object.entries(files)) await writeFile(join(folder, file), content);
+  await copyFile(new URL('../template/env.js', import.meta.url), join(folder, 'env.js'));
+  return { ref: `${name}/${definition.name}`, files: [...Object.keys(files), 'env.js'] };
+}
+
+/** Which tool does what: tasks that need to know nothing of the server but its tools. */
+function firstTasks(tools: readonly McpTool[]): McpTask[] {
+  const described = tools.filter(({ description }) => description !== '');
+  return described.map(({ name, description }, index) => ({
+    prompt: `Which tool does this: "${description.trim().split('\n')[0]}"? Answer with its name alone.`,
+    answer: name,
+    split: splits[index % splits.length],
+  }));
+}
+
+function packageJson(name: string, env: string): object {
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    keywords: ['toolenv-plugin'],
+    type: 'module',
+    exports: { './env': './env.js', './package.json': './package.json' },
+    toolenv: { spec: 'v1', envs: { [env]: './env' } },
+    dependencies: { '@toolenv/mcp': `^${implementation.version}` },
+  };
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
