@@ -111,6 +111,20 @@ const trusting: jsonSchemaValidator = {
   },
 };
 
+/**
+ * Version 2 of the SDK has codes of its own for what goes wrong on this side. Those of version 1 are numbers that a
+ * server may use too (JSON-RPC 2.0 §5.1), which leaves the message to tell them apart.
+ */
+function isTimeout(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'REQUEST_TIMEOUT' || (code === -32001 && messageOf(error).endsWith('Request timed out'));
+}
+
+function isClosed(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'CONNECTION_CLOSED' || (code === -32000 && messageOf(error).endsWith('Connection closed'));
+}
+
 /** A connection whose client someone else opened. */
 class Connection<Held extends McpClient = McpClient> implements McpConnection {
   tools: readonly McpTool[] = [];
@@ -131,7 +145,9 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    const definitions = await this.#list({ signal });
+    const listed = this.#list({ signal });
+    this.#listing = listed.catch(() => {});
+    const definitions = await listed;
     const names = definitions.map(({ name }) => name);
     const missing = this.options.only?.find((name) => !names.includes(name));
     if (missing !== undefined) throw noSuchTool(missing, names, this.name);
@@ -157,6 +173,10 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   /** Something went wrong that may mean that the server is gone or hangs. */
   protected suspect(): void {}
 
+  protected listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
+    return listAllTools(this.client, request);
+  }
+
   protected closedError(why: string): ToolEnvError {
     const message = `${this.name} is not there any more: ${why}: connect again.`;
     return new ToolEnvError('infrastructure.mcp_closed', message);
@@ -165,7 +185,7 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   /** Everything that the server offers without tasks; {@link tools} become those wanted of them. */
   async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     const { only } = this.options;
-    const all = await listAllTools(this.client, request);
+    const all = await this.listAll(request);
     const definitions = all.filter(({ execution }) => execution?.taskSupport !== 'required');
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
     this.tools = offered.map((definition) =>
@@ -206,13 +226,12 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
     if (code === -32602) return error;
     if (this.lost) return this.lost;
     const call = `Tool "${tool}" of ${this.name}`;
-    // The codes of version 1 and version 2 of the SDK.
-    if (code === -32001 || code === 'REQUEST_TIMEOUT') {
+    if (isTimeout(error)) {
       this.suspect();
       const message = `${call} gave no answer within ${this.options.callTimeout} ms: raise callTimeout, or mend it.`;
       return new ToolEnvError('infrastructure.mcp_timeout', message, { cause: error });
     }
-    if (code === -32000 || code === 'CONNECTION_CLOSED') return this.closedError(this.why(error));
+    if (isClosed(error)) return this.closedError(this.why(error));
     this.suspect();
     const message = `${call} failed: ${messageOf(error)}: look at the server's log.`;
     return new ToolEnvError('infrastructure.mcp_error', message, { cause: error });
@@ -242,13 +261,10 @@ class OwnConnection extends Connection<Client> {
       this.lost ??= this.closedError(this.why('the connection was closed'));
     };
     await this.client.connect(this.#transport, { signal, timeout: noTimeout });
-    if (!this.client.getServerCapabilities()?.tools) {
-      throw new Error('it offers no tools');
-    }
-    await super.open(signal);
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
       this.options.onToolsChanged?.(await this.refresh());
     });
+    await super.open(signal);
     // A broken stream of Streamable HTTP is reported here and nowhere else: calls on it would wait for ever.
     if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.suspect();
   }
@@ -261,6 +277,10 @@ class OwnConnection extends Connection<Client> {
   override why(error: unknown): string {
     const end = this.#transport instanceof ServerProcess ? this.#transport.end : undefined;
     return end ?? super.why(error);
+  }
+
+  protected override async listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
+    return this.client.getServerCapabilities()?.tools ? super.listAll(request) : [];
   }
 
   /** Asks for a sign of life and gives the server up if there is none. */

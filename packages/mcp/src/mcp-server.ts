@@ -36,11 +36,15 @@ export function describeServer(server: McpServer): string {
   return `MCP server ${origin}${pathname}`;
 }
 
-/** @throws ToolEnvError `usage.mcp_url` for anything but an http or https URL. */
+/** @throws ToolEnvError `usage.mcp_url` for anything but an http or https URL without credentials. */
 export function toUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
-  if (parsed && /^https?:$/.test(parsed.protocol)) return parsed;
-  const message = `"${url}" is no MCP server: give an http or https URL, such as http://127.0.0.1:3000/mcp.`;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    const message = `"${url}" is no MCP server: give an http or https URL, such as http://127.0.0.1:3000/mcp.`;
+    throw new ToolEnvError('usage.mcp_url', message);
+  }
+  if (parsed.username === '' && parsed.password === '') return parsed;
+  const message = `The URL of ${parsed.host} has credentials in it: send them as a header instead.`;
   throw new ToolEnvError('usage.mcp_url', message);
 }
 

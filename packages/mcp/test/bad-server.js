@@ -57,7 +57,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
     case 'refuse':
       throw new McpError(ErrorCode.InvalidParams, 'mood is wrong');
     case 'fail':
-      throw new Error('no disk');
+      throw params.arguments?.code ? new McpError(params.arguments.code, 'own code') : new Error('no disk');
     case 'child':
       return text(spawn('sleep', ['1000'], { stdio: 'inherit' }).pid);
     case 'stubborn':

@@ -225,6 +225,10 @@ describe('a server that misbehaves', () => {
       code: 'infrastructure.mcp_error',
       message: expect.stringContaining('no disk'),
     });
+    for (const code of [-32000, -32001]) {
+      await expect(call(bad, 'fail', { code })).rejects.toMatchObject({ code: 'infrastructure.mcp_error' });
+    }
+    expect(bad.lost).toBeUndefined();
     await expect(call(bad, 'grow', { wrong: true })).rejects.toMatchObject({
       code: 'infrastructure.mcp_result',
       message: expect.stringContaining('structuredContent/size'),

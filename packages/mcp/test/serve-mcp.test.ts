@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { type OpenEnv, openEnv } from '@toolenv/core';
-import { connectMcp, type McpService, type ServeOptions, serveMcp } from '@toolenv/mcp';
+import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from './door-env.ts';
 import { context } from './servers.ts';
@@ -231,6 +231,25 @@ describe('over Streamable HTTP', () => {
     const knock = connection.tools.find(({ name }) => name === 'knock')!;
     expect(await knock.execute({}, context())).toMatchObject({ content: [{ text: 'The door opens.' }] });
     await connection.close();
+    await expect.poll(() => openDoors.size).toBe(0);
+  });
+
+  test('a pool of sessions: an episode of its own for each', async () => {
+    const { url } = await serve({ transport: { type: 'http' } });
+    const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode' });
+    const seen = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const lease = await pool.acquire();
+        const tool = (name: string) => lease.tools.find((tool) => tool.name === name)!;
+        // A session whose door was opened before would offer to look.
+        const fresh = !tool('look');
+        await tool('knock').execute({}, context());
+        await lease.release();
+        return fresh;
+      }),
+    );
+    expect(seen).toEqual(Array.from({ length: 12 }, () => true));
+    await pool.close();
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
