@@ -131,7 +131,7 @@ describe('server-everything', () => {
     const late = call(everything, 'trigger-long-running-operation', { duration: 20, steps: 1 }, leave.signal);
     setTimeout(() => leave.abort(reason), 50);
     await expect(late).rejects.toBe(reason);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(firstText(await call(everything, 'echo', { message: 'still here' }))).toBe('Echo: still here');
   });
 

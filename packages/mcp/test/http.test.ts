@@ -42,7 +42,7 @@ test('a server that is killed in mid-call', async () => {
   const call = long.execute({ duration: 60, steps: 1 }, context());
   setTimeout(() => server.kill('SIGKILL'), 100);
   await expect(call).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
-  expect(performance.now() - start).toBeLessThan(5_000);
+  expect(performance.now() - start).toBeLessThan(20_000);
   expect(connection.lost).toMatchObject({ code: 'infrastructure.mcp_closed' });
   await connection.close();
 });

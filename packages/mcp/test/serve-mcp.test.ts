@@ -8,7 +8,7 @@ import { type OpenEnv, openEnv } from '@toolenv/core';
 import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from './door-env.ts';
-import { context } from './servers.ts';
+import { context, groupLives } from './servers.ts';
 
 let env: OpenEnv<string>;
 const services: McpService[] = [];
@@ -175,25 +175,27 @@ test('a split without tasks is refused', async () => {
   });
 });
 
-test('over stdio, until the client leaves', async () => {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [
-      ...['--import', 'tsx', '--conditions=@toolenv/source'],
-      join(import.meta.dirname, 'serve-stdio.ts'),
-    ],
+describe('over stdio', () => {
+  const command = process.execPath;
+  const script = join(import.meta.dirname, 'serve-stdio.ts');
+  const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
+
+  test('the SDK’s client plays', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(new StdioClientTransport({ command, args }));
+    await call(client, 'knock');
+    const answered = await call(client, 'episode_answer', { text: 'cat' });
+    expect(answered.structuredContent).toMatchObject({ rewards: { right: 1 } });
+    await client.close();
   });
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  await client.connect(transport);
-  await call(client, 'knock');
-  const answered = await call(client, 'episode_answer', { text: 'cat' });
-  expect(answered.structuredContent).toMatchObject({ rewards: { right: 1 } });
-  const { pid } = transport;
-  const start = performance.now();
-  await client.close();
-  // It ends with its input, before the client's patience of two seconds would end it.
-  expect(performance.now() - start).toBeLessThan(1_900);
-  expect(() => process.kill(pid!, 0)).toThrow();
+
+  test('the process ends by itself when the client leaves', async () => {
+    const connection = await connectMcp({ command, args }, { closeGrace: 60_000 });
+    const start = performance.now();
+    await connection.close();
+    expect(performance.now() - start).toBeLessThan(30_000);
+    expect(groupLives(connection.pid!)).toBe(false);
+  });
 });
 
 describe('over Streamable HTTP', () => {
