@@ -200,17 +200,18 @@ export class OnnxOps implements Ops<Value> {
     const shape = [...ids.shape, ...table.shape.slice(1)];
     const y = this.graph.node('Gather', [table, ids], table.type, shape, { attributes: { axis: 0 } });
     const pullback = (g: Value) => {
-      const indices = this.graph.node('Unsqueeze', [this.#toInt64(ids), this.#ints([-1])], 'int64', [
-        ...ids.shape,
-        1,
-      ]);
-      const options: NodeOptions = { attributes: { reduction: 'add' } };
+      const flat = this.reshape(g, ['gathered', ...table.shape.slice(1)]);
+      const column = this.reshape(this.#toInt64(ids), ['gathered', ...table.shape.slice(1).map(() => 1)]);
+      const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], 'int64', flat.shape);
+      // ScatterND adds to one row from several threads at once, and loses some of it.
       return this.graph.node(
-        'ScatterND',
-        [this.#zerosLike(table), indices, g],
+        'ScatterElements',
+        [this.#zerosLike(table), indices, flat],
         'float32',
         table.shape,
-        options,
+        {
+          attributes: { axis: 0, reduction: 'add' },
+        },
       );
     };
     return this.#record([table, ids], y, [pullback, undefined]);
