@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Command } from 'commander';
+import { checkCommand } from './check-command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { evalCommand } from './eval-command.ts';
 import { initCommand } from './init-command.ts';
@@ -19,6 +20,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
     .helpCommand(false);
   program.addCommand(evalCommand(signal));
   program.addCommand(await trainCommandOf(argv, signal));
+  program.addCommand(checkCommand(signal));
   program.addCommand(toolsCommand(signal));
   program.addCommand(initCommand(signal));
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);

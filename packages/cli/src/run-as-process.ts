@@ -15,7 +15,7 @@ export class Interrupted extends Error {
 /**
  * Runs the work and ends the process.
  *
- * Exit codes: 0; 2 for a mistake of the person at the keyboard, told in one line; 1 for anything else that was thrown;
+ * Exit codes: 0, or what the work set as process.exitCode; 2 for a mistake of the person at the keyboard, told in one line; 1 for anything else that was thrown;
  * 130 after Ctrl-C, 143 after SIGTERM. The first of these signals aborts `signal`; the second one ends the process at once.
  * Whoever reads the output may go away (`| head`): the work goes on, and what would be printed is dropped.
  */
@@ -23,7 +23,7 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
   const signal = interruptSignal();
   const exitCode = await work(signal).then(
-    () => 0,
+    () => Number(process.exitCode ?? 0),
     (error: unknown) => report(error, signal),
   );
   // Not process.exitCode: a plugin may have left a handle open. Writes to a pipe may still be under way.

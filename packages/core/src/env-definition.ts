@@ -2,6 +2,7 @@
 import type { Env, EnvLimits } from './env.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { RewardSpec } from './reward.ts';
+import type { Script } from './scripted-policy.ts';
 import type { Tool } from './tool.ts';
 
 export type Split = 'train' | 'validation' | 'test';
@@ -45,6 +46,13 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<OpenEnv<Task>>;
+  /** A player that knows the task and wins it: shows that the task can be won. For checks and baselines. */
+  oracle?(task: Task): Script;
+  /**
+   * The answer, as a text that must not be in the first observation. `undefined` where the question itself may name it,
+   * as "which of A and B" does.
+   */
+  label?(task: Task): string | undefined;
 }
 
 export function defineEnv<Task, Options>(

@@ -17,7 +17,8 @@ const entries: JsonSchema = {
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_.-]*-v[1-9][0-9]*$' },
   additionalProperties: { type: 'string', pattern: '^\\./(?!.*\\.\\.)' },
 };
-const manifestSchema: JsonSchema = {
+/** Of the `"toolenv"` field. */
+export const manifestSchema: JsonSchema = {
   type: 'object',
   required: ['spec'],
   properties: { spec: { const: 'v1' }, ...Object.fromEntries(pluginKinds.map((kind) => [kind, entries])) },

@@ -6,10 +6,11 @@ import type { Action, Policy } from './policy.ts';
 /** What a script says in a turn: an answer, tool calls, or a whole action. */
 export type Scripted = string | Omit<ToolCall, 'id'>[] | Action;
 
-/** Calls `script` with the observation and the number of the turn in its episode, from 0. It has no tokens. */
-export function scriptedPolicy(
-  script: (observation: Observation, turn: number) => Scripted | Promise<Scripted>,
-): Policy {
+/** What to do in a turn, given the observation and the number of the turn in its episode, from 0. */
+export type Script = (observation: Observation, turn: number) => Scripted | Promise<Scripted>;
+
+/** Plays `script`. Its actions have no tokens. */
+export function scriptedPolicy(script: Script): Policy {
   const turns = new Map<string, number>();
   return {
     spec: { name: 'scripted', contextLength: Number.MAX_SAFE_INTEGER },

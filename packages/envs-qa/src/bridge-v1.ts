@@ -8,6 +8,7 @@ const bridge: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
   name: 'bridge-v1',
   description: 'Two-hop questions about a synthetic world, through an entity that is not named.',
   questions: bridgeQuestions,
+  hidesAnswer: true,
 });
 
 export default bridge;

@@ -8,6 +8,7 @@ const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
   name: 'compose-v1',
   description: 'Three- and four-hop questions about a synthetic world.',
   questions: composeQuestions,
+  hidesAnswer: true,
   // Four searches, the answer, and one search to spare.
   maxTurns: 6,
 });

@@ -8,6 +8,7 @@ const lookup: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
   name: 'lookup-v1',
   description: 'One-hop questions about a synthetic world.',
   questions: lookupQuestions,
+  hidesAnswer: true,
 });
 
 export default lookup;

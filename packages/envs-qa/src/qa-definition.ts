@@ -4,12 +4,13 @@ import {
   type EnvLimits,
   type JsonSchema,
   type OpenEnv,
+  type Script,
   type Split,
   type TaskSet,
   ToolEnvError,
   type ToolFactory,
 } from '@toolenv/core';
-import type { QaRecord } from './hotpotqa-record.ts';
+import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
 import { QaEnv, qaLimits, qaRewards } from './qa-env.ts';
 
 /** Options of every family: the limits of an episode, and how much a search returns. */
@@ -35,6 +36,8 @@ export interface QaFamily<Options extends QaOptions> {
   description: string;
   /** Turns by default: a search for each hop, and the answer. */
   maxTurns?: number;
+  /** Whether no question names its answer, so that the first observation must not hold it. */
+  hidesAnswer?: boolean;
   /** JSON Schemas of the family's own options. */
   options: Record<string, JsonSchema>;
   required?: string[];
@@ -71,6 +74,19 @@ export function defineQaEnv<Options extends QaOptions>(
         close: async () => search.close?.(),
       };
     },
+    oracle,
+    label: ({ answer }) => (family.hidesAnswer ? answer : undefined),
+  };
+}
+
+/** Searches each gold document by its name, then answers. */
+function oracle(record: QaRecord): Script {
+  const titles = goldTitles(record);
+  return ({ tools }, turn) => {
+    const query = titles[turn];
+    return query === undefined
+      ? `<answer>${record.answer}</answer>`
+      : [{ name: tools[0]!.name, arguments: { query } }];
   };
 }
 

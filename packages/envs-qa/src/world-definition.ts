@@ -16,6 +16,8 @@ export interface WorldFamily {
   description: string;
   questions: QuestionFamily;
   maxTurns?: number;
+  /** Whether no question names its answer. */
+  hidesAnswer?: boolean;
 }
 
 export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefinition<QaRecord, WorldOptions> {

@@ -1,0 +1,88 @@
+/** `toolenv check`: holds a plugin, a package, a checkpoint or a file of trajectories to the rules of the spec. */
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { type Report, type RuleId, rules } from '@toolenv/core/testing';
+import { Command } from 'commander';
+import { checkSubject } from './check-subject.ts';
+import { reportView } from './report-view.ts';
+import { completeFlags, schemaFlags } from './schema-flags.ts';
+
+interface Flags {
+  seed: number;
+  actions: number;
+  patience: number;
+}
+
+interface OwnFlags {
+  json?: boolean;
+  option?: string[];
+  skip?: string[];
+  material?: string;
+}
+
+const schema: JsonSchema = {
+  type: 'object',
+  properties: {
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
+    actions: { type: 'integer', minimum: 1, default: 300, description: 'fuzzed actions or calls' },
+    patience: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
+  },
+};
+
+export function checkCommand(signal: AbortSignal): Command {
+  const command = new Command('check')
+    .summary('check a plugin, package, checkpoint or trajectories against the spec')
+    .description(
+      'Holds something to the rules of the spec (docs/spec/v1.md) and says what to mend. Exit code 1 if a rule is broken.',
+    )
+    .argument(
+      '<subject>',
+      'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
+    )
+    .option('--json', 'print one JSON array of reports')
+    .option('--option <key=value...>', "set the environment's or policy's options")
+    .option('--material <json>', 'what a tool plugin is made from (for a search tool: documents and topK)')
+    .option('--skip <rule...>', 'leave rules out');
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
+    check(subject, given, signal),
+  );
+}
+
+async function check(
+  subject: string,
+  given: OwnFlags & Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { seed, actions, patience } = completeFlags<Flags>(schema, given);
+  const reports: Report[] = [];
+  const options = {
+    seed,
+    actions,
+    patience: patience * 1000,
+    pairs: given.option ?? [],
+    material: readMaterial(given.material),
+    skip: readRules(given.skip),
+    signal,
+  };
+  for await (const report of checkSubject(subject, options)) {
+    reports.push(report);
+    if (!given.json) process.stdout.write(`${reportView(report)}\n`);
+  }
+  if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
+  if (reports.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+function readRules(ids: readonly string[] = []): RuleId[] {
+  const unknown = ids.find((id) => !Object.hasOwn(rules, id));
+  if (unknown === undefined) return ids as RuleId[];
+  throw new ToolEnvError('usage.bad_flag', `--skip ${unknown}: give the id of a rule, such as ENV-11.`);
+}
+
+function readMaterial(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ToolEnvError('usage.bad_flag', `--material ${text}: give JSON.`);
+  }
+}

@@ -1,0 +1,32 @@
+/** A conformance report in a terminal: what is broken, how to mend it, and how much was checked. */
+import { styleText } from 'node:util';
+import { type Finding, type Report, rules } from '@toolenv/core/testing';
+
+/** Colours where stdout shows them (`NO_COLOR` and pipes get none). */
+function paint(format: 'green' | 'red' | 'dim' | 'bold', text: string): string {
+  return styleText(format, text, { stream: process.stdout });
+}
+
+export function reportView({ subject, ok, findings, passed, skipped }: Report): string {
+  const mark = ok ? paint('green', '✔') : paint('red', '✘');
+  const count = findings.length === 0 ? '' : `, ${paint('red', `${findings.length} broken`)}`;
+  const head = `${mark} ${paint('bold', subject)}  ${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}${count}`;
+  const left = skipped.map(({ rule, reason }) =>
+    paint('dim', `  – ${rule} ${rules[rule].title}: not checked, ${reason}`),
+  );
+  return [head, ...findings.map(findingView), ...left].join('\n');
+}
+
+function findingView({ rule, title, expected, received, mend }: Finding): string {
+  const line = (name: string, text: string) => `      ${paint('dim', name.padEnd(9))}${text}`;
+  return [
+    `  ${paint('red', '✘')} ${paint('bold', rule)} ${title}`,
+    line('expected', expected),
+    line('received', received),
+    line('mend', mend),
+  ].join('\n');
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
