@@ -1,5 +1,6 @@
 /** Plugins: npm packages with a `"toolenv"` manifest, found without running them and loaded by reference. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EnvDefinition, ToolFactory } from './env-definition.ts';
 import { ToolEnvError } from './errors.ts';
@@ -86,6 +87,10 @@ export async function findPlugin<Kind extends PluginKind>(
   }
   if (!existsSync(file)) {
     const message = `${name}@${version}: "${subpath}" is exported as ${file}, which is not there: build the package.`;
+    throw new ToolEnvError('usage.bad_manifest', message);
+  }
+  if (!realpathSync(file).startsWith(installed.folder + sep)) {
+    const message = `${name}@${version}: "${subpath}" leads out of the package, to ${realpathSync(file)}: put the file inside.`;
     throw new ToolEnvError('usage.bad_manifest', message);
   }
   const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href);

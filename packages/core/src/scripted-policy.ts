@@ -14,7 +14,8 @@ export function scriptedPolicy(script: Script): Policy {
   const turns = new Map<string, number>();
   return {
     spec: { name: 'scripted', contextLength: Number.MAX_SAFE_INTEGER },
-    async act(observation, { episodeId = '' }) {
+    async act(observation, { episodeId = '', signal }) {
+      signal?.throwIfAborted();
       const turn = turns.get(episodeId) ?? 0;
       turns.set(episodeId, turn + 1);
       return toAction(await script(observation, turn), turn);

@@ -35,7 +35,7 @@ export interface Start<State> {
 
 /**
  * Base class of environments whose actions are tool calls and answers. One instance runs one episode at a time.
- * An episode that it cuts itself (`max_turns`, `max_tokens`) scores 0 in each outcome component left unscored.
+ * A truncated episode, whoever truncates it, scores 0 in each outcome component left unscored.
  */
 export abstract class ToolEnv<Task, State> implements Env<Task> {
   abstract readonly spec: EnvSpec;
@@ -131,11 +131,10 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     if (meaning.messages) episode.messages = [...meaning.messages];
     const said = meaning.outcome ?? running;
     const outcome = said.kind === 'running' ? this.#limit(episode) : said;
-    const cut = said.kind === 'running' && outcome.kind === 'truncated';
     const rewards = meaning.rewards ?? {};
     return {
       observation: this.#observe(episode),
-      rewards: cut ? scoreTruncation(this.spec.rewards, rewards) : rewards,
+      rewards: outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, rewards) : rewards,
       outcome,
       calls: calls.map(boundRecord),
       info: meaning.info ?? {},

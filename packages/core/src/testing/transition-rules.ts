@@ -115,8 +115,7 @@ function* rewardViolations(rewards: Rewards, { outcome }: Transition, spec: EnvS
       yield new Violation('ENV-19', `"${name}" unscored while the episode runs`, brief(value));
     }
   }
-  const ownLimit = outcome.kind === 'truncated' && ['max_turns', 'max_tokens'].includes(outcome.reason);
-  for (const [name, { kind }] of Object.entries(ownLimit ? spec.rewards : {})) {
+  for (const [name, { kind }] of Object.entries(outcome.kind === 'truncated' ? spec.rewards : {})) {
     if (kind === 'outcome' && (rewards[name] ?? null) === null) {
       yield new Violation('ENV-22', `a value of "${name}" in a truncated episode`, brief(rewards));
     }

@@ -1,0 +1,39 @@
+/** checkTrajectory finds what is broken under the right rule, and nothing in what is good. */
+import { expect, test } from 'vitest';
+import { aborted, encodeTrajectory, ToolEnvError, type Trajectory, truncated } from '../src/index.ts';
+import { checkTrajectory, reportText } from '../src/testing/index.ts';
+import { brokenTrajectories, goodTrajectory } from './broken-trajectories.ts';
+
+const unscored = { rewards: { right: null, looked: null }, reward: null };
+const good: [what: string, trajectory: Trajectory][] = [
+  ['a finished one', goodTrajectory()],
+  [
+    'an aborted one',
+    { ...goodTrajectory(), ...unscored, outcome: aborted(new ToolEnvError('infrastructure.server', 'down')) },
+  ],
+  [
+    'one that was cut before its first step',
+    {
+      ...goodTrajectory(),
+      steps: [],
+      rewards: { right: 0, looked: null },
+      reward: 0,
+      outcome: truncated('deadline'),
+    },
+  ],
+];
+
+test.each(good)('%s keeps every rule, in memory and as a line', async (_, trajectory) => {
+  for (const subject of [trajectory, encodeTrajectory(trajectory)]) {
+    const report = await checkTrajectory(subject);
+    expect(reportText(report)).toMatch(/: 9 rules hold, 0 are broken, 0 were not checked\.$/);
+  }
+});
+
+test.each(brokenTrajectories)('%s: %s', async (_, rule, make) => {
+  const report = await checkTrajectory(make());
+  expect(
+    report.findings.map((finding) => finding.rule),
+    reportText(report),
+  ).toEqual([rule]);
+});
