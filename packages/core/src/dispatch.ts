@@ -3,13 +3,13 @@
 import { setMaxListeners } from 'node:events';
 import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
-import { isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
+import { isBug, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
 import { type SchemaMistake, validate } from './json-schema.ts';
 import type { ContentBlock, ToolCall } from './message.ts';
 import { nearest } from './nearest.ts';
 import { isParseFailure, type ParseFailure } from './policy.ts';
 import { createRng } from './rng.ts';
-import type { Tool, ToolResult } from './tool.ts';
+import { noContent, type Tool, type ToolResult } from './tool.ts';
 
 export interface DispatchOptions {
   limits: EnvLimits;
@@ -22,7 +22,8 @@ export interface DispatchOptions {
 /**
  * Executes `calls` on `tools`, all at once. A tool that fails, hangs, or answers with something else than a result stops
  * the other calls of the turn, whether or not they honour their signal.
- * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs.
+ * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs; a tool's
+ *   own `infrastructure.*` and `bug.*` errors as they are.
  * @throws The reason of `options.signal` when it aborts.
  */
 export async function dispatch(
@@ -85,11 +86,11 @@ async function execute(
     const result = await deadline.race((signal) =>
       tool.execute(call.arguments, { signal, rng, episodeId, callIndex }),
     );
-    if (!Array.isArray(result?.content)) throw new TypeError('its result has no "content" array of blocks.');
+    if (!Array.isArray(result?.content)) throw new TypeError(noContent);
     return result;
   } catch (error) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
-    if (isInfrastructure(error)) throw error;
+    if (isInfrastructure(error) || isBug(error)) throw error;
     const message = `Tool "${tool.name}" failed: ${messageOf(error)}`;
     throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
   } finally {

@@ -32,6 +32,11 @@ export function isInfrastructure(error: unknown): error is ToolEnvError {
   return ToolEnvError.isInstance(error) && error.code.startsWith('infrastructure.');
 }
 
+/** Whether the program broke a rule: nothing that may be survived. */
+export function isBug(error: unknown): error is ToolEnvError {
+  return ToolEnvError.isInstance(error) && error.code.startsWith('bug.');
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -66,7 +66,10 @@ export {
   type SamplingOptions,
 } from './policy.ts';
 export { definePolicy, type OpenPolicy, type PolicyDefinition } from './policy-definition.ts';
+export { type RecordOptions, recordTools } from './record-tools.ts';
+export type { RedactionRules } from './redact.ts';
 export { parseReference, type Reference } from './reference.ts';
+export { type Replay, replayTools } from './replay-tools.ts';
 export {
   outcome,
   process,

@@ -44,6 +44,9 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   close?(): Promise<void>;
 }
 
+/** What is wrong with an answer that is no result. */
+export const noContent = 'its result has no "content" array of blocks.';
+
 /** A result of one text block. */
 export function text(content: string): ToolResult<never> {
   return { content: [{ type: 'text', text: content }] };

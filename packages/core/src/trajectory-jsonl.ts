@@ -1,8 +1,8 @@
 /** Trajectories as JSONL, version 1: one trajectory a line, typed arrays as plain arrays. */
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from './errors.ts';
 import { type JsonSchema, validate } from './json-schema.ts';
+import { readJsonLines } from './jsonl.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /**
@@ -91,20 +91,7 @@ export async function* readTrajectories(
   file: string,
   options: { skipHalfWritten?: boolean } = {},
 ): AsyncGenerator<Trajectory, void, void> {
-  let number = 0;
-  let rest = '';
-  // Not node:readline, which also breaks lines at U+2028, and JSON may hold that as it is.
-  for await (const chunk of createReadStream(file, 'utf8')) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) {
-      number += 1;
-      if (line.trim() !== '') yield decodeTrajectory(line, `${file}:${number}`);
-    }
-  }
-  if (rest.trim() === '') return;
-  if (options.skipHalfWritten && !isJson(rest)) return;
-  yield decodeTrajectory(rest, `${file}:${number + 1}`);
+  for await (const { text, place } of readJsonLines(file, options)) yield decodeTrajectory(text, place);
 }
 
 type PlainNumber = number | string;
@@ -188,15 +175,6 @@ function restore(value: PlainTrajectory): Trajectory {
     return { ...step, action: { ...step.action, tokens: restored } };
   });
   return { ...value, outcome, steps } as Trajectory;
-}
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Bytes up to and including the last line break. */

@@ -1,0 +1,76 @@
+/** Where two JSON values differ, for people. */
+import { redacted } from './redact.ts';
+
+/** A place (JSON Pointer) and what stands there in each; `undefined` where one has nothing. */
+export interface Difference {
+  path: string;
+  recorded: unknown;
+  now: unknown;
+}
+
+/** The differences of `now` from `recorded`, in which a redacted part stands for anything. */
+export function differences(recorded: unknown, now: unknown, path = ''): Difference[] {
+  if (typeof recorded === 'string' && recorded.includes(redacted)) {
+    return recorded === redacted || matches(recorded, now) ? [] : [{ path, recorded, now }];
+  }
+  if (!isContainer(recorded) || !isContainer(now) || Array.isArray(recorded) !== Array.isArray(now)) {
+    return Object.is(recorded, now) ? [] : [{ path, recorded, now }];
+  }
+  const keys = new Set([...Object.keys(recorded), ...Object.keys(now)]);
+  return [...keys].flatMap((key) => {
+    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    return differences(own(recorded, key), own(now, key), place);
+  });
+}
+
+/** One line for each of the first few: what was recorded, and what is there now. */
+export function describeDifferences(found: readonly Difference[]): string {
+  const shown = found.slice(0, 5).map(({ path, recorded, now }) => {
+    const [before, after] = excerpts(recorded, now);
+    return `  ${path || 'all of it'}: recorded ${before}, now ${after}`;
+  });
+  return [...shown, ...(found.length > 5 ? [`  and ${found.length - 5} more`] : [])].join('\n');
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function own(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** Whether `now` has the text around the redacted parts, in order. */
+function matches(recorded: string, now: unknown): boolean {
+  if (typeof now !== 'string') return false;
+  const parts = recorded.split(redacted);
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (!now.startsWith(first) || !now.endsWith(last)) return false;
+  const end = now.length - last.length;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = now.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= end;
+}
+
+const width = 80;
+
+/** Both as JSON; of long ones, the parts around their first difference. */
+function excerpts(recorded: unknown, now: unknown): [string, string] {
+  const [a, b] = [write(recorded), write(now)];
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same += 1;
+  const start = Math.max(0, same - width / 4);
+  const excerpt = (text: string) => {
+    const end = start + width;
+    return `${start > 0 ? '…' : ''}${text.slice(start, end)}${text.length > end ? '…' : ''}`;
+  };
+  return [excerpt(a), excerpt(b)];
+}
+
+function write(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
