@@ -96,17 +96,15 @@ test.each<[string, Tool['execute'], string]>([
 });
 
 test('a tool that hangs and ignores its signal, then rejects, times out without harm', async () => {
-  const stubborn = tool('stubborn', async () => {
-    await sleep(40);
-    throw new Error('too late');
-  });
-  const start = performance.now();
+  let rejectLate = (_error: Error) => {};
+  const stubborn = tool('stubborn', () => new Promise((_resolve, reject) => (rejectLate = reject)));
   await expect(dispatch([call('stubborn')], [stubborn], options)).rejects.toMatchObject({
     code: 'infrastructure.tool_timeout',
     message: expect.stringContaining('Tool "stubborn" gave no answer within 0.02 s'),
   });
-  expect(performance.now() - start).toBeLessThan(38);
-  await sleep(40);
+  // A rejection that nobody handled would fail the test run.
+  rejectLate(new Error('too late'));
+  await sleep(1);
 });
 
 test('one failure stops the other calls of the turn, and leaves no timer', async () => {
