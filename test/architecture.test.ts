@@ -50,3 +50,18 @@ test('only packages/mcp speaks MCP, and needs nothing else for it', () => {
   const { dependencies } = JSON.parse(read('mcp', 'package.json')) as { dependencies: object };
   expect(Object.keys(dependencies).sort()).toEqual(['@modelcontextprotocol/sdk', '@toolenv/core']);
 });
+
+test('the conformance kit is for tests and checks: nothing else needs it, nor fast-check', () => {
+  const importers = folders.flatMap((folder) =>
+    importsOf(folder)
+      .filter(({ specifier }) => /^fast-check$|(^@toolenv\/core|\.)\/testing(\/|$)/.test(specifier))
+      .map(({ file }) => `${folder}/${file}`),
+  );
+  const kit = importers.filter((file) => file.startsWith('core/testing/'));
+  expect(kit.length).toBeGreaterThan(0);
+  expect(importers.filter((file) => !kit.includes(file)).sort()).toEqual([
+    'cli/check-command.ts',
+    'cli/check-subject.ts',
+    'cli/report-view.ts',
+  ]);
+});

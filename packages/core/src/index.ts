@@ -94,3 +94,12 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export { EpisodeStatistics, recordEpisodeStatistics } from './wrappers/episode-statistics.ts';
+export { recordEpisodes } from './wrappers/record-episodes.ts';
+export { type TimeLimit, timeLimit } from './wrappers/time-limit.ts';
+export { transformObservation } from './wrappers/transform-observation.ts';
+export { type RewardTransform, type ScoredTransition, transformReward } from './wrappers/transform-reward.ts';
+export { truncateHistory } from './wrappers/truncate-history.ts';
+export { type EpisodeSummary, watchEpisodes } from './wrappers/watch-episodes.ts';
+export { type ObservationWindow, windowObservation } from './wrappers/window-observation.ts';
+export type { Wrappable, Wrapped } from './wrappers/wrap.ts';

@@ -1,7 +1,10 @@
 /** checkTrajectory finds what is broken under the right rule, and nothing in what is good. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { aborted, encodeTrajectory, ToolEnvError, type Trajectory, truncated } from '../src/index.ts';
-import { checkTrajectory, reportText } from '../src/testing/index.ts';
+import { checkTrajectory, checkTrajectoryFile, reportText } from '../src/testing/index.ts';
 import { brokenTrajectories, goodTrajectory } from './broken-trajectories.ts';
 
 const unscored = { rewards: { right: null, looked: null }, reward: null };
@@ -36,4 +39,27 @@ test.each(brokenTrajectories)('%s: %s', async (_, rule, make) => {
     report.findings.map((finding) => finding.rule),
     reportText(report),
   ).toEqual([rule]);
+});
+
+test('a file is one report, whose findings name their lines', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-trajectories-'));
+  try {
+    const file = join(folder, 'trajectories.jsonl');
+    const lines = [goodTrajectory(), { ...goodTrajectory(), reward: 2 }, goodTrajectory()].map(
+      encodeTrajectory,
+    );
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const report = await checkTrajectoryFile(file);
+    expect(report).toMatchObject({
+      subject: file,
+      ok: false,
+      findings: [{ rule: 'TRAJ-3', received: `2 (${file}:2)` }],
+    });
+    expect(report.passed.length).toBe(8);
+    await writeFile(file, '\n');
+    await expect(checkTrajectoryFile(file)).rejects.toMatchObject({ code: 'usage.empty_file' });
+    await expect(checkTrajectoryFile(`${file}x`)).rejects.toMatchObject({ code: 'usage.missing_file' });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

@@ -29,6 +29,8 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
   actions?: number;
   /** Milliseconds that a reset or a step may take. Default 10,000. */
   patience?: number;
+  /** Told after each fuzzed episode how many actions were taken so far. */
+  onActions?(count: number): void;
 }
 
 /** Tasks that are played, and tasks whose first observation is searched for their label. */
@@ -52,7 +54,7 @@ export async function checkEnv(
   const { from = process.cwd(), seed = 1, patience = 10_000, actions = 300, signal } = options;
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = (loaded?.plugin ?? env) as AnyEnvDefinition;
-  const report = new Reporter(loaded?.ref ?? definition.name, options);
+  const report = new Reporter(loaded?.ref ?? definition.name, 'ENV', options);
   await checkDefinition(definition, report);
   if (!report.report.ok) return report.report;
 
@@ -75,7 +77,7 @@ export async function checkEnv(
     });
   try {
     await checkTasksTwice(report, first, open);
-    if (report.settled('ENV-3')) return report.report;
+    if (report.broken('ENV-3')) return report.report;
     const subject = subjectOf(first);
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
     await checkSpec(subject);
@@ -83,7 +85,7 @@ export async function checkEnv(
     await checkReplay(subject);
     await checkCancellation(subject);
     await checkLabels(subject, someTasks(first, searchedTasks));
-    await report.check(fuzzRules, () => fuzzEnv(subject, actions));
+    await report.check(fuzzRules, () => fuzzEnv(subject, actions, options.onActions));
     await checkBaselines(subject);
   } finally {
     await first.close();

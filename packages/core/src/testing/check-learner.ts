@@ -29,7 +29,7 @@ const learningRate = 1e-2;
 /** Trains the learner for some steps, reports the rules that it breaks, and loads the weights it began with. */
 export async function checkLearner(learner: Learner, options: CheckLearnerOptions = {}): Promise<Report> {
   const { name = 'learner', vocabulary = 16, seed = 1, patience = 120_000 } = options;
-  const report = new Reporter(name, options);
+  const report = new Reporter(name, 'LRN', options);
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-learner-'));
   const student = new Student(learner, makeRows(vocabulary, seed), seed, patience);
   try {

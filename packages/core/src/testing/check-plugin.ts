@@ -26,7 +26,7 @@ interface Entry {
 export async function checkPlugin(folder: string, options: CheckOptions = {}): Promise<Report> {
   const installed = readPackage(folder);
   const { json } = installed;
-  const report = new Reporter(`${json.name}@${json.version}`, options);
+  const report = new Reporter(`${json.name}@${json.version}`, 'PLUG', options);
   const manifest = await manifestOf(installed, report);
   await report.check(['PLUG-5'], () => {
     if (Array.isArray(json.keywords) && json.keywords.includes('toolenv-plugin')) return;

@@ -58,7 +58,7 @@ export async function checkPolicy(
     ...options
   }: CheckPolicyOptions = {},
 ): Promise<Report> {
-  const report = new Reporter(`policy ${policy.spec?.name}`, options);
+  const report = new Reporter(`policy ${policy.spec?.name}`, 'POL', options);
   await report.check(['POL-1'], () => checkSpec(policy));
   if (!report.report.ok) return report.report;
   const asker = new Asker({ policy, report, observations, maxTokens, seed, patience });

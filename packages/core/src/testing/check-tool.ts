@@ -43,7 +43,7 @@ export async function checkTool(
   { seed = 1, calls = 100, examples = [], patience = 10_000, ...options }: CheckToolOptions = {},
 ): Promise<Report> {
   const tool = await open();
-  const report = new Reporter(`tool "${tool.name}"`, options);
+  const report = new Reporter(`tool "${tool.name}"`, 'TOOL', options);
   const caller = new Caller(tool, report, patience, seed);
   try {
     await checkDescription(tool, report);
@@ -235,7 +235,7 @@ async function leaves(
 ): Promise<void> {
   const work = async () => {
     const tool = await open();
-    const caller = new Caller(tool, new Reporter(tool.name, {}), patience, seed);
+    const caller = new Caller(tool, new Reporter(tool.name, 'TOOL', {}), patience, seed);
     await caller.callAll(all);
     await tool.close?.();
   };

@@ -1,12 +1,15 @@
 /** checkTrajectory: holds a trajectory, in memory or as a line of JSONL, to the TRAJ rules of the spec. */
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError } from '../errors.ts';
 import { validate } from '../json-schema.ts';
+import { readJsonLines } from '../jsonl.ts';
 import { sumRewards, weigh } from '../reward.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { decodeTrajectory, encodeTrajectory } from '../trajectory-jsonl.ts';
 import { notJson } from './json-value.ts';
-import { type CheckOptions, type Report, Reporter } from './report.ts';
+import { type CheckOptions, type Finding, type Report, Reporter } from './report.ts';
+import { type RuleId, rules } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 import { wireSchemas } from './wire-schemas.ts';
 
@@ -14,6 +17,8 @@ export interface CheckTrajectoryOptions extends CheckOptions {
   /** Names the trajectory in the report. Default: its episode. */
   name?: string;
 }
+
+const trajectoryRules = (Object.keys(rules) as RuleId[]).filter((rule) => rule.startsWith('TRAJ-'));
 
 /** Room for sums in another order, relative to 1. */
 const tolerance = 1e-6;
@@ -24,7 +29,7 @@ export async function checkTrajectory(
   options: CheckTrajectoryOptions = {},
 ): Promise<Report> {
   const given = typeof trajectory === 'string' ? undefined : `episode ${trajectory.episodeId}`;
-  const report = new Reporter(options.name ?? given ?? 'trajectory', options);
+  const report = new Reporter(options.name ?? given ?? 'trajectory', 'TRAJ', options);
   let read: Trajectory | undefined;
   await report.check(['TRAJ-1', 'TRAJ-2'], () => {
     read = typeof trajectory === 'string' ? readLine(trajectory) : readBack(trajectory);
@@ -41,6 +46,30 @@ export async function checkTrajectory(
   await report.check(['TRAJ-8'], () => checkCalls(checked));
   await report.check(['TRAJ-9'], () => checkTruncation(checked));
   return report.report;
+}
+
+/**
+ * Every line of a JSONL file, as one report: a rule holds if it does in each, and a finding names its line.
+ * @throws ToolEnvError `usage.missing_file` if there is no such file, `usage.empty_file` if no line is in it.
+ */
+export async function checkTrajectoryFile(file: string, options: CheckOptions = {}): Promise<Report> {
+  if (!existsSync(file)) {
+    throw new ToolEnvError('usage.missing_file', `${file} is not there: name a JSONL file of trajectories.`);
+  }
+  const findings = new Map<RuleId, Finding>();
+  let last: Report | undefined;
+  for await (const { text, place } of readJsonLines(file)) {
+    last = await checkTrajectory(text, options);
+    for (const finding of last.findings) {
+      if (findings.has(finding.rule)) continue;
+      findings.set(finding.rule, { ...finding, received: `${finding.received} (${place})` });
+    }
+  }
+  if (!last) throw new ToolEnvError('usage.empty_file', `${file} holds no trajectory.`);
+  const { skipped } = last;
+  const left = skipped.map(({ rule }) => rule);
+  const passed = trajectoryRules.filter((rule) => !findings.has(rule) && !left.includes(rule));
+  return { subject: file, ok: findings.size === 0, findings: [...findings.values()], passed, skipped };
 }
 
 function readLine(line: string): Trajectory {

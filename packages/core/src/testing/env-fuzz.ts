@@ -36,11 +36,15 @@ export const fuzzRules: readonly RuleId[] = [
  * it; then fuzzing goes on for the others.
  * @returns The actions taken.
  */
-export async function fuzzEnv(subject: EnvSubject, count: number): Promise<number> {
+export async function fuzzEnv(
+  subject: EnvSubject,
+  count: number,
+  onActions: (count: number) => void = () => {},
+): Promise<number> {
   const { tools } = await subject.withWatched((env) => env.reset(subject.task(0), 0));
   const { maxCallsPerTurn } = subject.definition.limits;
   const action = fuzzActions(tools, { maxCalls: Math.min(maxCallsPerTurn, 4) + 1 });
-  const fuzzer = new Fuzzer(subject);
+  const fuzzer = new Fuzzer(subject, onActions);
   for (let round = 0; fuzzer.taken < count; round++) {
     const episodes = Math.ceil((count - fuzzer.taken) / longest);
     const found = await fuzzer.round(action, episodes, deriveSeed(subject.seed, 'fuzz', round));
@@ -51,12 +55,14 @@ export async function fuzzEnv(subject: EnvSubject, count: number): Promise<numbe
 
 class Fuzzer {
   readonly #subject: EnvSubject;
+  readonly #onActions: (count: number) => void;
   /** Actions so far. */
   taken = 0;
   #found: Violation | undefined;
 
-  constructor(subject: EnvSubject) {
+  constructor(subject: EnvSubject, onActions: (count: number) => void) {
     this.#subject = subject;
+    this.#onActions = onActions;
   }
 
   /** The first broken rule that is news, with as short an episode as fast-check finds. */
@@ -90,6 +96,7 @@ class Fuzzer {
       throw error;
     } finally {
       this.taken += Math.max(1, env.transcript.length - 1);
+      this.#onActions(this.taken);
       await env.env.close().catch(() => {});
     }
   }

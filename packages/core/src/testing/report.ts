@@ -32,16 +32,24 @@ export interface CheckOptions {
   signal?: AbortSignal;
 }
 
+/** What the ids of rules about one thing begin with. */
+export type RuleFamily = RuleId extends `${infer Family}-${number}` ? Family : never;
+
+const allRules = Object.keys(rules) as RuleId[];
+
 /** Collects what checks find. */
 export class Reporter {
   readonly #subject: string;
+  readonly #family: readonly RuleId[];
   readonly #options: CheckOptions;
   readonly #checked: Set<RuleId> = new Set();
   readonly #skipped: Map<RuleId, string> = new Map();
   readonly #findings: Map<RuleId, Finding> = new Map();
 
-  constructor(subject: string, options: CheckOptions) {
+  /** @param family What the ids of the rules in question begin with. */
+  constructor(subject: string, family: RuleFamily, options: CheckOptions) {
     this.#subject = subject;
+    this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
     this.#options = options;
     for (const rule of options.skip ?? []) this.#skipped.set(rule, 'it was left out by request');
   }
@@ -73,24 +81,28 @@ export class Reporter {
     for (const rule of rules) if (!this.#skipped.has(rule)) this.#skipped.set(rule, reason);
   }
 
-  /** Whether nothing is left to find out of a rule. */
+  /** Whether a rule was found to be broken. */
+  broken(rule: RuleId): boolean {
+    return this.#findings.has(rule);
+  }
+
+  /** Whether nothing is left to find out of a rule: it is broken, or to be left out. */
   settled(rule: RuleId): boolean {
-    return this.#findings.has(rule) || this.#options.skip?.includes(rule) === true;
+    return this.broken(rule) || this.#options.skip?.includes(rule) === true;
   }
 
   get report(): Report {
     const findings = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
     const passed = inOrder([...this.#checked]).filter((rule) => !this.#findings.has(rule));
-    const skipped = inOrder([...this.#skipped.keys()])
+    const skipped = this.#family
       .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))
-      .map((rule) => ({ rule, reason: this.#skipped.get(rule)! }));
+      .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended before it' }));
     return { subject: this.#subject, ok: findings.length === 0, findings, passed, skipped };
   }
 }
 
 function inOrder(ids: RuleId[]): RuleId[] {
-  const order = Object.keys(rules);
-  return ids.sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  return ids.sort((a, b) => allRules.indexOf(a) - allRules.indexOf(b));
 }
 
 /**

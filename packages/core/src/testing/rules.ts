@@ -178,6 +178,10 @@ export const rules = {
     title: 'Failing tools abort',
     mend: 'Return aborted(cause) with an infrastructure.* cause when a tool throws (dispatch does).',
   },
+  'ENV-35': {
+    title: 'Bounded text',
+    mend: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
+  },
   'ENV-32': {
     title: 'The oracle wins',
     mend: 'Make the task solvable, or mend the oracle: it must terminate with the best value of each outcome that weighs.',
@@ -189,10 +193,6 @@ export const rules = {
   'ENV-34': {
     title: 'Nothing is left behind',
     mend: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
-  },
-  'ENV-35': {
-    title: 'Bounded text',
-    mend: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
   },
   'POL-1': {
     title: 'Spec',

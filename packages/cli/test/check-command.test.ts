@@ -1,0 +1,133 @@
+/** `toolenv check`: what passes, what is broken and how it is told, what is the user's mistake, and Ctrl-C. */
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Report } from '@toolenv/core/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { reportView } from '../src/report-view.ts';
+import { fixture, runCli, startCli } from './run-cli.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-check-'));
+});
+
+describe.concurrent('toolenv check', () => {
+  it('passes a good environment, and says what it could not check', async () => {
+    const { code, stdout, stderr } = await runCli(
+      'check',
+      fixture.env,
+      '--actions',
+      '50',
+      '--option',
+      'size=9',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^✔ fixture-plugin\/lamp-v1 {2}\d\d rules hold\n/);
+    expect(stdout).toContain('– ENV-32 The oracle wins: not checked, the definition has no oracle\n');
+  });
+
+  it('fails what is broken, and says how to mend it', async () => {
+    const { code, stdout, stderr } = await runCli('check', fixture.policy, '--skip', 'POL-7');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toContain(
+      [
+        '  ✘ POL-8 Cancellation',
+        "      expected act() to reject with the signal's reason",
+        '      received "{\\"text\\":',
+      ].join('\n'),
+    );
+    expect(stdout).toContain('      mend     Reject with the reason of options.signal once it aborts.\n');
+    expect(stdout).toContain('– POL-7 Overflow: not checked, it was left out by request\n');
+  });
+
+  it('checks a whole package, and prints the reports as JSON', async () => {
+    const { code, stdout } = await runCli('check', fixture.folder, '--actions', '50', '--json');
+    expect(code).toBe(1);
+    const reports = JSON.parse(stdout) as Report[];
+    expect(reports.map(({ subject, ok }) => [subject, ok])).toEqual([
+      ['fixture-plugin@1.2.3', true],
+      ['fixture-plugin/lamp-v1', true],
+      ['fixture-plugin/weight-v1, its policy', false],
+      ['fixture-plugin/weight-v1, its learner', false],
+    ]);
+    expect(reports[2]!.findings[0]).toMatchObject({
+      rule: 'POL-7',
+      title: 'Overflow',
+      expected: expect.stringContaining('context.overflow'),
+      mend: expect.stringContaining('context.overflow'),
+    });
+  });
+
+  it('checks a file of trajectories', async () => {
+    const file = join(folder, 'trajectories.jsonl');
+    await writeFile(file, '{"version":1}\n');
+    const { code, stdout } = await runCli('check', file);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /✘ TRAJ-1 Form\n {6}expected .*must have required property 'env'\n {6}received .*trajectories\.jsonl:1\)/,
+    );
+  });
+
+  it('checks a module that is no plugin yet', async () => {
+    const { code, stdout } = await runCli('check', join(fixture.folder, 'env.ts'), '--actions', '50');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^✔ lamp {2}\d\d rules hold\n/);
+  });
+
+  const wrong: [what: string, args: string[], message: RegExp][] = [
+    [
+      'an unknown reference',
+      ['fixture-plugin/lamb-v1'],
+      /^toolenv: Unknown environment .* Did you mean "fixture-plugin\/lamp-v1"\?\n$/,
+    ],
+    [
+      'an unknown rule',
+      [fixture.env, '--skip', 'ENV-99'],
+      /^toolenv: --skip ENV-99: give the id of a rule, such as ENV-11\.\n$/,
+    ],
+    [
+      'an unknown option',
+      [fixture.env, '--option', 'sise=9'],
+      /^toolenv: .* has no option "sise"\. Did you mean "size"\?\n$/,
+    ],
+    [
+      'a folder that is no package',
+      [tmpdir()],
+      /^toolenv: .*package\.json cannot be read .*: name the folder of an npm package\.\n$/,
+    ],
+    [
+      'a module without an environment',
+      [join(fixture.folder, 'trainer.ts')],
+      /^toolenv: .*trainer\.ts has no environment as its default export: use defineEnv\.\n$/,
+    ],
+    ['material that is no JSON', [fixture.env, '--material', '{'], /^toolenv: --material \{: give JSON\.\n$/],
+  ];
+  it.each(wrong)('tells %s in one line, with exit code 2', async (_, args, message) => {
+    const { code, stdout, stderr } = await runCli('check', ...args);
+    expect(stderr).toMatch(message);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('stops at Ctrl-C with exit code 130', async () => {
+    const { child, finished } = startCli(['check', fixture.folder, '--actions', '100000000']);
+    // The package's report comes first; its environment then takes for ever.
+    await once(child.stdout!, 'data');
+    child.kill('SIGINT');
+    const { code, stdout } = await finished;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/^✔ fixture-plugin@1\.2\.3 .*\n$/);
+  });
+});
+
+it('is coloured where the terminal shows it', () => {
+  const report: Report = { subject: 'lamp', ok: false, findings: [], passed: [], skipped: [] };
+  process.env.FORCE_COLOR = '1';
+  expect(reportView(report)).toContain('\u001b[31m✘\u001b[39m');
+  delete process.env.FORCE_COLOR;
+  process.env.NO_COLOR = '1';
+  expect(reportView(report)).not.toContain('\u001b');
+  delete process.env.NO_COLOR;
+});

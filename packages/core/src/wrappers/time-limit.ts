@@ -1,0 +1,80 @@
+/** timeLimit: truncates episodes after a number of turns or after some time. Gymnasium's TimeLimit. */
+import { Deadline } from '../deadline.ts';
+import type { Env, Observation, Transition } from '../env.ts';
+import { ToolEnvError } from '../errors.ts';
+import { type TruncationReason, truncated } from '../outcome.ts';
+import { scoreTruncation } from '../reward.ts';
+import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
+
+export interface TimeLimit {
+  /** Turns of the policy; then the episode is truncated('max_turns'). The environment's own limit stays. */
+  turns?: number;
+  /**
+   * Milliseconds from the call of reset, the policy's time included; then the episode is truncated('deadline'). A step
+   * that is under way is given up and its rewards are lost.
+   */
+  milliseconds?: number;
+}
+
+/**
+ * Truncates what is still running when the limit is reached; outcome components left unscored are then worth 0.
+ * @throws ToolEnvError `usage.time_limit` for a limit that is not above 0.
+ */
+export function timeLimit<Inner extends Wrappable>(env: Inner, limit: TimeLimit): Wrapped<Inner> {
+  const { turns = Number.POSITIVE_INFINITY, milliseconds = Number.POSITIVE_INFINITY } = limit;
+  if (!(turns >= 1) || !(milliseconds > 0)) {
+    const message = `timeLimit: turns is ${limit.turns}, milliseconds ${limit.milliseconds}: give numbers above 0.`;
+    throw new ToolEnvError('usage.time_limit', message);
+  }
+  return wrap(env, (inner) => limited(inner, turns, milliseconds));
+}
+
+function limited(env: Env, turns: number, milliseconds: number): Env {
+  const { limits, rewards } = env.spec;
+  let turn = 0;
+  let end = Number.POSITIVE_INFINITY;
+  let seen: Observation | undefined;
+  let cutShort = false;
+
+  const cut = (transition: Omit<Transition, 'outcome'>, reason: TruncationReason): Transition => {
+    cutShort = true;
+    return {
+      ...transition,
+      rewards: scoreTruncation(rewards, transition.rewards ?? {}),
+      outcome: truncated(reason),
+    };
+  };
+
+  return withChanges(env, {
+    spec: { ...env.spec, limits: { ...limits, maxTurns: Math.min(limits.maxTurns, turns) } },
+    async reset(options) {
+      const start = performance.now();
+      seen = await env.reset(options);
+      [turn, end, cutShort] = [0, start + milliseconds, false];
+      return seen;
+    },
+    async step(action, options = {}) {
+      if (cutShort) {
+        throw new ToolEnvError('bug.step_after_end', 'step() after the end: call reset() for a new episode.');
+      }
+      const deadline = new Deadline({
+        after: end - performance.now(),
+        parent: options.signal,
+        reason: () => new DOMException(`The episode took longer than ${milliseconds} ms.`, 'TimeoutError'),
+      });
+      try {
+        const transition = await deadline.race((signal) => env.step(action, { signal }));
+        turn += 1;
+        seen = transition.observation;
+        if (transition.outcome.kind !== 'running') return transition;
+        if (turn >= turns) return cut(transition, 'max_turns');
+        return performance.now() >= end ? cut(transition, 'deadline') : transition;
+      } catch (error) {
+        if (!deadline.passed || !seen) throw error;
+        return cut({ observation: seen, calls: [], info: {} }, 'deadline');
+      } finally {
+        deadline.clear();
+      }
+    },
+  });
+}

@@ -1,0 +1,35 @@
+/** What all wrappers stand on: an Env with some of its face replaced, for one Env or for all of an OpenEnv. */
+import type { Env } from '../env.ts';
+import type { OpenEnv } from '../env-definition.ts';
+
+/** What a wrapper wraps: one environment, or an open one, each of whose episodes it then wraps. */
+export type Wrappable = Env | OpenEnv<unknown>;
+
+/** The same face again. */
+export type Wrapped<Inner extends Wrappable> =
+  Inner extends OpenEnv<infer Task> ? OpenEnv<Task> : Inner extends Env<infer Task> ? Env<Task> : never;
+
+export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env) => Env): Wrapped<Inner> {
+  const wrapped: Wrappable =
+    'episode' in env
+      ? {
+          tasks: env.tasks,
+          episode: () => wrapEpisode(env.episode()),
+          close: () => env.close(),
+          ref: env.ref,
+          packageVersion: env.packageVersion,
+        }
+      : wrapEpisode(env);
+  return wrapped as Wrapped<Inner>;
+}
+
+/** `env` with what `changes` has in place of its own. */
+export function withChanges(env: Env, changes: Partial<Env>): Env {
+  return {
+    spec: env.spec,
+    reset: (options) => env.reset(options),
+    step: (action, options) => env.step(action, options),
+    close: () => env.close(),
+    ...changes,
+  };
+}
