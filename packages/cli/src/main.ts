@@ -7,6 +7,7 @@ import { checkCommand } from './check-command.ts';
 import { parseCommandLine } from './command-line.ts';
 import { evalCommand } from './eval-command.ts';
 import { initCommand } from './init-command.ts';
+import { listCommand } from './list-command.ts';
 import { runAsProcess } from './run-as-process.ts';
 import { toolsCommand } from './tools-command.ts';
 import { defaultTrainer, trainCommand, trainerOf } from './train-command.ts';
@@ -18,6 +19,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '--version', 'print the version')
     .helpCommand(false);
+  program.addCommand(listCommand());
   program.addCommand(evalCommand(signal));
   program.addCommand(await trainCommandOf(argv, signal));
   program.addCommand(checkCommand(signal));

@@ -27,10 +27,10 @@ export function findPackage(name: string, from: string): InstalledPackage | unde
   return undefined;
 }
 
-/** Every package seen from a folder, nearest first, each name once. */
-export function* allPackages(from: string): Generator<InstalledPackage> {
+/** Every package seen from folders, nearest first, each name once. */
+export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();
-  for (const folder of upwards(from)) {
+  for (const folder of from.flatMap((start) => [...upwards(start)])) {
     for (const candidate of [folder, ...entries(join(folder, 'node_modules'))]) {
       const found = readPackage(candidate);
       if (!found || seen.has(found.json.name)) continue;

@@ -41,13 +41,17 @@ const singular: Record<PluginKind, string> = {
 };
 
 /**
- * The plugins installed where `from` can import them, by reference. Reads manifests and runs nothing; a package whose
- * manifest is not of this protocol is left out, and named when it is loaded.
+ * The plugins installed where `from` can import them, by reference. Reads manifests and runs nothing.
+ * @param from Folder or folders to look from, in order, each with its parents: of two packages of one name the first counts.
+ * @param onUnreadable Is told why a package's manifest is left out; loading one of its plugins throws the same.
  */
-export function listPlugins(from: string = process.cwd()): PluginInfo[] {
+export function listPlugins(
+  from: string | readonly string[] = process.cwd(),
+  onUnreadable: (error: ToolEnvError) => void = () => {},
+): PluginInfo[] {
   const found: PluginInfo[] = [];
-  for (const installed of allPackages(from)) {
-    const manifest = tryManifest(installed);
+  for (const installed of allPackages([from].flat())) {
+    const manifest = tryManifest(installed, onUnreadable);
     const { name, version } = installed.json;
     for (const kind of manifest ? pluginKinds : []) {
       for (const entry of Object.keys(manifest?.[kind] ?? {})) {
@@ -110,10 +114,15 @@ export async function loadPlugin<Kind extends PluginKind>(
   return (await findPlugin(kind, ref, options)).plugin;
 }
 
-function tryManifest(installed: InstalledPackage): Manifest | undefined {
+function tryManifest(
+  installed: InstalledPackage,
+  onUnreadable: (error: ToolEnvError) => void,
+): Manifest | undefined {
   try {
     return readManifest(installed);
-  } catch {
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error)) throw error;
+    onUnreadable(error);
     return undefined;
   }
 }
@@ -125,8 +134,9 @@ function unknownPlugin(
   installed: InstalledPackage | undefined,
   folders: readonly string[],
 ): ToolEnvError {
-  const refs = folders.flatMap((folder) => listPlugins(folder).filter((plugin) => plugin.kind === kind));
-  const known = [...new Set(refs.map((plugin) => plugin.ref))];
+  const known = listPlugins(folders)
+    .filter((plugin) => plugin.kind === kind)
+    .map((plugin) => plugin.ref);
   const near = nearest(ref, known);
   const hints = [];
   if (near) hints.push(`Did you mean "${near}"?`);
