@@ -9,6 +9,7 @@ import { evalCommand } from './eval-command.ts';
 import { initCommand } from './init-command.ts';
 import { listCommand } from './list-command.ts';
 import { runAsProcess } from './run-as-process.ts';
+import { serveCommand } from './serve-command.ts';
 import { toolsCommand } from './tools-command.ts';
 import { defaultTrainer, trainCommand, trainerOf } from './train-command.ts';
 
@@ -24,6 +25,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
   program.addCommand(await trainCommandOf(argv, signal));
   program.addCommand(checkCommand(signal));
   program.addCommand(toolsCommand(signal));
+  program.addCommand(serveCommand(signal));
   program.addCommand(initCommand(signal));
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }

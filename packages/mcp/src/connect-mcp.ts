@@ -261,9 +261,7 @@ class OwnConnection extends Connection<Client> {
       this.lost ??= this.closedError(this.why('the connection was closed'));
     };
     await this.client.connect(this.#transport, { signal, timeout: noTimeout });
-    this.client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
-      this.options.onToolsChanged?.(await this.refresh());
-    });
+    this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#listChanged());
     await super.open(signal);
     // A broken stream of Streamable HTTP is reported here and nowhere else: calls on it would wait for ever.
     if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.suspect();
@@ -296,6 +294,20 @@ class OwnConnection extends Connection<Client> {
       .finally(() => {
         this.#pinging = false;
       });
+  }
+
+  async #listChanged(): Promise<void> {
+    let tools: readonly McpTool[];
+    try {
+      tools = await this.refresh();
+    } catch (error) {
+      // The tools that are held are not the server's any more.
+      this.lost ??= ToolEnvError.isInstance(error)
+        ? error
+        : this.closedError(`its changed tools cannot be listed (${this.why(error)})`);
+      return this.close();
+    }
+    this.options.onToolsChanged?.(tools);
   }
 
   async #close(): Promise<void> {

@@ -15,6 +15,8 @@ export interface HttpOptions {
   allowedHosts?: readonly string[];
   /** Milliseconds after the last request that a session is closed. Default 1 hour. */
   idleTimeout?: number;
+  /** Sessions at a time; more are refused with status 503. Default 1,000. */
+  maxSessions?: number;
 }
 
 export interface HttpService {
@@ -29,6 +31,7 @@ const refusals = {
   host: [403, -32000, 'Forbidden: this host name or origin is not served'],
   path: [404, -32000, `Not found: the endpoint is ${path}`],
   session: [404, -32001, 'Session not found: initialize again'],
+  full: [503, -32000, 'Too many sessions: end one, or try again later'],
   initialize: [400, -32000, 'Bad request: initialize first, by POST'],
 } as const;
 
@@ -47,13 +50,14 @@ interface Session {
  *   cannot be listened on.
  */
 export async function serveHttp(connect: () => Server, options: HttpOptions): Promise<HttpService> {
-  const { host = '127.0.0.1', port = 0, idleTimeout = 3_600_000 } = options;
+  const { host = '127.0.0.1', port = 0, idleTimeout = 3_600_000, maxSessions = 1_000 } = options;
   const allowed = options.allowedHosts ?? loopback;
   if (!options.allowedHosts && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
     const message = `Serving on ${host} lets other machines in: name the hosts that may be asked for in "allowedHosts".`;
     throw new ToolEnvError('usage.mcp_host', message);
   }
   const sessions = new Map<string, Session>();
+  let beginning = 0;
 
   const begin = async (request: IncomingMessage, response: ServerResponse) => {
     const transport = new StreamableHTTPServerTransport({
@@ -88,7 +92,12 @@ export async function serveHttp(connect: () => Server, options: HttpOptions): Pr
     if (new URL(request.url ?? '/', 'http://any').pathname !== path) return refuse(response, 'path');
     const id = request.headers['mcp-session-id'];
     if (id === undefined) {
-      return request.method === 'POST' ? begin(request, response) : refuse(response, 'initialize');
+      if (request.method !== 'POST') return refuse(response, 'initialize');
+      if (sessions.size + beginning >= maxSessions) return refuse(response, 'full');
+      beginning += 1;
+      return begin(request, response).finally(() => {
+        beginning -= 1;
+      });
     }
     const session = sessions.get(String(id));
     return session ? answer(session, request, response) : refuse(response, 'session');

@@ -9,6 +9,8 @@ import { describeServer, type McpCommand } from './mcp-server.ts';
 
 /** Characters of stderr kept, to tell why a server ended. */
 const stderrTail = 600;
+/** Characters from which on the value of a variable is taken for a secret: less is a word that any text may have. */
+const secretLength = 6;
 /** Milliseconds that output may still arrive after the process has ended, if something else holds its pipe. */
 const drainTime = 500;
 
@@ -43,7 +45,7 @@ export class ServerProcess implements Transport {
   /** How the process ended and the last that it wrote to stderr; `undefined` while it runs. */
   get end(): string | undefined {
     if (this.#end === undefined) return undefined;
-    const said = this.#stderr.trim();
+    const said = this.#withoutSecrets(this.#stderr.trim());
     return said === '' ? this.#end : `${this.#end}; its stderr ends: ${said}`;
   }
 
@@ -108,6 +110,12 @@ export class ServerProcess implements Transport {
     await settlesWithin(closed, drainTime);
     this.#buffer.clear();
     this.onclose?.();
+  }
+
+  /** The values of the variables that were given, which may be keys, by name: errors end up in recorded files. */
+  #withoutSecrets(text: string): string {
+    const given = Object.entries(this.#command.env ?? {}).filter(([, value]) => value.length >= secretLength);
+    return given.reduce((said, [name, value]) => said.replaceAll(value, `[${name}]`), text);
   }
 
   async #read(chunk: Buffer): Promise<void> {

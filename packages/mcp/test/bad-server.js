@@ -12,10 +12,12 @@ import {
 const object = { type: 'object' };
 /** One page for each; the second page grows. */
 const pages = [
-  ['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter'].map((name) => ({
-    name,
-    inputSchema: object,
-  })),
+  ['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'spoil'].map(
+    (name) => ({
+      name,
+      inputSchema: object,
+    }),
+  ),
   [
     {
       name: 'grow',
@@ -43,7 +45,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
   const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
   switch (params.name) {
     case 'crash':
-      process.stderr.write('out of luck\n');
+      process.stderr.write(`out of luck with ${process.env.LUCK_KEY ?? 'no key'}\n`);
       process.exit(3);
       break;
     case 'hang':
@@ -66,6 +68,10 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       return text('ok');
     case 'chatter':
       process.stdout.write('this is no message\n');
+      return text('ok');
+    case 'spoil':
+      pages[1].push({ name: 'spoilt', inputSchema: { ...object, $ref: '#/nowhere' } });
+      await server.sendToolListChanged();
       return text('ok');
     case 'grow':
       pages[1].push({ name: `grown-${pages[1].length}`, inputSchema: object });

@@ -198,7 +198,7 @@ describe('a server that misbehaves', () => {
       changed = resolve;
     });
     await connect({ onToolsChanged: () => changed() });
-    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['chatter', 'grow']);
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['spoil', 'grow']);
     const grown = await call(bad, 'grow');
     expect(grown.structuredContent).toEqual({ size: 3 });
     await change;
@@ -253,6 +253,22 @@ describe('a server that misbehaves', () => {
     expect(bad.lost).toMatchObject(closed);
     await ended(bad);
     await bad.close();
+  });
+
+  test('what it says at its end does not tell the secrets that it was given', async () => {
+    bad = await connectMcp({ ...badServer, env: { LUCK_KEY: 'sk-four-leaves' } }, { closeGrace: 300 });
+    await expect(call(bad, 'crash')).rejects.toThrow(/its stderr ends: out of luck with \[LUCK_KEY\]/);
+    await ended(bad);
+  });
+
+  test('a changed list that cannot be used ends the connection, and says why', async () => {
+    await connect();
+    await call(bad, 'spoil').catch(() => {});
+    await ended(bad);
+    await expect(call(bad, 'cancelled')).rejects.toMatchObject({
+      code: 'infrastructure.mcp_schema',
+      message: expect.stringContaining('"spoilt"'),
+    });
   });
 
   test('a call without an answer ends after callTimeout', async () => {

@@ -264,6 +264,16 @@ describe('over Streamable HTTP', () => {
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
+  test('no more sessions than it is for', async () => {
+    const { url } = await serve({ transport: { type: 'http', maxSessions: 2 } });
+    const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => connect(url!)));
+    const open = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
+    expect(open).toHaveLength(2);
+    await expect(connect(url!)).rejects.toThrow('Too many sessions');
+    await open[0]!.transport.terminateSession();
+    await connect(url!);
+  });
+
   test('closing ends sessions and connections', async () => {
     const { url, close, closed } = await serve({ transport: { type: 'http' } });
     const { client } = await connect(url!);

@@ -1,0 +1,73 @@
+/** `toolenv serve`: an environment as an MCP server, for any client that speaks MCP. */
+import { once } from 'node:events';
+import type { OpenEnv, Split } from '@toolenv/core';
+import { Command } from 'commander';
+import { importPackage } from './import-package.ts';
+import { openRunEnv } from './open-run-env.ts';
+import { completeFlags, schemaFlags } from './schema-flags.ts';
+
+/** The part of `@toolenv/mcp` that the command uses. */
+interface McpPackage {
+  serveMcp(
+    env: OpenEnv<unknown>,
+    options: { transport: 'stdio' | { type: 'http'; port: number }; split: Split; seed: number },
+  ): Promise<{ url?: string; closed: Promise<void>; close(): Promise<void> }>;
+}
+
+interface Flags {
+  http?: number;
+  split: Split;
+  seed: number;
+}
+
+const schema = {
+  type: 'object',
+  properties: {
+    http: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'serve over Streamable HTTP on this port of 127.0.0.1, 0 for any; otherwise over stdio',
+    },
+    split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
+  },
+};
+
+export function serveCommand(signal: AbortSignal): Command {
+  const command = new Command('serve')
+    .summary('serve an environment to MCP clients')
+    .description('Serves an environment as an MCP server, with a session of its own for each client.')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .option('--env-option <key=value...>', "set the environment's options");
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  return command.action((ref: string, given: { envOption?: string[] } & Record<string, unknown>) =>
+    serve(ref, given, signal),
+  );
+}
+
+async function serve(
+  ref: string,
+  given: { envOption?: string[] } & Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { http, split, seed } = completeFlags<Flags>(schema, given);
+  const { serveMcp } = await importPackage<McpPackage>('@toolenv/mcp', 'toolenv serve');
+  const env = await openRunEnv(ref, { seed, pairs: given.envOption });
+  try {
+    const transport = http === undefined ? 'stdio' : ({ type: 'http', port: http } as const);
+    const service = await serveMcp(env, { transport, split, seed });
+    // Not to stdout, which is the server's.
+    process.stderr.write(
+      service.url ? `${ref} is served at ${service.url}\n` : `${ref} is served over stdio\n`,
+    );
+    try {
+      await Promise.race([service.closed, signal.aborted || once(signal, 'abort')]);
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await env.close();
+  }
+  signal.throwIfAborted();
+}
