@@ -8,6 +8,7 @@ import { openRunEnv } from './open-run-env.ts';
 import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
 import { RunLog, readMetrics } from './run-log.ts';
 import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
+import { TensorBoardLog } from './tensorboard-log.ts';
 import { terminalChart } from './terminal-chart.ts';
 import { TrainingProgress } from './training-progress.ts';
 
@@ -17,6 +18,7 @@ interface OwnFlags {
   out: string;
   resume?: boolean;
   trajectories: boolean;
+  tensorboard?: boolean;
   json?: boolean;
   envOption?: string[];
   policyOption?: string[];
@@ -41,6 +43,7 @@ const taken = [
   'signal',
   'trainer',
   'trajectories',
+  'tensorboard',
   'json',
 ];
 
@@ -60,6 +63,7 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--resume', 'go on from the newest checkpoint in --out')
     .option('--trainer <reference>', 'trainer; its options are flags', defaultTrainer)
     .option('--no-trajectories', 'do not write the training episodes')
+    .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
     .option('--env-option <key=value...>', "set the environment's options")
     .option('--policy-option <key=value...>', "set a policy plugin's options");
@@ -106,6 +110,7 @@ async function train(
   await beginRun(out, { ...identity, trainerOptions: options });
   const log = new RunLog(out, { resume });
   const done = (resume ? await newestCheckpoint(out) : undefined)?.step ?? 0;
+  const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard'), { from: done }) : undefined;
   const progress = new TrainingProgress(Number(options.steps ?? 0), done);
   let last = done;
   try {
@@ -115,6 +120,7 @@ async function train(
         await log.writeEpisodes(event.trajectories, { step: event.step });
       }
       await log.write(event);
+      await board?.write(event);
       progress.show(event);
       if (given.json) process.stdout.write(`${eventLine(event)}\n`);
       if (event.type === 'checkpoint') last = event.step;

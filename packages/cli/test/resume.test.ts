@@ -27,7 +27,7 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
   const [through, stopped] = [join(folder, 'through'), join(folder, 'stopped')];
   const whole = runCli(...args(through));
 
-  const { child, finished } = startCli(args(stopped, '--pause', '60', '--json'));
+  const { child, finished } = startCli(args(stopped, '--pause', '60', '--json', '--tensorboard'));
   child.stdout!.on('data', (text: string) => {
     // In the pause after the rollout of step 7: its lines are written, its update is not done.
     if (text.includes('"type":"rollout","step":7')) child.kill('SIGINT');
@@ -39,12 +39,13 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
   expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(13);
 
   expect((await whole).code).toBe(0);
-  const resumed = await runCli(...args(stopped, '--resume'));
+  const resumed = await runCli(...args(stopped, '--resume', '--tensorboard'));
   expect(resumed.code).toBe(0);
   for (const file of ['metrics.jsonl', 'trajectories.jsonl']) {
     expect(await linesOf(join(stopped, file))).toEqual(await linesOf(join(through, file)));
   }
   expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(2 * steps);
+  expect(await readdir(join(stopped, 'tensorboard'))).toHaveLength(2);
   expect(await readdir(join(stopped, 'policy'))).toEqual(['config.json']);
 
   const other = await runCli(...args(stopped, '--resume', '--seed', '2'));
