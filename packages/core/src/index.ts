@@ -32,7 +32,7 @@ export { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from './err
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate.ts';
 export { type JsonSchema, type SchemaMistake, validate, validateWithDefaults } from './json-schema.ts';
 export type { FromJsonSchema } from './json-schema-type.ts';
-export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from './learner.ts';
+export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow, TokenValues } from './learner.ts';
 export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
 export type { ContentBlock, EmbeddedResource, Message, ToolCall, ToolDescription } from './message.ts';
 export { nearest } from './nearest.ts';
@@ -66,10 +66,12 @@ export {
   type SamplingOptions,
 } from './policy.ts';
 export { definePolicy, type OpenPolicy, type PolicyDefinition } from './policy-definition.ts';
+export { normalisedRewards } from './process-rewards.ts';
 export { type RecordOptions, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';
 export { parseReference, type Reference } from './reference.ts';
 export { type Replay, replayTools } from './replay-tools.ts';
+export { responseMask } from './response-mask.ts';
 export {
   outcome,
   process,
@@ -94,6 +96,7 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export { whiten } from './whiten.ts';
 export { EpisodeStatistics, recordEpisodeStatistics } from './wrappers/episode-statistics.ts';
 export { recordEpisodes } from './wrappers/record-episodes.ts';
 export { type TimeLimit, timeLimit } from './wrappers/time-limit.ts';

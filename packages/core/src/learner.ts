@@ -17,6 +17,9 @@ export interface TokenBatch {
 /** Per-token arrays, `rows[B][T]`. */
 export type Rows = Float32Array[];
 
+/** Per-token arrays of any precision, `values[B][T]`, to be read. */
+export type TokenValues = readonly ArrayLike<number>[];
+
 export interface TokenOutputs {
   /** log p(token t | tokens before t) at mask = 1, else 0. */
   logprobs: Rows;

@@ -11,6 +11,10 @@ export interface TrainingRow extends TokenRow {
   logprobs: Float32Array;
   /** [T] weighted rewards, each on the last token of an action, else 0. */
   rewards: Float32Array;
+  /** [T] what of `rewards` is process rewards; the rest is the outcome's. */
+  processRewards: Float32Array;
+  /** [T] the turn, from 0, that generated the token at mask = 1, else −1. */
+  turns: Int32Array;
   trajectory: Trajectory;
 }
 
@@ -31,16 +35,16 @@ export function toTrainingRows(trajectory: Trajectory): TrainingRow[] {
     const tokens = checked(action.tokens, turn, trajectory);
     let draft = drafts.at(-1);
     if (!draft || !startsWith(tokens.prompt, draft.tokens)) {
-      draft = { tokens: [], mask: [], logprobs: [], rewards: [] };
+      draft = { tokens: [], mask: [], logprobs: [], processRewards: [], turns: [], outcome: 0 };
       drafts.push(draft);
     }
-    for (const token of tokens.prompt.subarray(draft.tokens.length)) push(draft, token, 0, 0);
-    tokens.action.forEach((token, i) => void push(draft, token, 1, tokens.logprobs[i]!));
-    draft.rewards[draft.rewards.length - 1] = weighKind('process', trajectory.rewardSpec, rewards);
+    for (const token of tokens.prompt.subarray(draft.tokens.length)) push(draft, token, 0, 0, -1);
+    tokens.action.forEach((token, i) => void push(draft, token, 1, tokens.logprobs[i]!, turn));
+    draft.processRewards[draft.tokens.length - 1] = weighKind('process', trajectory.rewardSpec, rewards);
     outcome += weighKind('outcome', trajectory.rewardSpec, rewards);
   });
   const last = drafts.at(-1);
-  if (last) last.rewards[last.rewards.length - 1]! += outcome;
+  if (last) last.outcome = outcome;
   return drafts.map((draft) => toRow(draft, trajectory));
 }
 
@@ -49,14 +53,18 @@ interface Draft {
   tokens: number[];
   mask: number[];
   logprobs: number[];
-  rewards: number[];
+  processRewards: number[];
+  turns: number[];
+  /** Of the whole trajectory, if this is its last row. */
+  outcome: number;
 }
 
-function push(draft: Draft, token: number, mask: 0 | 1, logprob: number): void {
+function push(draft: Draft, token: number, mask: 0 | 1, logprob: number, turn: number): void {
   draft.tokens.push(token);
   draft.mask.push(mask);
   draft.logprobs.push(logprob);
-  draft.rewards.push(0);
+  draft.processRewards.push(0);
+  draft.turns.push(turn);
 }
 
 function startsWith(prompt: Int32Array, row: readonly number[]): boolean {
@@ -92,17 +100,21 @@ function checked(
 
 function toRow(draft: Draft, trajectory: Trajectory): TrainingRow {
   const { length } = draft.tokens;
-  if ([draft.mask, draft.logprobs, draft.rewards].some((column) => column.length !== length)) {
+  const { mask, logprobs, processRewards, turns } = draft;
+  if ([mask, logprobs, processRewards, turns].some((column) => column.length !== length)) {
     throw new ToolEnvError(
       'bug.tokens',
       `A row of episode ${trajectory.episodeId} has columns of unequal length.`,
     );
   }
+  const rewards = processRewards.with(length - 1, processRewards[length - 1]! + draft.outcome);
   return {
     tokens: Int32Array.from(draft.tokens),
-    mask: Uint8Array.from(draft.mask),
-    logprobs: Float32Array.from(draft.logprobs),
-    rewards: Float32Array.from(draft.rewards),
+    mask: Uint8Array.from(mask),
+    logprobs: Float32Array.from(logprobs),
+    rewards: Float32Array.from(rewards),
+    processRewards: Float32Array.from(processRewards),
+    turns: Int32Array.from(turns),
     trajectory,
   };
 }
