@@ -2,7 +2,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collect, encodeTrajectory, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
+import {
+  collect,
+  encodeTrajectory,
+  openEnv,
+  process,
+  rollout,
+  scriptedPolicy,
+  timeLimit,
+  transformReward,
+  truncateHistory,
+  windowObservation,
+} from '@toolenv/core';
 import {
   assertConforms,
   checkEnv,
@@ -46,6 +57,25 @@ describe('environments', () => {
     expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
     expect(passed.length).toBe(35 - unchecked.length);
   });
+});
+
+test('an environment of the repository in wrappers', async () => {
+  const rewards = { ...bridge.rewards, thrift: process([-1, 0], 0.1) };
+  const wrapped: typeof bridge = {
+    ...bridge,
+    rewards,
+    async open(options) {
+      const limited = timeLimit(await bridge.open(options), { turns: 5, milliseconds: 60_000 });
+      const thrifty = transformReward(limited, {
+        rewards,
+        transform: (own, { calls }) => ({ ...own, thrift: calls.length > 1 ? -1 : 0 }),
+      };
+      const summarize = (dropped: readonly unknown[]) => `${dropped.length} messages were left out.`;
+      return truncateHistory(windowObservation(thrifty, { turns: 2, summarize }), { characters: 4000 });
+    },
+  };
+  const { passed } = await assertConforms(checkEnv(wrapped, { actions: 200, from: root }));
+  expect(passed.length).toBe(35);
 });
 
 test('the search tool', async () => {

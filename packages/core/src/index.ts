@@ -103,6 +103,6 @@ export { type TimeLimit, timeLimit } from './wrappers/time-limit.ts';
 export { transformObservation } from './wrappers/transform-observation.ts';
 export { type RewardTransform, type ScoredTransition, transformReward } from './wrappers/transform-reward.ts';
 export { truncateHistory } from './wrappers/truncate-history.ts';
-export { type EpisodeSummary, watchEpisodes } from './wrappers/watch-episodes.ts';
+export { type OnEpisode, watchEpisodes } from './wrappers/watch-episodes.ts';
 export { type ObservationWindow, windowObservation } from './wrappers/window-observation.ts';
 export type { Wrappable, Wrapped } from './wrappers/wrap.ts';

@@ -1,5 +1,6 @@
 /** recordEpisodeStatistics: running means over the episodes so far. Gymnasium's RecordEpisodeStatistics. */
-import { type EpisodeSummary, watchEpisodes } from './watch-episodes.ts';
+import type { Trajectory } from '../trajectory.ts';
+import { episodeLeft, watchEpisodes } from './watch-episodes.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 
 /** Running means, to be read at any time. Aborted episodes and unfinished ones are counted, and no mean has them. */
@@ -53,17 +54,19 @@ export class EpisodeStatistics {
     return this.#mean('seconds');
   }
 
-  add(summary: EpisodeSummary): void {
-    if (summary.end === 'unfinished') this.#unfinished += 1;
-    else if (summary.reward === null) this.#aborted += 1;
-    else {
-      this.#episodes += 1;
-      for (const name of ['reward', 'turns', 'calls', 'mistakes', 'seconds'] as const) {
-        addTo(this.#means, name, summary[name]!);
-      }
-      for (const [name, value] of Object.entries(summary.rewards)) {
-        if (value !== null) addTo(this.#rewards, name, value);
-      }
+  add({ outcome, reward, rewards, steps }: Trajectory, seconds: number): void {
+    if (outcome.kind === 'aborted') {
+      if (outcome.cause.code === episodeLeft) this.#unfinished += 1;
+      else this.#aborted += 1;
+      return;
+    }
+    this.#episodes += 1;
+    const calls = steps.flatMap((step) => step.calls);
+    const mistakes = calls.filter(({ mistake }) => mistake !== undefined).length;
+    const numbers = { reward: reward ?? 0, turns: steps.length, calls: calls.length, mistakes, seconds };
+    for (const [name, value] of Object.entries(numbers)) addTo(this.#means, name, value);
+    for (const [name, value] of Object.entries(rewards)) {
+      if (value !== null) addTo(this.#rewards, name, value);
     }
   }
 
@@ -77,7 +80,7 @@ export function recordEpisodeStatistics<Inner extends Wrappable>(
   env: Inner,
   statistics: EpisodeStatistics,
 ): Wrapped<Inner> {
-  return watchEpisodes(env, (summary) => statistics.add(summary));
+  return watchEpisodes(env, (trajectory, seconds) => statistics.add(trajectory, seconds));
 }
 
 interface Mean {

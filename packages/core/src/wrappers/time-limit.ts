@@ -76,5 +76,9 @@ function limited(env: Env, turns: number, milliseconds: number): Env {
         deadline.clear();
       }
     },
+    async close() {
+      cutShort = false;
+      await env.close();
+    },
   });
 }

@@ -9,14 +9,20 @@ import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
  */
 export function transformObservation<Inner extends Wrappable>(
   env: Inner,
-  transform: (observation: Observation) => Observation | Promise<Observation>,
+  transform: (
+    observation: Observation,
+    options: { signal?: AbortSignal },
+  ) => Observation | Promise<Observation>,
 ): Wrapped<Inner> {
   return wrap(env, (inner) =>
     withChanges(inner, {
-      reset: async (options) => transform(await inner.reset(options)),
-      async step(action, options) {
+      reset: async (options) => transform(await inner.reset(options), { signal: options.signal }),
+      async step(action, options = {}) {
         const transition = await inner.step(action, options);
-        return { ...transition, observation: await transform(transition.observation) };
+        return {
+          ...transition,
+          observation: await transform(transition.observation, { signal: options.signal }),
+        };
       },
     }),
   );

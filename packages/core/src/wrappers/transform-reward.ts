@@ -1,7 +1,7 @@
 /** transformReward: other rewards, made of the environment's own. Gymnasium's TransformReward, by component. */
 import type { Transition } from '../env.ts';
 import type { ScoredOutcome } from '../outcome.ts';
-import type { RewardSpec, Rewards } from '../reward.ts';
+import { type RewardSpec, type Rewards, scoreTruncation } from '../reward.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /** A step that may be scored. */
@@ -14,7 +14,10 @@ export interface RewardTransform {
   transform(rewards: Rewards, transition: ScoredTransition): Rewards;
 }
 
-/** The environment with the rewards that `transform` gives. */
+/**
+ * The environment with the rewards that `transform` gives. A truncated step is worth 0 in outcome components that it
+ * leaves unscored.
+ */
 export function transformReward<Inner extends Wrappable>(
   env: Inner,
   { rewards, transform }: RewardTransform,
@@ -25,7 +28,9 @@ export function transformReward<Inner extends Wrappable>(
       async step(action, options) {
         const transition = await inner.step(action, options);
         if (transition.rewards === undefined) return transition;
-        return { ...transition, rewards: transform({ ...transition.rewards }, transition) };
+        const shaped = transform({ ...transition.rewards }, transition);
+        const cut = transition.outcome.kind === 'truncated';
+        return { ...transition, rewards: cut ? scoreTruncation(rewards, shaped) : shaped };
       },
     }),
   );

@@ -1,95 +1,85 @@
 /** watchEpisodes: tells of each episode when it is over. */
-import type { Env, Transition } from '../env.ts';
-import type { Outcome } from '../outcome.ts';
-import { type Rewards, sumRewards, weigh } from '../reward.ts';
+import type { Env, Observation } from '../env.ts';
+import { ToolEnvError } from '../errors.ts';
+import { aborted, type Outcome } from '../outcome.ts';
+import { sumRewards, weigh } from '../reward.ts';
+import type { Trajectory, TrajectoryStep } from '../trajectory.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
-/** An episode in numbers. */
-export interface EpisodeSummary {
-  episodeId?: string;
-  seed: number;
-  /**
-   * How it ended: `terminated:answered`, `truncated:max_turns`, `aborted:infrastructure.tool_failed`; `unfinished` if it
-   * was left before its end, as when the loop's deadline passes or the policy's context is full.
-   */
-  end: string;
-  /** Each component summed over the steps that scored it; `null` where none did and for an aborted episode. */
-  rewards: Rewards;
-  /** The weighted scalar; `null` for an aborted episode. */
-  reward: number | null;
-  /** Steps of the policy. */
-  turns: number;
-  /** Tool calls, mistaken ones included. */
-  calls: number;
-  /** Tool calls that were mistakes. */
-  mistakes: number;
-  /** Wall-clock time from reset to the end, the policy's included. */
-  seconds: number;
-}
+/**
+ * Called with an episode that is over, and its wall-clock time from reset on, the policy's included. What an environment
+ * cannot know of a rollout is filled in: `policy` is "unknown", `index` and `group` count the resets, `member` is 0.
+ */
+export type OnEpisode = (trajectory: Trajectory, seconds: number) => void | Promise<void>;
 
-/** The environment; `onEnd` is called with each episode that ended or was left, before the last step returns. */
-export function watchEpisodes<Inner extends Wrappable>(
-  env: Inner,
-  onEnd: (summary: EpisodeSummary) => void | Promise<void>,
-): Wrapped<Inner> {
-  return wrap(env, (inner) => watched(inner, onEnd));
+/** Code of the cause with which an episode is aborted that was left before its end, by a reset or by closing. */
+export const episodeLeft = 'infrastructure.episode_left';
+
+/**
+ * The environment; `onEpisode` is called before the last step of an episode returns. One that its player leaves, as a loop
+ * does whose deadline has passed or whose policy's context is full, is aborted with {@link episodeLeft}.
+ */
+export function watchEpisodes<Inner extends Wrappable>(env: Inner, onEpisode: OnEpisode): Wrapped<Inner> {
+  const { ref, packageVersion }: { ref?: string; packageVersion?: string } = 'episode' in env ? env : {};
+  let resets = 0;
+  return wrap(env, (inner) => {
+    const about = { env: ref ?? inner.spec.name, envVersion: packageVersion };
+    return watched(inner, onEpisode, () => ({ ...about, index: resets++ }));
+  });
 }
 
 /** An episode while it runs. */
-interface Watch {
-  episodeId?: string;
-  seed: number;
+interface Watch extends Pick<Trajectory, 'env' | 'envVersion' | 'index' | 'episodeId' | 'task' | 'seed'> {
   start: number;
-  steps: Transition[];
+  observation: Observation;
+  steps: TrajectoryStep[];
 }
 
-function watched(env: Env, onEnd: (summary: EpisodeSummary) => void | Promise<void>): Env {
+function watched(
+  env: Env,
+  onEpisode: OnEpisode,
+  describe: () => Pick<Watch, 'env' | 'envVersion' | 'index'>,
+): Env {
   let watch: Watch | undefined;
   const finish = async (outcome: Outcome) => {
     const ended = watch;
     watch = undefined;
-    if (ended) await onEnd(summarize(env, ended, outcome));
+    if (ended) await onEpisode(trajectoryOf(env, ended, outcome), (performance.now() - ended.start) / 1000);
   };
+  const leave = () => finish(aborted(new ToolEnvError(episodeLeft, 'The episode was left before its end.')));
   return withChanges(env, {
     async reset(options) {
-      await finish({ kind: 'running' });
+      await leave();
       const start = performance.now();
       const observation = await env.reset(options);
-      watch = { episodeId: options.episodeId, seed: options.seed, start, steps: [] };
+      const { task, seed, episodeId = `episode-${seed}` } = options;
+      watch = { ...describe(), episodeId, task, seed, start, observation, steps: [] };
       return observation;
     },
     async step(action, options) {
+      const current = watch;
       const transition = await env.step(action, options);
-      watch?.steps.push(transition);
-      if (transition.outcome.kind !== 'running') await finish(transition.outcome);
+      // A step that was given up may answer in the midst of the next episode.
+      if (!current || current !== watch) return transition;
+      const { rewards, calls, info, outcome } = transition;
+      current.steps.push({ observation: current.observation, action, calls, rewards, info });
+      current.observation = transition.observation;
+      if (outcome.kind !== 'running') await finish(outcome);
       return transition;
     },
     async close() {
-      await finish({ kind: 'running' });
+      await leave();
       await env.close();
     },
   });
 }
 
-function summarize(env: Env, { episodeId, seed, start, steps }: Watch, outcome: Outcome): EpisodeSummary {
-  const { rewards: spec } = env.spec;
+function trajectoryOf(env: Env, watch: Watch, outcome: Outcome): Trajectory {
+  const { start: _, observation: __, ...known } = watch;
+  const rewardSpec = env.spec.rewards;
   const scored = outcome.kind !== 'aborted';
-  const rewards = sumRewards(spec, scored ? steps : []);
-  const calls = steps.flatMap((step) => step.calls);
-  return {
-    episodeId,
-    seed,
-    end: describeEnd(outcome),
-    rewards,
-    reward: scored ? weigh(spec, rewards) : null,
-    turns: steps.length,
-    calls: calls.length,
-    mistakes: calls.filter(({ mistake }) => mistake !== undefined).length,
-    seconds: (performance.now() - start) / 1000,
-  };
-}
-
-function describeEnd(outcome: Outcome): string {
-  if (outcome.kind === 'running') return 'unfinished';
-  return `${outcome.kind}:${outcome.kind === 'aborted' ? outcome.cause.code : outcome.reason}`;
+  const rewards = sumRewards(rewardSpec, scored ? known.steps : []);
+  const reward = scored ? weigh(rewardSpec, rewards) : null;
+  const unknown = { policy: 'unknown', group: known.index, member: 0 };
+  return { version: 1, ...known, ...unknown, rewardSpec, outcome, rewards, reward };
 }

@@ -8,7 +8,7 @@ export interface ObservationWindow {
   /** Turns that stay, each an assistant message and what follows it. What comes before the first turn always stays. */
   turns: number;
   /** What to say of the messages that are left out; it is put at the end of the message before them. Default: nothing. */
-  summarize?(dropped: readonly Message[]): string | Promise<string>;
+  summarize?(dropped: readonly Message[], options: { signal?: AbortSignal }): string | Promise<string>;
 }
 
 /** @throws ToolEnvError `usage.window` if `turns` is no whole number from 0 up. */
@@ -22,13 +22,13 @@ export function windowObservation<Inner extends Wrappable>(
       `windowObservation: turns is ${turns}: give a whole number from 0 up.`,
     );
   }
-  return transformObservation(env, async ({ messages, tools }) => {
+  return transformObservation(env, async ({ messages, tools }, options) => {
     const starts = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []));
     if (starts.length <= turns) return { messages, tools };
     const from = starts[starts.length - turns] ?? messages.length;
     const head = messages.slice(0, starts[0]);
     const dropped = messages.slice(starts[0], from);
-    const told = summarize ? withSummary(head, await summarize(dropped)) : head;
+    const told = summarize ? withSummary(head, await summarize(dropped, options)) : head;
     return { messages: [...told, ...messages.slice(from)], tools };
   });
 }
