@@ -69,7 +69,7 @@ test('an environment of the repository in wrappers', async () => {
       const thrifty = transformReward(limited, {
         rewards,
         transform: (own, { calls }) => ({ ...own, thrift: calls.length > 1 ? -1 : 0 }),
-      };
+      });
       const summarize = (dropped: readonly unknown[]) => `${dropped.length} messages were left out.`;
       return truncateHistory(windowObservation(thrifty, { turns: 2, summarize }), { characters: 4000 });
     },
