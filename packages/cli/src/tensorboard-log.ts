@@ -11,15 +11,12 @@ import { Writer } from 'protobufjs/minimal.js';
 export class TensorBoardLog {
   readonly #folder: string;
   readonly #file: string;
-  /** The step that this process goes on from, until it is written down. */
-  #from: number | undefined;
+  #begun = false;
 
-  /** @param options.from Step of the checkpoint that the run goes on from; 0 for a new run. */
-  constructor(folder: string, { from }: { from: number }) {
+  constructor(folder: string) {
     const milliseconds = String(Date.now()).padStart(14, '0');
     this.#folder = folder;
     this.#file = join(folder, `events.out.tfevents.${milliseconds}.toolenv`);
-    this.#from = from;
   }
 
   /** Appends an event's metrics; a name that has no group yet gets its event's: `rollout/reward`. Checkpoints have none. */
@@ -27,10 +24,10 @@ export class TensorBoardLog {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
     const records = [summaryEvent(step, type, metrics)];
-    if (this.#from !== undefined) {
+    if (!this.#begun) {
       await mkdir(this.#folder, { recursive: true });
-      records.unshift(versionEvent(), sessionStart(this.#from + 1));
-      this.#from = undefined;
+      records.unshift(versionEvent(), sessionStart(step));
+      this.#begun = true;
     }
     await appendFile(this.#file, Buffer.concat(records.map((record) => frame(record.finish()))));
   }

@@ -110,7 +110,7 @@ async function train(
   await beginRun(out, { ...identity, trainerOptions: options });
   const log = new RunLog(out, { resume });
   const done = (resume ? await newestCheckpoint(out) : undefined)?.step ?? 0;
-  const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard'), { from: done }) : undefined;
+  const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
   const progress = new TrainingProgress(Number(options.steps ?? 0), done);
   let last = done;
   try {

@@ -7,7 +7,7 @@ import { TensorBoardLog } from '../src/tensorboard-log.ts';
 it('writes the bytes that TensorBoard itself would write', async () => {
   vi.useFakeTimers({ now: 1_750_000_000_250, toFake: ['Date'] });
   const folder = join(await mkdtemp(join(tmpdir(), 'toolenv-tensorboard-')), 'tensorboard');
-  const log = new TensorBoardLog(folder, { from: 2 });
+  const log = new TensorBoardLog(folder);
   await log.write({
     type: 'rollout',
     step: 3,

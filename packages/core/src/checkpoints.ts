@@ -1,6 +1,9 @@
 /** Checkpoints of a run: whole or not there, newest last. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from './errors.ts';
 import type { Learner } from './learner.ts';
 
@@ -11,6 +14,12 @@ export interface CheckpointState {
   seed: number;
 }
 
+/** The state as it is stored. */
+interface StoredState extends CheckpointState {
+  /** Of each other file of the checkpoint, by name. */
+  sha256: Record<string, string>;
+}
+
 const stateFile = 'trainer_state.json';
 const folderName = /^step-(\d+)$/;
 /** Older checkpoints of a run are removed. */
@@ -19,17 +28,25 @@ const kept = 3;
 /**
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. It appears by a rename, so that a killed run leaves no
  * half of one. A step that is there already is left alone: a run's steps are the same each time they are done.
+ * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; earlier checkpoints stay.
  */
 export async function saveCheckpoint(out: string, learner: Learner, state: CheckpointState): Promise<string> {
   const steps = await checkpointSteps(out);
   const folder = folderOf(out, state.step);
   if (steps.includes(state.step)) return folder;
   const partial = `${folder}.partial`;
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
-  await learner.save(partial);
-  await writeFile(join(partial, stateFile), JSON.stringify(state));
-  await rename(partial, folder);
+  try {
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true });
+    await learner.save(partial);
+    const stored: StoredState = { ...state, sha256: await digests(partial) };
+    await writeFile(join(partial, stateFile), JSON.stringify(stored));
+    await rename(partial, folder);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
+    throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
+  }
   for (const old of steps.slice(0, Math.max(0, steps.length + 1 - kept))) {
     await rm(folderOf(out, old), { recursive: true, force: true });
   }
@@ -37,20 +54,55 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
 }
 
 /**
- * Loads the newest checkpoint of `out` into the learner; `undefined` if there is none.
- * @throws ToolEnvError `usage.checkpoint_damaged`
+ * Loads the newest whole checkpoint of `out` into the learner; `undefined` if there is none. One that is damaged is put
+ * aside as `step-<N>.damaged`, with a warning of this process, and the one before it is tried.
+ * @throws ToolEnvError `usage.checkpoint_damaged` if all are, and what the learner throws.
  */
 export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
-  const newest = (await checkpointSteps(out)).at(-1);
-  if (newest === undefined) return undefined;
-  const folder = folderOf(out, newest);
-  await learner.load(folder);
-  try {
-    return JSON.parse(await readFile(join(folder, stateFile), 'utf8')) as CheckpointState;
-  } catch (error) {
-    const message = `${join(folder, stateFile)} is damaged (${messageOf(error)}): delete ${folder} to resume from the one before.`;
+  const steps = await checkpointSteps(out);
+  for (const [index, step] of [...steps.entries()].reverse()) {
+    const folder = folderOf(out, step);
+    const state = await readState(folder).catch((error: unknown) =>
+      setAside(folder, error, steps[index - 1]),
+    );
+    if (!state) continue;
+    await learner.load(folder);
+    return { step: state.step, seed: state.seed };
+  }
+  return undefined;
+}
+
+async function setAside(folder: string, error: unknown, before: number | undefined): Promise<undefined> {
+  const what = `Checkpoint ${folder} is damaged (${messageOf(error)})`;
+  if (before === undefined) {
+    const message = `${what}, and there is none before it: begin a new run.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
   }
+  process.emitWarning(`${what}: going on from step ${before}.`, 'DamagedCheckpoint');
+  await rm(`${folder}.damaged`, { recursive: true, force: true });
+  await rename(folder, `${folder}.damaged`);
+}
+
+/** The state of a checkpoint all of whose files are as they were written. */
+async function readState(folder: string): Promise<StoredState> {
+  const state: StoredState = JSON.parse(await readFile(join(folder, stateFile), 'utf8'));
+  const found = await digests(folder);
+  for (const [name, digest] of Object.entries(state.sha256)) {
+    if (found[name] !== digest)
+      throw new Error(`${name} is ${found[name] ? 'not as it was written' : 'missing'}`);
+  }
+  return state;
+}
+
+/** SHA-256, in hexadecimal, of each file of a folder but the state's. */
+async function digests(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(folder)).filter((name) => name !== stateFile).sort();
+  const entries = names.map(async (name) => {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, name)), hash);
+    return [name, hash.digest('hex')] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 /** Steps that have a whole checkpoint, ascending. */
