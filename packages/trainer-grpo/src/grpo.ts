@@ -7,69 +7,65 @@ import {
   type EpisodeRequest,
   evaluate,
   type Metrics,
+  normalisedRewards,
   type OpenEnv,
   type Run,
+  responseMask,
   resumeCheckpoint,
   rollout,
   saveCheckpoint,
-  type TaskSet,
   type TrainEvent,
   type Trainer,
   type Trajectory,
   toTrainingRows,
 } from '@toolenv/core';
-import { clippedLoss } from './clipped-loss.ts';
-import { groupAdvantages } from './group-advantages.ts';
+import { estimateAdvantages } from './advantages.ts';
+import { type AlgorithmOptions, resolveAlgorithm } from './algorithms.ts';
+import { drawGroups, drawReplacements } from './draw-groups.ts';
 import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
+import { penalisedRewards } from './kl-penalty.ts';
+import { meanMetrics } from './mean-metrics.ts';
+import { policyLoss } from './policy-loss.ts';
 import { rolloutMetrics } from './rollout-metrics.ts';
+import { shuffleRewards } from './shuffled-rewards.ts';
+import { withoutZeroVariance } from './zero-variance.ts';
 
 export const grpo: Trainer<GrpoOptions> = defineTrainer({
   name: 'grpo',
-  description: 'Group relative policy optimisation (arXiv 2402.03300)',
+  description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
   options: grpoOptions,
   train,
 });
 export default grpo;
 
-async function* train(options: GrpoOptions & Run): AsyncGenerator<TrainEvent, void, void> {
-  const { env, policy, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
+type Options = GrpoOptions & AlgorithmOptions & Run;
+type Reference = Awaited<ReturnType<Run['learner']['reference']>>;
+
+async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void, void> {
+  const options = resolveAlgorithm(given);
+  const { env, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
   const reference = options.beta > 0 ? await learner.reference() : undefined;
   const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;
   let step = resumed?.step ?? 0;
 
   try {
     while (step < steps) {
-      const episodes = drawGroups(env.tasks.train, options, step);
-      const sampling = { maxTokens: options.maxTokens, temperature: options.temperature };
       const stepSeed = deriveSeed(seed, 'step', step);
       const started = performance.now();
-      const trajectories = await collect(
-        rollout({
-          env,
-          policy,
-          episodes,
-          concurrency: episodes.length,
-          sampling,
-          seed: stepSeed,
-          deadline: options.deadline,
-          signal,
-        }),
-      );
+      const { played, compared, attempts } = await playGroups(options, step, stepSeed);
       const rolledOut = performance.now();
-      const scored = shuffleIfControl(
-        trajectories.filter(({ reward }) => reward !== null),
-        options,
-        stepSeed,
-      );
       yield {
         type: 'rollout',
         step: step + 1,
-        metrics: rolloutMetrics(trajectories, (rolledOut - started) / 1000),
-        trajectories,
+        metrics: {
+          ...rolloutMetrics(played, (rolledOut - started) / 1000),
+          ...(options.zeroVariance === 'resample' && { num_gen_batches: attempts }),
+        },
+        trajectories: played,
       };
       signal?.throwIfAborted();
 
-      const metrics = await update(scored, reference, options);
+      const metrics = await update(compared, reference, options, stepSeed);
       step += 1;
       yield {
         type: 'update',
@@ -91,72 +87,157 @@ async function* train(options: GrpoOptions & Run): AsyncGenerator<TrainEvent, vo
   }
 }
 
-/** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
-function drawGroups<Task>(
-  tasks: TaskSet<Task>,
-  options: GrpoOptions & Run,
+/**
+ * Plays the step's groups. With `resample`, groups whose episodes all scored the same give way to others, as in DAPO
+ * (arXiv 2503.14476), for as many attempts as there may be.
+ */
+async function playGroups(
+  options: Options,
   step: number,
-): EpisodeRequest<Task>[] {
-  const { questionsPerStep, groupSize, seed } = options;
-  const episodes: EpisodeRequest<Task>[] = [];
-  let epoch = -1;
-  let order: number[] = [];
-  for (let group = 0; group < questionsPerStep; group++) {
-    const drawn = step * questionsPerStep + group;
-    if (Math.floor(drawn / tasks.length) !== epoch) {
-      epoch = Math.floor(drawn / tasks.length);
-      order = createRng(seed, 'tasks', epoch).shuffle([...Array(tasks.length).keys()]);
-    }
-    const task = tasks.at(order[drawn % tasks.length]!);
-    for (let member = 0; member < groupSize; member++) episodes.push({ task, group, member });
+  stepSeed: number,
+): Promise<{ played: Trajectory[]; compared: Trajectory[]; attempts: number }> {
+  const { env, policy, deadline, signal, maxTokens, temperature, questionsPerStep } = options;
+  const sampling = { maxTokens, temperature };
+  const play = (episodes: EpisodeRequest[]) => {
+    const run = { env, policy, sampling, deadline, signal, seed: stepSeed };
+    return collect(rollout({ ...run, episodes, concurrency: episodes.length }));
+  };
+  const scored = (trajectories: Trajectory[]) => {
+    const kept = trajectories.filter(({ reward }) => reward !== null);
+    return options.control === 'shuffled-rewards' ? shuffleRewards(kept, stepSeed) : kept;
+  };
+
+  const played = await play(drawGroups(env.tasks.train, options, step));
+  if (options.zeroVariance !== 'resample') return { played, compared: scored(played), attempts: 1 };
+  const compared = withoutZeroVariance(scored(played));
+  let attempts = 1;
+  for (; attempts <= options.maxResamples; attempts++) {
+    const missing = questionsPerStep - new Set(compared.map(({ group }) => group)).size;
+    if (missing === 0) break;
+    const others = await play(drawReplacements(env.tasks.train, options, step, attempts, missing));
+    for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
+    compared.push(...withoutZeroVariance(scored(others)));
   }
-  return episodes;
+  return { played, compared, attempts };
 }
 
-/** One optimizer step from the trajectories of a rollout. */
+/** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
   trajectories: Trajectory[],
-  reference: Awaited<ReturnType<Run['learner']['reference']>> | undefined,
-  options: GrpoOptions & Run,
+  reference: Reference | undefined,
+  options: Options,
+  stepSeed: number,
 ): Promise<Metrics> {
-  const { learner, temperature, clip, beta, average, learningRate, weightDecay, maxGradNorm } = options;
-  const advantageOf = new Map<Trajectory, number>();
-  const advantages = groupAdvantages(
-    trajectories.map(({ reward }) => reward!),
-    trajectories.map(({ group }) => group),
-  );
-  for (const [index, trajectory] of trajectories.entries()) advantageOf.set(trajectory, advantages[index]!);
+  const { learner, temperature, epochs, miniBatches, beta, klIn, zeroVariance, credit } = options;
+  const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
+  // Where a whole group scored the same there is nothing to learn, unless a penalty or a bonus pulls.
+  const pulls = beta > 0 || options.entropyCoefficient > 0;
+  const drops = zeroVariance !== 'keep' && !pulls;
+  const compared = drops && credit === 'episode' ? withoutZeroVariance(trajectories) : trajectories;
+  const placed = compared.flatMap(toTrainingRows);
+  if (placed.length === 0) return nothing;
 
-  // Where a whole group scored the same there is nothing to learn, unless the penalty pulls.
-  const rows = trajectories
-    .flatMap(toTrainingRows)
-    .filter((row) => beta > 0 || advantageOf.get(row.trajectory) !== 0);
-  if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
-  const batch = { rows, temperature };
-  const mask = rows.map((row) => row.mask);
-  const oldLogprobs = rows.map((row) => row.logprobs);
-  const loss = clippedLoss(
-    {
-      // One update per rollout is strictly on-policy: what was sampled is what the policy says now.
-      logprobs: oldLogprobs,
-      oldLogprobs,
-      referenceLogprobs: (await reference?.forward(batch))?.logprobs,
-      mask,
-      advantages: rows.map(({ trajectory }) => advantageOf.get(trajectory)!),
-    },
-    { clip, beta, average },
+  // 1. What the policy, the sampler and the reference say of each token.
+  const wide = placed.map(({ mask }) => responseMask(mask));
+  const mask = options.actionMask ? placed.map((row) => row.mask) : wide;
+  const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
+  const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
+  // One update per rollout is strictly on-policy: what was sampled is what the policy says now, and need not be computed.
+  const recomputes = needsEntropy || options.mismatchCorrection !== 'none' || !options.actionMask;
+  const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
+  const oldLogprobs = before?.logprobs ?? placed.map((row) => row.logprobs);
+  const sampledLogprobs = placed.map((row, b) =>
+    row.logprobs.map((value, t) => (row.mask[t] === 1 ? value : oldLogprobs[b]![t]!)),
   );
-  await learner.backward(batch, { dLogprobs: loss.dLogprobs });
-  const { gradNorm } = await learner.step({ learningRate, weightDecay, maxGradNorm });
-  const learned = rows.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  return { loss: loss.value, grad_norm: gradNorm, learned_tokens: learned, ...loss.metrics };
+  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+
+  // 2. What each token is worth.
+  let rewards: readonly ArrayLike<number>[] = placed.map((row) => row.rewards);
+  if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
+  const taken: Metrics = {};
+  if (klIn === 'reward' && referenceLogprobs) {
+    const actions = placed.map((row) => row.mask);
+    const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
+    rewards = penalised.rewards;
+    taken.kl = penalised.kl;
+  }
+  const advantageMask = options.advantageMask ? placed.map((row) => row.mask) : wide;
+  const advantages = estimateAdvantages(compared, placed, rewards, advantageMask, options);
+
+  // 3. Which rows are learned from, so that the others do not dilute the averages.
+  const learned = [...placed.keys()].filter((b) => {
+    if (options.maskTruncated && placed[b]!.trajectory.outcome.kind === 'truncated') return false;
+    return !drops || advantages[b]!.some((advantage) => advantage !== 0);
+  });
+
+  // 4. The loss and its gradient; each optimizer step after the first asks the policy what it says by now.
+  const { loss: lossType, mismatchCorrection, maxTokens, maxCompletionLength = maxTokens } = options;
+  const updates: Metrics[] = [];
+  for (const part of splitIntoBatches(learned, epochs, miniBatches, stepSeed)) {
+    const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
+    const batch = { rows: pick(rows), temperature };
+    const outputs = updates.length > 0 ? await learner.forward(batch) : undefined;
+    const loss = policyLoss(
+      {
+        logprobs: outputs?.logprobs ?? pick(oldLogprobs),
+        oldLogprobs: pick(oldLogprobs),
+        sampledLogprobs: pick(sampledLogprobs),
+        referenceLogprobs: referenceLogprobs && pick(referenceLogprobs),
+        entropy: needsEntropy ? (outputs?.entropy ?? pick(before!.entropy)) : undefined,
+        mask: pick(mask),
+        advantages: pick(advantages),
+      },
+      {
+        ...options,
+        loss: lossType,
+        maxLength: maxCompletionLength,
+        beta: klIn === 'loss' ? beta : 0,
+        mismatchCorrection: mismatchCorrection === 'none' ? undefined : mismatchCorrection,
+      },
+    );
+    const gradients = { dLogprobs: loss.dLogprobs, dEntropy: loss.dEntropy };
+    const { gradNorm } = await descend(batch, gradients, options);
+    updates.push({ loss: loss.value, grad_norm: gradNorm, ...loss.metrics, ...taken });
+  }
+  if (updates.length === 0) return nothing;
+  const { loss, grad_norm, ...metrics } = meanMetrics(updates);
+  if (!recomputes && updates.length === 1) {
+    // On-policy no ratio is beyond a bound.
+    delete metrics['clip_ratio/low_mean'];
+    delete metrics['clip_ratio/high_mean'];
+  }
+  const tokens = epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0);
+  return { loss: loss!, grad_norm: grad_norm!, learned_tokens: tokens, ...metrics };
 }
 
-/** A control for the claim that the reward teaches: the same rewards, dealt out at random. */
-function shuffleIfControl(trajectories: Trajectory[], options: GrpoOptions, seed: number): Trajectory[] {
-  if (options.control !== 'shuffled-rewards') return trajectories;
-  const rewards = createRng(seed, 'shuffled-rewards').shuffle(trajectories.map(({ reward }) => reward));
-  return trajectories.map((trajectory, index) => ({ ...trajectory, reward: rewards[index]! }));
+/** One optimizer step; none where every gradient is 0, so that neither momentum nor decay moves the weights. */
+async function descend(
+  batch: Parameters<Run['learner']['backward']>[0],
+  gradients: Parameters<Run['learner']['backward']>[1],
+  { learner, learningRate, weightDecay, maxGradNorm }: Options,
+): Promise<{ gradNorm: number }> {
+  const all = [...gradients.dLogprobs, ...(gradients.dEntropy ?? [])];
+  if (all.every((row) => row.every((gradient) => gradient === 0))) return { gradNorm: 0 };
+  await learner.backward(batch, gradients);
+  return learner.step({ learningRate, weightDecay, maxGradNorm });
+}
+
+/** The rows of each optimizer step: `parts` of every epoch, shuffled if there is more than one. None is empty. */
+function splitIntoBatches(
+  rows: readonly number[],
+  epochs: number,
+  parts: number,
+  stepSeed: number,
+): number[][] {
+  const batches: number[][] = [];
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = parts === 1 ? [...rows] : createRng(stepSeed, 'mini-batches', epoch).shuffle([...rows]);
+    for (let part = 0; part < parts; part++) {
+      const [start, end] = [part, part + 1].map((edge) => Math.floor((edge * order.length) / parts));
+      batches.push(order.slice(start, end));
+    }
+  }
+  return batches.filter(({ length }) => length > 0);
 }
 
 async function validation(env: OpenEnv<unknown>, options: GrpoOptions & Run): Promise<Metrics> {

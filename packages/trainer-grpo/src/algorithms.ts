@@ -1,0 +1,86 @@
+/** The named algorithms: each is a choice of estimator, loss and options, which explicit options override. */
+import { ToolEnvError } from '@toolenv/core';
+import type { GrpoOptions } from './grpo-options.ts';
+
+/** What an algorithm chooses. */
+export type AlgorithmOptions = Required<
+  Pick<
+    GrpoOptions,
+    | 'advantage'
+    | 'scaleRewards'
+    | 'loss'
+    | 'ratioLevel'
+    | 'clip'
+    | 'beta'
+    | 'klIn'
+    | 'klEstimator'
+    | 'zeroVariance'
+    | 'maskTruncated'
+  >
+> &
+  Pick<GrpoOptions, 'delta'>;
+
+/** GRPO (arXiv 2402.03300), averaged over tokens as the systems do that train with it. */
+const grpo: AlgorithmOptions = {
+  advantage: 'grpo',
+  scaleRewards: 'group',
+  loss: 'dapo',
+  ratioLevel: 'token',
+  clip: [0.2, 0.2],
+  beta: 0,
+  klIn: 'loss',
+  klEstimator: 'k3',
+  zeroVariance: 'drop',
+  maskTruncated: false,
+};
+
+/** As Agent-R1 (arXiv 2511.14460) trains with estimators that have no group deviation. */
+const inReward = { delta: 3, klIn: 'reward', klEstimator: 'k1' } as const;
+
+const reinforce: AlgorithmOptions = {
+  ...grpo,
+  ...inReward,
+  advantage: 'reinforce++',
+  beta: 1e-3,
+  zeroVariance: 'keep',
+};
+
+export type Algorithm =
+  | 'grpo'
+  | 'dr_grpo'
+  | 'dapo'
+  | 'gspo'
+  | 'cispo'
+  | 'sapo'
+  | 'bnpo'
+  | 'rloo'
+  | 'reinforce++'
+  | 'reinforce++-baseline';
+
+export const algorithms: Readonly<Record<Algorithm, AlgorithmOptions>> = {
+  grpo,
+  dr_grpo: { ...grpo, loss: 'dr_grpo', scaleRewards: 'none' },
+  dapo: { ...grpo, clip: [0.2, 0.28], zeroVariance: 'resample', maskTruncated: true },
+  gspo: { ...grpo, loss: 'grpo', ratioLevel: 'sequence', clip: [3e-4, 4e-4] },
+  cispo: { ...grpo, loss: 'cispo' },
+  sapo: { ...grpo, loss: 'sapo' },
+  bnpo: { ...grpo, loss: 'bnpo' },
+  rloo: { ...grpo, ...inReward, advantage: 'rloo' },
+  'reinforce++': reinforce,
+  'reinforce++-baseline': { ...reinforce, advantage: 'reinforce++-baseline' },
+};
+
+/**
+ * The options with the algorithm's own where none were given.
+ * @throws ToolEnvError `usage.bad_option` for options that contradict each other.
+ */
+export function resolveAlgorithm<Options extends GrpoOptions>(options: Options): Options & AlgorithmOptions {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const resolved = { ...algorithms[options.algorithm], ...given } as Options & AlgorithmOptions;
+  const { advantage, credit } = resolved;
+  if (credit === 'turn' && advantage.startsWith('reinforce')) {
+    const message = `grpo: option "credit": turn is for the advantages grpo and rloo; ${advantage} has its own returns.`;
+    throw new ToolEnvError('usage.bad_option', message);
+  }
+  return resolved;
+}

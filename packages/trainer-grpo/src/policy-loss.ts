@@ -1,0 +1,166 @@
+/** The loss of the whole family over per-token arrays: a surrogate for each token, weighted, with penalty and bonus. */
+import type { Metrics, Rows, TokenValues } from '@toolenv/core';
+import { cispoLoss } from './cispo-loss.ts';
+import { type Clipping, clippedLoss } from './clipped-loss.ts';
+import { type KlEstimator, klEstimate } from './kl-penalty.ts';
+import { type Averaging, rowWeights } from './row-weights.ts';
+import { type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
+import { sapoLoss } from './sapo-loss.ts';
+import type { TokenLoss } from './token-loss.ts';
+import { highEntropyMask, nearPolicy } from './token-selection.ts';
+
+/** Arrays are [B][T]. What any of them holds at mask 0 changes nothing. */
+export interface PolicyLossInputs {
+  /** Log-probabilities under the policy being trained. */
+  logprobs: Rows;
+  /** Under the policy as it was before the step; the ratio is taken to these. */
+  oldLogprobs: Rows;
+  /** As the sampler gave them; default: `oldLogprobs`. */
+  sampledLogprobs?: Rows;
+  /** Under the reference policy; needed if beta > 0. */
+  referenceLogprobs?: Rows;
+  /** Of the distribution each token was drawn from, in nats; needed for the entropy bonus and the entropy mask. */
+  entropy?: Rows;
+  /** 1 where the policy generated the token. */
+  mask: Uint8Array[];
+  advantages: TokenValues;
+}
+
+export interface PolicyLossOptions extends Averaging, Clipping {
+  /** `sequence`: the geometric mean of a row's ratios stands for each of them (GSPO, arXiv 2507.18071). Default `token`. */
+  ratioLevel?: 'token' | 'sequence';
+  /** CISPO's largest weight. Default 5. */
+  ratioCap?: number;
+  /** SAPO's τ for A > 0, and else. Default [1, 1.05]. */
+  sapoTemperatures?: readonly [number, number];
+  /** Weight of the KL penalty. Default 0. */
+  beta?: number;
+  /** Default `k3`. */
+  klEstimator?: KlEstimator;
+  /** An estimate counts for no more than this. Default 10. */
+  klClamp?: number;
+  /** Weight of the mean entropy, which the loss is lowered by. Default 0. */
+  entropyCoefficient?: number;
+  /** Only this share of the tokens, those of the highest entropy, has a policy gradient. Default 1. */
+  topEntropyQuantile?: number;
+  /** Default: none. */
+  mismatchCorrection?: MismatchCorrection;
+  /** Default 3. */
+  mismatchCap?: number;
+  /** Tokens with A < 0 are left out in rows whose log-probability fell by more than this a token. Default: none. */
+  offPolicyThreshold?: number;
+}
+
+export interface PolicyLoss {
+  value: number;
+  /** [B][T] ∂value/∂logprobs. */
+  dLogprobs: Rows;
+  /** [B][T] ∂value/∂entropy; absent without an entropy bonus. */
+  dEntropy?: Rows;
+  metrics: Metrics;
+}
+
+/**
+ * Σ weight·(surrogate·selection·correction + β·KL − c·entropy) over the tokens with mask 1. Weights come from the loss's
+ * average (`rowWeights`); ratios, selection and correction are constants to the gradient where their papers say so.
+ */
+export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
+  const { logprobs, oldLogprobs, referenceLogprobs, entropy, mask, advantages } = inputs;
+  const { beta = 0, klEstimator = 'k3', klClamp = 10, entropyCoefficient = 0 } = options;
+  const weights = rowWeights(mask, options);
+  const { factor, metrics } = gradientFactors(inputs, options);
+  const dLogprobs = logprobs.map((row) => new Float32Array(row.length));
+  const dEntropy = entropyCoefficient > 0 ? logprobs.map((row) => new Float32Array(row.length)) : undefined;
+  const clipped = { low: 0, high: 0 };
+  let [value, kl, entropySum, tokens] = [0, 0, 0, 0];
+
+  for (const [b, row] of logprobs.entries()) {
+    const weight = weights[b]!;
+    const ofRow =
+      options.ratioLevel === 'sequence' ? meanLogRatio(row, oldLogprobs[b]!, mask[b]!) : undefined;
+    let dRow = 0;
+    for (let t = 0; t < row.length; t++) {
+      if (mask[b]![t] !== 1) continue;
+      const ratio = Math.exp(ofRow ? ofRow.mean : row[t]! - oldLogprobs[b]![t]!);
+      const advantage = weight * factor(b, t) * advantages[b]![t]!;
+      tokens += 1;
+      // A ratio may be infinite where it does not matter.
+      if (advantage !== 0) {
+        const token = surrogate(ratio, advantage, row[t]!, options);
+        value += token.value;
+        dLogprobs[b]![t] = token.dLogprob + (ofRow ? 0 : token.dLogRatio);
+        dRow += token.dLogRatio;
+        if (token.clipped) clipped[token.clipped] += 1;
+      }
+
+      if (beta !== 0) {
+        const estimate = klEstimate(row[t]!, referenceLogprobs![b]![t]!, klEstimator, klClamp);
+        value += weight * beta * estimate.value;
+        dLogprobs[b]![t]! += weight * beta * estimate.slope;
+        kl += estimate.value;
+      }
+      if (entropy) entropySum += entropy[b]![t]!;
+      if (dEntropy) {
+        value -= weight * entropyCoefficient * entropy![b]![t]!;
+        dEntropy[b]![t] = -weight * entropyCoefficient;
+      }
+    }
+    if (ofRow) addAtMask(dLogprobs[b]!, mask[b]!, dRow / ofRow.count);
+  }
+
+  const share = (count: number) => count / Math.max(tokens, 1);
+  metrics['clip_ratio/low_mean'] = share(clipped.low);
+  metrics['clip_ratio/high_mean'] = share(clipped.high);
+  metrics['clip_ratio/region_mean'] = share(clipped.low + clipped.high);
+  metrics.kl = share(kl);
+  if (entropy) metrics.entropy = share(entropySum);
+  return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };
+}
+
+function surrogate(ratio: number, advantage: number, logprob: number, options: PolicyLossOptions): TokenLoss {
+  const { loss, ratioCap = 5, sapoTemperatures = [1, 1.05] } = options;
+  if (loss === 'cispo') return cispoLoss(ratio, advantage, logprob, ratioCap);
+  if (loss === 'sapo') return sapoLoss(ratio, advantage, sapoTemperatures);
+  return clippedLoss(ratio, advantage, options);
+}
+
+/** What each token's policy gradient is multiplied by: the sampler's correction, and 0 where a selection leaves it out. */
+function gradientFactors(
+  inputs: PolicyLossInputs,
+  { topEntropyQuantile = 1, mismatchCorrection, mismatchCap = 3, offPolicyThreshold }: PolicyLossOptions,
+): { factor: (b: number, t: number) => number; metrics: Metrics } {
+  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, entropy, mask, advantages } = inputs;
+  const uncertain = topEntropyQuantile < 1 ? highEntropyMask(entropy!, mask, topEntropyQuantile) : undefined;
+  const near =
+    offPolicyThreshold === undefined
+      ? undefined
+      : nearPolicy(logprobs, sampledLogprobs, mask, offPolicyThreshold);
+  const mismatch = mismatchCorrection
+    ? mismatchWeights(oldLogprobs, sampledLogprobs, mask, mismatchCorrection, mismatchCap)
+    : undefined;
+  const factor = (b: number, t: number) => {
+    if (uncertain && uncertain[b]![t] === 0) return 0;
+    if (near && !near[b]! && advantages[b]![t]! < 0) return 0;
+    return mismatch ? mismatch.weights[b]![t]! : 1;
+  };
+  return { factor, metrics: { ...mismatch?.metrics } };
+}
+
+function meanLogRatio(
+  logprobs: Float32Array,
+  oldLogprobs: Float32Array,
+  mask: Uint8Array,
+): { mean: number; count: number } {
+  let sum = 0;
+  let count = 0;
+  for (let t = 0; t < mask.length; t++) {
+    if (mask[t] !== 1) continue;
+    sum += logprobs[t]! - oldLogprobs[t]!;
+    count += 1;
+  }
+  return { mean: sum / Math.max(count, 1), count };
+}
+
+function addAtMask(values: Float32Array, mask: Uint8Array, amount: number): void {
+  for (let t = 0; t < mask.length; t++) if (mask[t] === 1) values[t]! += amount;
+}

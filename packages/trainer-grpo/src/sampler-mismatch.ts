@@ -1,0 +1,62 @@
+/** The sampler and the learner never compute quite the same probabilities: truncated importance sampling makes up for it. */
+import type { TokenValues } from '@toolenv/core';
+
+/**
+ * The ratio p_learner/p_sampler is taken of each token or, multiplied up, of its row. Where it is beyond the cap,
+ * `truncate` makes it the cap (TIS) and `mask` leaves the token or the row out.
+ */
+export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
+
+export interface Mismatch {
+  /** [B][T] what the policy gradient of each token is multiplied by; 0 at mask 0. */
+  weights: Float64Array[];
+  metrics: Record<`sampling/${string}`, number>;
+}
+
+/**
+ * @param oldLogprobs [B][T] as the learner computed them before the step.
+ * @param sampledLogprobs [B][T] as the sampler did.
+ */
+export function mismatchWeights(
+  oldLogprobs: TokenValues,
+  sampledLogprobs: TokenValues,
+  mask: readonly Uint8Array[],
+  correction: MismatchCorrection,
+  cap: number,
+): Mismatch {
+  const ratios: number[] = [];
+  const differences: number[] = [];
+  const weights = mask.map((row, b) => {
+    const logRatios = Float64Array.from(row, (bit, t) =>
+      bit === 1 ? oldLogprobs[b]![t]! - sampledLogprobs[b]![t]! : 0,
+    );
+    const whole = logRatios.reduce((sum, value) => sum + value, 0);
+    const ofRow = correction.startsWith('sequence');
+    return logRatios.map((logRatio, t) => {
+      if (row[t] !== 1) return 0;
+      const ratio = Math.exp(ofRow ? whole : logRatio);
+      const bounded = ratio <= cap ? ratio : correction.endsWith('truncate') ? cap : 0;
+      ratios.push(bounded);
+      differences.push(Math.abs(logRatio));
+      return bounded;
+    });
+  });
+  return {
+    weights,
+    metrics: {
+      'sampling/sampling_logp_difference/mean': mean(differences),
+      'sampling/sampling_logp_difference/max': extreme(differences, Math.max),
+      'sampling/importance_sampling_ratio/min': extreme(ratios, Math.min),
+      'sampling/importance_sampling_ratio/mean': mean(ratios),
+      'sampling/importance_sampling_ratio/max': extreme(ratios, Math.max),
+    },
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+}
+
+function extreme(values: readonly number[], of: (a: number, b: number) => number): number {
+  return values.length === 0 ? 0 : values.reduce((a, b) => of(a, b));
+}

@@ -1,0 +1,10 @@
+/** One token's part of a loss, with its derivatives: what each family of losses is made of. */
+export interface TokenLoss {
+  value: number;
+  /** By log w, which depends on one log-probability or on a whole row of them. */
+  dLogRatio: number;
+  /** By the token's own log-probability, w held still. */
+  dLogprob: number;
+  /** The bound that took the gradient away. */
+  clipped: 'low' | 'high' | undefined;
+}

@@ -1,0 +1,46 @@
+/** Which tokens the policy gradient leaves out, beside those that the policy did not generate. */
+import type { TokenValues } from '@toolenv/core';
+
+/**
+ * The share of tokens that the policy was least sure of, where the choices are made (arXiv 2506.01939).
+ * @returns [B][T] 1 where the entropy is in the top `quantile` of all tokens with mask 1, else 0.
+ */
+export function highEntropyMask(
+  entropy: TokenValues,
+  mask: readonly Uint8Array[],
+  quantile: number,
+): Uint8Array[] {
+  const all = mask.flatMap((row, b) => Array.from(entropy[b]!).filter((_, t) => row[t] === 1));
+  const threshold = quantileOf(all, 1 - quantile);
+  return mask.map((row, b) => row.map((bit, t) => (bit === 1 && entropy[b]![t]! >= threshold ? 1 : 0)));
+}
+
+/** Interpolates between neighbours, as torch.quantile does. */
+function quantileOf(values: readonly number[], quantile: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const at = quantile * (sorted.length - 1);
+  const low = sorted[Math.floor(at)] ?? 0;
+  return low + (at - Math.floor(at)) * ((sorted[Math.ceil(at)] ?? low) - low);
+}
+
+/**
+ * Rows from which the policy has moved away (DeepSeek-V3.2, arXiv 2512.02556) teach nothing by what they did badly.
+ * @returns [B] whether the mean of log p_sampled − log p over mask 1 is at most `threshold`; tokens with A ≥ 0 stay anyway.
+ */
+export function nearPolicy(
+  logprobs: TokenValues,
+  sampledLogprobs: TokenValues,
+  mask: readonly Uint8Array[],
+  threshold: number,
+): boolean[] {
+  return mask.map((row, b) => {
+    let sum = 0;
+    let count = 0;
+    for (let t = 0; t < row.length; t++) {
+      if (row[t] !== 1) continue;
+      sum += sampledLogprobs[b]![t]! - logprobs[b]![t]!;
+      count += 1;
+    }
+    return sum / Math.max(count, 1) <= threshold;
+  });
+}
