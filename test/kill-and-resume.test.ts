@@ -1,70 +1,9 @@
 /** The real thing, killed: the tiny policy in training ends with the same bits however often it is killed on the way. */
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-
-const root = join(import.meta.dirname, '..');
-const steps = 4;
-
-/** `toolenv train` on a small scale; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
-async function train(
-  out: string,
-  { resume = false, killAfter }: { resume?: boolean; killAfter?: number } = {},
-) {
-  const main = join(root, 'packages', 'cli', 'src', 'main.ts');
-  const flags = {
-    policy: join(root, 'tiny-policy', 'checkpoint'),
-    steps,
-    seed: 7,
-    out,
-    'checkpoint-every': 1,
-    'questions-per-step': 2,
-    'group-size': 4,
-    'max-tokens': 48,
-    'learning-rate': 1e-3,
-  };
-  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(
-    process.execPath,
-    [
-      '--import',
-      'tsx',
-      '--conditions=@toolenv/source',
-      main,
-      'train',
-      '@toolenv/envs-qa/bridge-v1',
-      ...args,
-      ...(resume ? ['--resume'] : []),
-    ],
-    { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  if (killAfter === undefined) return ended;
-  await Promise.race([ended, sleep(killAfter)]);
-  child.kill('SIGKILL');
-  return ended;
-}
-
-/** What must not differ: final weights, optimizer, every sampled token, and every metric that is not a time. */
-async function fingerprint(out: string): Promise<Record<string, string>> {
-  const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
-  const checkpoint = join(out, 'checkpoints', `step-${steps}`);
-  const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).replaceAll(/"time\/[^,}]*,?/g, '');
-  const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(
-    /"milliseconds":[^,}]*/g,
-    '',
-  );
-  return {
-    weights: digest(await readFile(join(checkpoint, 'model.safetensors'))),
-    optimizer: digest(await readFile(join(checkpoint, 'optimizer.safetensors'))),
-    metrics,
-    trajectories: digest(trajectories),
-  };
-}
+import { fingerprint, train } from './killable-run.ts';
 
 test('a run killed three times and resumed equals an uninterrupted one, bit for bit', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-kill-'));
