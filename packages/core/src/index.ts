@@ -30,11 +30,23 @@ export {
 } from './env-definition.ts';
 export { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate.ts';
+export { type GeneralizedAdvantages, generalizedAdvantages } from './generalized-advantage.ts';
 export { type JsonSchema, type SchemaMistake, validate, validateWithDefaults } from './json-schema.ts';
 export type { FromJsonSchema } from './json-schema-type.ts';
-export type { AdamW, Learner, Rows, TokenBatch, TokenOutputs, TokenRow, TokenValues } from './learner.ts';
+export type {
+  AdamW,
+  CriticOptions,
+  Learner,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+  TokenRow,
+  TokenValues,
+} from './learner.ts';
 export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
 export type { ContentBlock, EmbeddedResource, Message, ToolCall, ToolDescription } from './message.ts';
+export { type MixedTask, mixEnvs } from './mix-envs.ts';
 export { nearest } from './nearest.ts';
 export { type OpenEnvOptions, openEnv } from './open-env.ts';
 export { completeOptions } from './options.ts';
