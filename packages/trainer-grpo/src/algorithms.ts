@@ -15,7 +15,7 @@ export type AlgorithmOptions = Required<
     | 'klIn'
     | 'klEstimator'
     | 'zeroVariance'
-    | 'maskTruncated'
+    | 'truncated'
   >
 > &
   Pick<GrpoOptions, 'delta'>;
@@ -31,7 +31,7 @@ const grpo: AlgorithmOptions = {
   klIn: 'loss',
   klEstimator: 'k3',
   zeroVariance: 'drop',
-  maskTruncated: false,
+  truncated: 'learn',
 };
 
 /** As Agent-R1 (arXiv 2511.14460) trains with estimators that have no group deviation. */
@@ -60,7 +60,7 @@ export type Algorithm =
 export const algorithms: Readonly<Record<Algorithm, AlgorithmOptions>> = {
   grpo,
   dr_grpo: { ...grpo, loss: 'dr_grpo', scaleRewards: 'none' },
-  dapo: { ...grpo, clip: [0.2, 0.28], zeroVariance: 'resample', maskTruncated: true },
+  dapo: { ...grpo, clip: [0.2, 0.28], zeroVariance: 'resample', truncated: 'mask' },
   gspo: { ...grpo, loss: 'grpo', ratioLevel: 'sequence', clip: [3e-4, 4e-4] },
   cispo: { ...grpo, loss: 'cispo' },
   sapo: { ...grpo, loss: 'sapo' },

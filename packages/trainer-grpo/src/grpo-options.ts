@@ -28,7 +28,7 @@ export interface GrpoOptions {
   normaliseProcessRewards: boolean;
   zeroVariance?: 'drop' | 'keep' | 'resample';
   maxResamples: number;
-  maskTruncated?: boolean;
+  truncated?: 'learn' | 'mask';
 
   loss?: LossType;
   ratioLevel?: 'token' | 'sequence';
@@ -82,11 +82,7 @@ const choice = (values: readonly string[], value: string | undefined, descriptio
   ...(value !== undefined && { default: value }),
   description,
 });
-const flag = (value: boolean | undefined, description: string) => ({
-  type: 'boolean',
-  ...(value !== undefined && { default: value }),
-  description,
-});
+const flag = (value: boolean, description: string) => ({ type: 'boolean', default: value, description });
 
 const byAlgorithm = '(default: as the algorithm has it)';
 
@@ -137,7 +133,11 @@ export const grpoOptions: JsonSchema = {
       `groups whose episodes all scored the same: leave them out of the averages unless a penalty or bonus pulls, keep them, or play others in their place as DAPO does ${byAlgorithm}`,
     ),
     maxResamples: integer(1, 3, 'times that resample plays others'),
-    maskTruncated: flag(undefined, `learn nothing from episodes that were cut short ${byAlgorithm}`),
+    truncated: choice(
+      ['learn', 'mask'],
+      undefined,
+      `whether episodes that were cut short are learned from, or left out ${byAlgorithm}`,
+    ),
 
     loss: choice(
       ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo'],
@@ -153,7 +153,7 @@ export const grpoOptions: JsonSchema = {
     delta: number(
       1,
       undefined,
-      `dual clip: the largest ratio that counts where the advantage is negative ${byAlgorithm}`,
+      `dual clip: the largest ratio that counts where the advantage is negative; 3 is usual ${byAlgorithm}`,
     ),
     ratioCap: number(0, 5, 'the largest weight of a token in cispo'),
     sapoTemperatures: pair(0, [1, 1.05], 'of sapo, where the advantage is positive and where it is not'),

@@ -133,7 +133,8 @@ async function update(
   // Where a whole group scored the same there is nothing to learn, unless a penalty or a bonus pulls.
   const pulls = beta > 0 || options.entropyCoefficient > 0;
   const drops = zeroVariance !== 'keep' && !pulls;
-  const compared = drops && credit === 'episode' ? withoutZeroVariance(trajectories) : trajectories;
+  const isPlainScore = credit === 'episode' && !options.normaliseProcessRewards;
+  const compared = drops && isPlainScore ? withoutZeroVariance(trajectories) : trajectories;
   const placed = compared.flatMap(toTrainingRows);
   if (placed.length === 0) return nothing;
 
@@ -166,12 +167,12 @@ async function update(
 
   // 3. Which rows are learned from, so that the others do not dilute the averages.
   const learned = [...placed.keys()].filter((b) => {
-    if (options.maskTruncated && placed[b]!.trajectory.outcome.kind === 'truncated') return false;
+    if (options.truncated === 'mask' && placed[b]!.trajectory.outcome.kind === 'truncated') return false;
     return !drops || advantages[b]!.some((advantage) => advantage !== 0);
   });
 
   // 4. The loss and its gradient; each optimizer step after the first asks the policy what it says by now.
-  const { loss: lossType, mismatchCorrection, maxTokens, maxCompletionLength = maxTokens } = options;
+  const { mismatchCorrection, maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
   for (const part of splitIntoBatches(learned, epochs, miniBatches, stepSeed)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
@@ -189,7 +190,6 @@ async function update(
       },
       {
         ...options,
-        loss: lossType,
         maxLength: maxCompletionLength,
         beta: klIn === 'loss' ? beta : 0,
         mismatchCorrection: mismatchCorrection === 'none' ? undefined : mismatchCorrection,

@@ -3,17 +3,24 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createRng,
+  defineTool,
   type Learner,
+  type Observation,
   type OpenEnv,
   outcome,
   type Policy,
+  process,
   type TokenBatch,
+  type ToolCallRecord,
   ToolEnv,
   terminated,
+  text,
 } from '@toolenv/core';
 
 const arms = 5;
 const prompt = Int32Array.of(arms);
+/** The token of the tool's answer, whatever it says; an arm, so that it has a probability. */
+const answer = 0;
 
 /** Pays 1 for the arm that the task names. */
 class BanditEnv extends ToolEnv<{ best: number }, { best: number }> {
@@ -47,6 +54,39 @@ export function openBandit(best: number): OpenEnv<unknown> {
   } as OpenEnv<unknown>;
 }
 
+/** Two pulls, each paid at once: the first by calling a tool, whose answer is one token. */
+class TwoPullsEnv extends ToolEnv<{ best: number }, { best: number }> {
+  spec = {
+    specVersion: 'v1' as const,
+    name: 'two-pulls-v1',
+    rewards: { first: process([0, 1], 1), second: outcome([0, 1], 1) },
+    limits: { maxTurns: 2, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
+  };
+  initial({ best }: { best: number }) {
+    return { state: { best }, messages: [{ role: 'user' as const, content: 'Pull an arm, twice.' }] };
+  }
+  tools() {
+    return [pull];
+  }
+  override onToolResults({ best }: { best: number }, [call]: ToolCallRecord[]) {
+    return { rewards: { first: Number(call!.text === String(best)) } };
+  }
+  onAnswer({ best }: { best: number }, text: string) {
+    return { rewards: { second: Number(text === String(best)) }, outcome: terminated('pulled') };
+  }
+}
+
+const pull = defineTool<{ arm: number }>({
+  name: 'pull',
+  description: 'Pull an arm.',
+  inputSchema: { type: 'object', properties: { arm: { type: 'integer' } }, required: ['arm'] },
+  execute: async ({ arm }) => text(String(arm)),
+});
+
+export function openTwoPulls(best: number): OpenEnv<unknown> {
+  return { ...openBandit(best), episode: () => new TwoPullsEnv() } as OpenEnv<unknown>;
+}
+
 /** softmax(logits) as policy and learner at once; its optimizer is gradient descent. */
 export class Softmax implements Policy, Learner {
   spec = { name: 'softmax', contextLength: 8 };
@@ -72,6 +112,20 @@ export class Softmax implements Policy, Learner {
     return weights.map((weight) => weight / sum);
   }
 
+  /** Plays {@link TwoPullsEnv}: the second prompt is the first, its action, and the tool's answer. */
+  async actTwice(observation: Observation, options: Parameters<Policy['act']>[1]) {
+    const action = await this.act(observation, options);
+    const [called] = observation.messages.flatMap((message) =>
+      'toolCalls' in message ? (message.toolCalls ?? []) : [],
+    );
+    if (called) {
+      const first = (called.arguments as { arm: number }).arm;
+      return { ...action, tokens: { ...action.tokens, prompt: Int32Array.of(arms, first, answer) } };
+    }
+    const toolCalls = [{ id: 'first', name: 'pull', arguments: { arm: Number(action.text) } }];
+    return { ...action, toolCalls };
+  }
+
   async forward({ rows, temperature = 1 }: TokenBatch) {
     const probabilities = this.probabilities(temperature);
     const each = (value: (token: number) => number) =>
@@ -84,15 +138,19 @@ export class Softmax implements Policy, Learner {
 
   async backward(
     { rows, temperature = 1 }: TokenBatch,
-    { dLogprobs }: Parameters<Learner['backward']>[1],
+    { dLogprobs, dEntropy }: Parameters<Learner['backward']>[1],
   ): Promise<void> {
     const probabilities = this.probabilities(temperature);
+    const entropy = probabilities.reduce((sum, p) => sum - p * Math.log(p), 0);
     for (const [b, { tokens, mask }] of rows.entries()) {
       for (const [t, token] of tokens.entries()) {
         if (mask[t] !== 1) continue;
         for (let arm = 0; arm < arms; arm++) {
           const slope = (Number(arm === token) - probabilities[arm]!) / temperature;
           this.#gradient[arm]! += dLogprobs[b]![t]! * slope;
+          if (!dEntropy) continue;
+          const p = probabilities[arm]!;
+          this.#gradient[arm]! -= (dEntropy[b]![t]! * p * (Math.log(p) + entropy)) / temperature;
         }
       }
     }

@@ -1,0 +1,289 @@
+/** Every named algorithm learns; explicit options win; masks, sampling and several updates do what they say. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  completeOptions,
+  type Learner,
+  type OpenEnv,
+  type Policy,
+  type TokenBatch,
+  type TrainEvent,
+} from '@toolenv/core';
+import {
+  type Algorithm,
+  algorithms,
+  type GrpoOptions,
+  grpo,
+  grpoOptions,
+  resolveAlgorithm,
+} from '@toolenv/trainer-grpo';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openBandit, openTwoPulls, Softmax } from './bandit.ts';
+
+let out: string;
+beforeEach(async () => {
+  out = await mkdtemp(join(tmpdir(), 'algorithms-'));
+});
+afterEach(() => rm(out, { recursive: true }));
+
+const best = 3;
+
+interface Run {
+  learner?: Softmax;
+  policy?: Policy;
+  env?: OpenEnv<unknown>;
+  resume?: boolean;
+  signal?: AbortSignal;
+}
+
+const complete = (options: Partial<GrpoOptions>) =>
+  completeOptions(grpoOptions, { ...options }, 'grpo') as unknown as GrpoOptions;
+
+async function train(
+  options: Partial<GrpoOptions>,
+  { learner = new Softmax(), policy = learner, env = openBandit(best), ...run }: Run = {},
+) {
+  const small = {
+    steps: 1,
+    questionsPerStep: 4,
+    groupSize: 6,
+    learningRate: 0.5,
+    checkpointEvery: 0,
+    maxTokens: 1,
+  };
+  const events: TrainEvent[] = [];
+  if (!run.resume) await rm(join(out, 'checkpoints'), { recursive: true, force: true });
+  for await (const event of grpo.train({
+    ...complete({ ...small, ...options }),
+    ...{ env, policy, learner, out, seed: 1, ...run },
+  })) {
+    events.push(event);
+  }
+  const updates = events.flatMap((event) => (event.type === 'update' ? [event.metrics] : []));
+  const rollouts = events.flatMap((event) => (event.type === 'rollout' ? [event] : []));
+  return { learner, updates, rollouts };
+}
+
+/** Every Softmax plays two pulls. */
+const twice = (learner: Softmax): Policy => ({
+  spec: learner.spec,
+  act: (observation, options) => learner.actTwice(observation, options),
+});
+
+test.each(Object.keys(algorithms) as Algorithm[])('%s learns which arm pays', async (algorithm) => {
+  const { learner, rollouts } = await train({ algorithm, steps: 60, groupSize: 8, questionsPerStep: 8 });
+  expect(rollouts[0]!.metrics.reward).toBeLessThan(0.4);
+  expect(learner.probabilities()[best]).toBeGreaterThan(0.8);
+});
+
+test.each(Object.keys(algorithms) as Algorithm[])(
+  '%s learns it in several epochs of mini-batches',
+  async (algorithm) => {
+    const options = { algorithm, steps: 25, epochs: 2, miniBatches: 2 };
+    const { learner } = await train(options);
+    expect(learner.probabilities()[best]).toBeGreaterThan(0.6);
+  },
+);
+
+test('an explicit option wins over the algorithm', () => {
+  expect(resolveAlgorithm(complete({ algorithm: 'dapo' }))).toMatchObject({
+    clip: [0.2, 0.28],
+    zeroVariance: 'resample',
+    beta: 0,
+  });
+  const options = complete({ algorithm: 'dapo', clip: [0.1, 0.1], zeroVariance: 'keep', beta: 0.5 });
+  expect(resolveAlgorithm(options)).toMatchObject({ clip: [0.1, 0.1], zeroVariance: 'keep', beta: 0.5 });
+});
+
+test('credit by turn is refused where it has no meaning', () => {
+  const options = complete({ algorithm: 'reinforce++', credit: 'turn' });
+  expect(() => resolveAlgorithm(options)).toThrow('turn is for the advantages grpo and rloo');
+});
+
+/** Counts optimizer steps, and keeps what was learned from. */
+class Watched extends Softmax {
+  steps = 0;
+  learned: { batch: TokenBatch; gradients: Parameters<Learner['backward']>[1] }[] = [];
+
+  override async backward(batch: TokenBatch, gradients: Parameters<Learner['backward']>[1]) {
+    this.learned.push({ batch, gradients });
+    await super.backward(batch, gradients);
+  }
+
+  override async step(options: Parameters<Learner['step']>[0]) {
+    this.steps += 1;
+    return super.step(options);
+  }
+}
+
+test('epochs × miniBatches optimizer steps, each epoch over every row once', async () => {
+  const learner = new Watched();
+  const { updates } = await train(
+    { epochs: 3, miniBatches: 4, zeroVariance: 'keep', questionsPerStep: 2, groupSize: 6 },
+    { learner },
+  );
+  expect(learner.steps).toBe(12);
+  expect(learner.learned.map(({ batch }) => batch.rows.length)).toEqual(new Array(12).fill(3));
+  for (let epoch = 0; epoch < 3; epoch++) {
+    const seen = learner.learned.slice(4 * epoch, 4 * epoch + 4).flatMap(({ batch }) => batch.rows);
+    expect(new Set(seen).size).toBe(12);
+  }
+  // The policy moves between the updates: ratios leave 1, and some are clipped.
+  expect(updates[0]!['clip_ratio/high_mean']).toBeGreaterThan(0);
+});
+
+test('several updates a rollout, stopped and resumed, end with the same bits', async () => {
+  const options = { algorithm: 'dapo', steps: 8, epochs: 2, miniBatches: 2, checkpointEvery: 3 } as const;
+  const whole = await train(options);
+  await train({ ...options, steps: 5 });
+  const resumed = await train(options, { resume: true });
+  expect(resumed.rollouts[0]!.step).toBe(6);
+  expect([...resumed.learner.logits]).toEqual([...whole.learner.logits]);
+});
+
+test('dynamic sampling plays others for groups that scored the same, up to maxResamples times', async () => {
+  const options = { algorithm: 'dapo', groupSize: 2, questionsPerStep: 6 } as const;
+  const learner = new Watched();
+  const { rollouts } = await train({ ...options, maxResamples: 30 }, { learner });
+  const [{ metrics, trajectories }] = rollouts as [(typeof rollouts)[number]];
+  expect(metrics.num_gen_batches).toBeGreaterThan(1);
+  expect(trajectories.map(({ index }) => index)).toEqual([...trajectories.keys()]);
+  expect(new Set(trajectories.map(({ group, member }) => `${group} ${member}`)).size).toBe(
+    trajectories.length,
+  );
+  // Six groups of two that differ are learned from, however many were played.
+  expect(trajectories.length).toBeGreaterThan(12);
+  expect(learner.learned[0]!.batch.rows).toHaveLength(12);
+});
+
+test('where no episode ever pays, dynamic sampling gives up and nothing moves', async () => {
+  const { learner, rollouts, updates } = await train(
+    { algorithm: 'dapo', maxResamples: 2, questionsPerStep: 3, groupSize: 2 },
+    { env: openBandit(99) },
+  );
+  expect(rollouts[0]!.trajectories).toHaveLength(3 * 2 * 3);
+  expect(updates[0]).toMatchObject({ loss: 0, grad_norm: 0, learned_tokens: 0 });
+  expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
+});
+
+test('zero-variance groups do not dilute the average, unless they are kept', async () => {
+  const options = { questionsPerStep: 8, groupSize: 2 };
+  const [dropped, kept] = [new Watched(), new Watched()];
+  await train(options, { learner: dropped });
+  await train({ ...options, zeroVariance: 'keep' }, { learner: kept });
+  const rowsOf = ({ learned }: Watched) => learned[0]!.batch.rows.length;
+  expect(rowsOf(kept)).toBe(16);
+  expect(rowsOf(dropped)).toBeLessThan(16);
+  const sizes = ({ learned }: Watched) =>
+    learned[0]!.gradients.dLogprobs.map((row) => Math.abs(row[1]!)).filter((slope) => slope > 0);
+  // The same rows pull, by 1/rows each.
+  expect(sizes(dropped)).toHaveLength(sizes(kept).length);
+  expect(sizes(dropped)[0]! / sizes(kept)[0]!).toBeCloseTo(16 / rowsOf(dropped), 4);
+});
+
+/** Every turn runs out of tokens. */
+const cutShort = (learner: Softmax): Policy => ({
+  spec: learner.spec,
+  act: async (...request) => ({ ...(await learner.act(...request)), stopReason: 'length' }),
+});
+
+test('truncated episodes masked: an all-masked batch has loss 0 and leaves the weights', async () => {
+  const learner = new Softmax();
+  const options = { truncated: 'mask', zeroVariance: 'keep', beta: 0.5, entropyCoefficient: 0.1 } as const;
+  const { updates } = await train(options, { learner, policy: cutShort(learner) });
+  expect(updates[0]).toMatchObject({ loss: 0, grad_norm: 0 });
+  expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
+});
+
+test('the entropy bonus keeps the policy undecided', async () => {
+  const [sure, undecided] = [await train({ steps: 40 }), await train({ steps: 40, entropyCoefficient: 1 })];
+  expect(undecided.updates.at(-1)!.entropy).toBeGreaterThan(1);
+  expect(undecided.learner.probabilities()[best]).toBeLessThan(sure.learner.probabilities()[best]! - 0.2);
+});
+
+test('the KL taken out of the reward holds the policy as the one in the loss does', async () => {
+  const free = await train({ steps: 40 });
+  const held = await train({ steps: 40, beta: 1, klIn: 'reward', klEstimator: 'k1', scaleRewards: 'none' });
+  expect(held.learner.probabilities()[best]).toBeGreaterThan(0.25);
+  expect(held.learner.probabilities()[best]).toBeLessThan(free.learner.probabilities()[best]! - 0.1);
+  expect(held.updates[0]!.kl).toBeCloseTo(0, 6);
+  expect(held.updates.at(-1)!.kl).toBeGreaterThan(0.01);
+});
+
+test('a sampler that thinks half as much of its tokens is corrected for, up to the cap', async () => {
+  const halving = (learner: Softmax): Policy => ({
+    spec: learner.spec,
+    act: async (...request) => {
+      const action = await learner.act(...request);
+      const logprobs = action.tokens.logprobs.map((value) => value - Math.log(2));
+      return { ...action, tokens: { ...action.tokens, logprobs } };
+    },
+  });
+  const norms: number[] = [];
+  for (const [mismatchCorrection, mismatchCap] of [
+    ['token_truncate', 3],
+    ['token_truncate', 1.5],
+    ['sequence_mask', 1.5],
+  ] as const) {
+    const learner = new Softmax();
+    const options = { mismatchCorrection, mismatchCap };
+    const { updates } = await train(options, { learner, policy: halving(learner) });
+    norms.push(updates[0]!.grad_norm!);
+    if (mismatchCorrection === 'token_truncate') {
+      expect(updates[0]!['sampling/importance_sampling_ratio/mean']).toBeCloseTo(Math.min(2, mismatchCap), 5);
+    }
+  }
+  const exact = (await train({})).updates[0]!.grad_norm!;
+  expect(norms[0]! / exact).toBeCloseTo(2, 4);
+  expect(norms[1]! / exact).toBeCloseTo(1.5, 4);
+  expect(norms[2]!).toBe(0);
+});
+
+test('off the action mask the average counts the tool’s token; off both masks it is learned from', async () => {
+  const watch = async (options: Partial<GrpoOptions>) => {
+    const learner = new Watched();
+    const env = openTwoPulls(best);
+    await train({ credit: 'episode', ...options }, { learner, policy: twice(learner), env });
+    return learner.learned[0]!;
+  };
+  const masked = await watch({});
+  const diluted = await watch({ actionMask: false });
+  const everything = await watch({ actionMask: false, advantageMask: false });
+  const unchanged = await watch({ advantageMask: false });
+
+  // Prompt, pull, the tool's answer, pull.
+  expect(masked.batch.rows.every(({ mask }) => mask.join('') === '0101')).toBe(true);
+  expect(diluted.batch.rows.every(({ mask }) => mask.join('') === '0111')).toBe(true);
+  for (const [b, row] of masked.gradients.dLogprobs.entries()) {
+    const [one, two, both] = [diluted, everything, unchanged].map(({ gradients }) => gradients.dLogprobs[b]!);
+    expect(one![1]).toBeCloseTo((2 / 3) * row[1]!, 6);
+    expect(one![2]).toBe(0);
+    expect(two![2]).toBeCloseTo((2 / 3) * row[1]!, 6);
+    // GRPO's advantage is one number for an episode: without the loss reading them, other tokens change nothing.
+    expect([...both!]).toEqual([...row]);
+  }
+});
+
+test('credit by turn pays each pull for what came after it; it learns both', async () => {
+  const learner = new Watched();
+  const env = openTwoPulls(best);
+  const { rollouts } = await train(
+    { credit: 'turn', scaleRewards: 'none', questionsPerStep: 1, groupSize: 6, zeroVariance: 'keep' },
+    { learner, policy: twice(learner), env },
+  );
+  const played = rollouts[0]!.trajectories.map(({ steps }) =>
+    steps.map(({ rewards }) => (rewards!.first ?? 0) + (rewards!.second ?? 0)),
+  );
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const whole = mean(played.map(([first, second]) => first! + second!));
+  const last = mean(played.map(([, second]) => second!));
+  for (const [b, [first, second]] of played.entries()) {
+    const [, atFirst, , atSecond] = learner.learned[0]!.gradients.dLogprobs[b]!;
+    expect(atFirst).toBeCloseTo(-(first! + second! - whole) / 12, 6);
+    expect(atSecond).toBeCloseTo(-(second! - last) / 12, 6);
+  }
+  const long = new Softmax();
+  await train({ credit: 'turn', steps: 40 }, { learner: long, policy: twice(long), env });
+  expect(long.probabilities()[best]).toBeGreaterThan(0.9);
+});
