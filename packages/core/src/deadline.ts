@@ -52,11 +52,15 @@ export class Deadline {
       signal.throwIfAborted();
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
-      const settled = () => signal.removeEventListener('abort', stop);
       // An async function, so that work that throws at once, or returns no promise, settles like any other.
       const result = (async () => work(signal))();
-      result.then(resolve, reject).finally(settled);
+      result.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
     });
+  }
+
+  /** Aborts now, if nothing has yet. */
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
   }
 
   clear(): void {

@@ -1,6 +1,4 @@
 /** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
-
-import { setMaxListeners } from 'node:events';
 import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
@@ -20,8 +18,8 @@ export interface DispatchOptions {
 }
 
 /**
- * Executes `calls` on `tools`, all at once. A tool that fails, hangs, or answers with something else than a result stops
- * the other calls of the turn, whether or not they honour their signal.
+ * Executes `calls` on `tools`, all at once and under one deadline. A tool that fails, hangs, or answers with something else
+ * than a result stops the other calls of the turn, whether or not they honour their signal.
  * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs; a tool's
  *   own `infrastructure.*` and `bug.*` errors as they are.
  * @throws The reason of `options.signal` when it aborts.
@@ -32,34 +30,53 @@ export async function dispatch(
   options: DispatchOptions,
 ): Promise<ToolCallRecord[]> {
   options.signal?.throwIfAborted();
-  const turn = new AbortController();
-  setMaxListeners(0, turn.signal);
-  const follow = () => turn.abort(options.signal!.reason);
-  options.signal?.addEventListener('abort', follow, { once: true });
+  if (calls.length === 0) return [];
+  const checked = calls.map((call, index) => check(call, index, tools, options.limits));
+  const unanswered = new Set<ToolCall>();
+  const deadline = new Deadline({
+    after: options.limits.toolTimeout,
+    parent: options.signal,
+    reason: () => timeout(unanswered, options.limits),
+  });
+  const turn: Turn = { ...options, deadline, unanswered };
   try {
-    return await Promise.all(calls.map((call, index) => answer(call, index, tools, options, turn.signal)));
+    return await Promise.all(checked.map((call, index) => answer(call, index, turn)));
   } catch (error) {
-    turn.abort(error);
+    deadline.abort(error);
     throw error;
   } finally {
-    options.signal?.removeEventListener('abort', follow);
+    deadline.clear();
   }
 }
 
-async function answer(
+/** What the calls of one turn share. */
+interface Turn extends DispatchOptions {
+  deadline: Deadline;
+  unanswered: Set<ToolCall>;
+}
+
+type Checked = { call: ToolCall; tool: Tool } | { call: ToolCall | ParseFailure; mistake: ModelMistake };
+
+/** Before the deadline begins: compiling a schema may take a while, and is no tool's fault. */
+function check(
   call: ToolCall | ParseFailure,
   index: number,
-  tools: Tool[],
-  options: DispatchOptions,
-  turn: AbortSignal,
-): Promise<ToolCallRecord> {
-  const { limits } = options;
-  if (isParseFailure(call)) return refused(call, malformed(call), limits, 0);
+  tools: readonly Tool[],
+  limits: EnvLimits,
+): Checked {
+  if (isParseFailure(call)) return { call, mistake: malformed(call) };
   const tool = tools.find(({ name }) => name === call.name);
-  const mistake = tool ? findMistake(call, index, tool, limits) : unknownTool(call, tools);
-  if (!tool || mistake) return refused(call, mistake!, limits, 0);
+  if (!tool) return { call, mistake: unknownTool(call, tools) };
+  const mistake = findMistake(call, index, tool, limits);
+  return mistake ? { call, mistake } : { call, tool };
+}
+
+async function answer(checked: Checked, index: number, turn: Turn): Promise<ToolCallRecord> {
+  const { limits } = turn;
+  if ('mistake' in checked) return refused(checked.call, checked.mistake, limits, 0);
+  const { call, tool } = checked;
   const start = performance.now();
-  const result = await execute(tool, call, options.firstCallIndex + index, options, turn);
+  const result = await execute(tool, call, turn.firstCallIndex + index, turn);
   const milliseconds = performance.now() - start;
   if (result.mistake) return refused(call, invalidArguments(tool, result.mistake), limits, milliseconds);
   return { call, result, text: bound(textOf(result), limits.maxToolCharacters), milliseconds };
@@ -69,33 +86,30 @@ async function execute(
   tool: Tool,
   call: ToolCall,
   callIndex: number,
-  { limits, seed, episodeId }: DispatchOptions,
-  turn: AbortSignal,
+  { seed, episodeId, deadline, unanswered }: Turn,
 ): Promise<ToolResult> {
-  const deadline = new Deadline({
-    after: limits.toolTimeout,
-    parent: turn,
-    reason: () => {
-      const late = `Tool "${tool.name}" gave no answer within ${limits.toolTimeout / 1000} s`;
-      const remedy = "raise the environment's toolTimeout or mend the tool.";
-      return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
-    },
-  });
+  unanswered.add(call);
   try {
     const rng = createRng(seed, 'tool', callIndex);
     const result = await deadline.race((signal) =>
       tool.execute(call.arguments, { signal, rng, episodeId, callIndex }),
     );
     if (!Array.isArray(result?.content)) throw new TypeError(noContent);
+    unanswered.delete(call);
     return result;
   } catch (error) {
     if (deadline.signal.aborted) throw deadline.signal.reason;
     if (isInfrastructure(error) || isBug(error)) throw error;
     const message = `Tool "${tool.name}" failed: ${messageOf(error)}`;
     throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
-  } finally {
-    deadline.clear();
   }
+}
+
+function timeout(unanswered: ReadonlySet<ToolCall>, { toolTimeout }: EnvLimits): ToolEnvError {
+  const names = [...new Set([...unanswered].map(({ name }) => `"${name}"`))].join(', ');
+  const late = `Tool ${names} gave no answer within ${toolTimeout / 1000} s`;
+  const remedy = "raise the environment's toolTimeout or mend the tool.";
+  return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
 }
 
 function refused(

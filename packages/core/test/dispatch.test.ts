@@ -107,6 +107,13 @@ test('a tool that hangs and ignores its signal, then rejects, times out without 
   await sleep(1);
 });
 
+test('a timeout names the calls that it waited for', async () => {
+  const slow = tool('slow', (args) => (args.quick ? Promise.resolve(text('done')) : new Promise(() => {})));
+  const quick = tool('quick', async () => text('done'));
+  const calls = [call('slow', { quick: true }), call('slow'), call('quick')];
+  await expect(dispatch(calls, [slow, quick], options)).rejects.toThrow(/^Tool "slow" gave no answer within/);
+});
+
 test('one failure stops the other calls of the turn, and leaves no timer', async () => {
   let stopped: unknown;
   const waits = tool('waits', async (_, { signal }) => {
