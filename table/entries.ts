@@ -1,0 +1,46 @@
+/** The rows of the table: two baselines, the agents of each algorithm, and two of them with a mask turned off. */
+
+export interface Baseline {
+  name: string;
+  baseline: 'base-tool-call' | 'naive-rag';
+}
+
+export interface Agent {
+  name: string;
+  /** Reference of the trainer's plugin. */
+  trainer: string;
+  /** What differs from the settings that all agents share. */
+  options: Readonly<Record<string, unknown>>;
+  /** Whether it shows what a mask is for, and is no contender. */
+  ablation?: true;
+}
+
+const grpo = '@toolenv/trainer-grpo/grpo-v1';
+const ppo = '@toolenv/trainer-ppo/ppo-v1';
+
+export const baselines: readonly Baseline[] = [
+  { name: 'Base Tool Call', baseline: 'base-tool-call' },
+  { name: 'Naive RAG', baseline: 'naive-rag' },
+];
+
+export const agents: readonly Agent[] = [
+  { name: 'PPO', trainer: ppo, options: {} },
+  { name: 'GRPO', trainer: grpo, options: { algorithm: 'grpo' } },
+  { name: 'REINFORCE++', trainer: grpo, options: { algorithm: 'reinforce++' } },
+  { name: 'REINFORCE++-baseline', trainer: grpo, options: { algorithm: 'reinforce++-baseline' } },
+  { name: 'RLOO', trainer: grpo, options: { algorithm: 'rloo' } },
+  { name: 'PPO, no action mask', trainer: ppo, options: { actionMask: false }, ablation: true },
+  { name: 'PPO, no advantage mask', trainer: ppo, options: { advantageMask: false }, ablation: true },
+  {
+    name: 'GRPO, no action mask',
+    trainer: grpo,
+    options: { algorithm: 'grpo', actionMask: false },
+    ablation: true,
+  },
+  {
+    name: 'GRPO, no advantage mask',
+    trainer: grpo,
+    options: { algorithm: 'grpo', advantageMask: false },
+    ablation: true,
+  },
+];
