@@ -10,7 +10,7 @@ export interface Checkpoint {
 
 const configFile = 'config.json';
 /** What a checkpoint has beside the model. */
-const trainingState = ['optimizer.safetensors', 'trainer_state.json'];
+const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_state.json'];
 
 /**
  * Refuses a folder that has something in it, unless the run resumes there. Changes nothing.

@@ -3,20 +3,23 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type AdamW,
+  type CriticOptions,
   type Learner,
   type Rows,
   type TokenBatch,
+  type TokenGradients,
   type TokenOutputs,
   ToolEnvError,
 } from '@toolenv/core';
-import { adamwProgram, adamwSettings, stateOf } from './adamw.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { readWeights, writeCheckpoint } from './checkpoint.ts';
+import { type Critic, createCritic, readCritic, valueHead, writeCritic } from './critic.ts';
 import type { Model } from './model.ts';
 import type { Ops } from './ops.ts';
-import { gatherSlots, padRows, scatterSlots } from './padded-batch.ts';
+import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
+import { ParameterGroup } from './parameter-group.ts';
 import { logits, parameterShapes, type Qwen2Config, qwen2, selfAttention } from './qwen2.ts';
-import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors, tensor } from './runtime.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
 const optimizerFile = 'optimizer.safetensors';
@@ -31,10 +34,9 @@ export class TransformerLearner implements Learner {
   readonly #model: Model;
   readonly #checkpoint: Checkpoint;
   readonly #tokenBudget: number;
-  readonly #shapes: Map<string, readonly number[]>;
   readonly #programs: Map<string, Promise<Executable>> = new Map();
-  #gradients: Map<string, Float32Array> | undefined;
-  #optimizer: { step: number; state: Tensors };
+  readonly #group: ParameterGroup;
+  #critic: Critic | undefined;
 
   constructor(
     runtime: Runtime,
@@ -46,56 +48,68 @@ export class TransformerLearner implements Learner {
     this.#model = model;
     this.#checkpoint = checkpoint;
     this.#tokenBudget = tokenBudget;
-    this.#shapes = parameterShapes(model.config);
-    this.#optimizer = { step: 0, state: this.#freshState() };
+    this.#group = new ParameterGroup(runtime, parameterShapes(model.config));
+  }
+
+  async addCritic({ critic }: CriticOptions): Promise<void> {
+    if (this.#critic) throw new ToolEnvError('bug.critic', 'The learner has a critic already: add one only.');
+    this.#critic = createCritic(critic, this.#runtime, this.#model);
   }
 
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
-    return this.#forward(batch, this.#model.weights);
+    const critic = this.#critic;
+    const outputs = await this.#forward(
+      batch,
+      this.#model.weights,
+      critic?.kind === 'shared' ? critic : undefined,
+    );
+    return critic?.kind === 'separate' ? { ...outputs, values: await this.#values(batch, critic) } : outputs;
   }
 
-  async backward(
-    batch: TokenBatch,
-    { dLogprobs, dEntropy }: { dLogprobs: Rows; dEntropy?: Rows },
-  ): Promise<void> {
-    const withEntropy = dEntropy !== undefined;
-    const executable = await this.#compiled(withEntropy ? 'backward with entropy' : 'backward', () => {
-      const program = <T>(ops: Ops<T>) => ({ loss: linearFunctional(ops, this.#model.config, withEntropy) });
-      return this.#runtime.compile(program, { of: 'loss', to: [...this.#shapes.keys()] });
+  async backward(batch: TokenBatch, { dLogprobs, dEntropy, dValues }: TokenGradients): Promise<void> {
+    const critic = this.#critic;
+    if (dValues && !critic)
+      throw new ToolEnvError('bug.critic', 'dValues need a critic: call addCritic first.');
+    const shared = dValues && critic?.kind === 'shared' ? critic : undefined;
+    const given = { dLogprobs, ...(dEntropy && { dEntropy }), ...(shared && { dValues }) };
+    const executable = await this.#compiled(`backward ${Object.keys(given)}`, () => {
+      const program = <T>(ops: Ops<T>) => {
+        const outputs = tokenOutputs(ops, this.#model.config, shared !== undefined);
+        return { loss: linearFunctional(ops, outputs, { entropy: dEntropy !== undefined }) };
+      };
+      const to = [...this.#group.shapes.keys(), ...(shared?.group.shapes.keys() ?? [])];
+      return this.#runtime.compile(program, { of: 'loss', to });
     });
-    for (const { inputs, slots } of padRows(batch.rows, this.#tokenBudget)) {
-      const cotangents: Tensors = { dLogprobs: tensor(gatherSlots(dLogprobs, slots), [slots.length]) };
-      if (dEntropy) cotangents.dEntropy = tensor(gatherSlots(dEntropy, slots), [slots.length]);
+    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+      const weights = { ...this.#model.weights, ...shared?.weights };
       const outputs = await executable.run({
-        ...this.#inputs(batch, this.#model.weights),
-        ...inputs,
-        ...cotangents,
+        ...this.#inputs(batch, weights, padded),
+        ...cotangents(given, padded),
       });
-      this.#accumulate(outputs);
+      this.#group.accumulate(outputs);
+      shared?.group.accumulate(outputs);
     }
+    if (dValues && critic?.kind === 'separate') await this.#backwardOfCritic(batch, dValues, critic);
   }
 
-  async step(options: AdamW): Promise<{ gradNorm: number }> {
-    const gradients = this.#gradients;
-    if (!gradients) return { gradNorm: 0 };
-    this.#gradients = undefined;
-    const executable = await this.#compiled('adamw', () => this.#runtime.compile(adamwProgram(this.#shapes)));
-    const { state } = this.#optimizer;
-    const step = this.#optimizer.step + 1;
-    const inputs: Tensors = { ...this.#model.weights, ...state, ...adamwSettings(options, step) };
-    for (const [name, shape] of this.#shapes)
-      inputs[stateOf.gradient(name)] = tensor(gradients.get(name)!, shape);
-    const outputs = await executable.run(inputs);
-    const gradNorm = outputs.gradNorm!.data[0]!;
-    if (!Number.isFinite(gradNorm)) {
-      const message = `The gradient norm is ${gradNorm}: nothing was updated; lower the learning rate.`;
-      throw new ToolEnvError('bug.gradient_not_finite', message);
+  async step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+    if (options.criticOnly) this.#group.clearGradients();
+    const critic = this.#critic;
+    // Both are computed before either is kept, so that gradients that are not finite change nothing.
+    const [stepped, criticStepped] = await Promise.all([
+      this.#group.step(this.#model.weights, options),
+      critic?.group.step(critic.weights, { ...options, ...options.critic }),
+    ]);
+    if (stepped) {
+      this.#model.weights = stepped.weights;
+      this.#group.state = stepped.state;
     }
-    const updated = (names: Iterable<string>): Tensors =>
-      Object.fromEntries([...names].map((name) => [name, outputs[stateOf.updated(name)] as Tensor]));
-    this.#model.weights = updated(this.#shapes.keys());
-    this.#optimizer = { step, state: updated(Object.keys(state)) };
-    return { gradNorm };
+    if (critic && criticStepped) {
+      critic.weights = criticStepped.weights;
+      critic.group.state = criticStepped.state;
+    }
+    const gradNorm = stepped?.gradNorm ?? 0;
+    return critic ? { gradNorm, criticGradNorm: criticStepped?.gradNorm ?? 0 } : { gradNorm };
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
@@ -106,58 +120,78 @@ export class TransformerLearner implements Learner {
   async save(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     await writeCheckpoint(folder, { ...this.#checkpoint, weights: this.#model.weights });
-    const { step, state } = this.#optimizer;
-    await writeSafetensors(join(folder, optimizerFile), state, { step: String(step) });
+    const { step, moments } = this.#group.state;
+    await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
+    if (this.#critic) await writeCritic(folder, this.#critic);
   }
 
   async load(folder: string): Promise<void> {
     const weights = await readWeights(folder, this.#model.config);
-    const shapes = new Map(Object.entries(this.#freshState()).map(([name, { dims }]) => [name, dims]));
-    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), shapes);
+    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), this.#group.momentShapes);
+    const critic = this.#critic && (await readCritic(folder, this.#critic));
     this.#model.weights = weights;
-    this.#optimizer = { step: Number(metadata.step), state: tensors };
-    this.#gradients = undefined;
+    this.#group.state = { step: Number(metadata.step), moments: tensors };
+    this.#group.clearGradients();
+    if (!this.#critic || !critic) return;
+    this.#critic.weights = critic.weights;
+    this.#critic.group.state = critic.state;
+    this.#critic.group.clearGradients();
   }
 
   async close(): Promise<void> {
     for (const executable of this.#programs.values()) await (await executable).close();
     this.#programs.clear();
+    await this.#group.close();
+    await this.#critic?.group.close();
   }
 
-  async #forward(batch: TokenBatch, weights: Tensors): Promise<TokenOutputs> {
-    const executable = await this.#compiled('forward', () =>
-      this.#runtime.compile((ops) => tokenOutputs(ops, this.#model.config)),
+  async #forward(batch: TokenBatch, weights: Tensors, critic?: Critic): Promise<TokenOutputs> {
+    const executable = await this.#compiled(critic ? 'forward with values' : 'forward', () =>
+      this.#runtime.compile((ops) => tokenOutputs(ops, this.#model.config, critic !== undefined)),
     );
-    const zeros = () => batch.rows.map(({ tokens }) => new Float32Array(tokens.length));
-    const outputs = { logprobs: zeros(), entropy: zeros() };
-    for (const { inputs, slots } of padRows(batch.rows, this.#tokenBudget)) {
-      const results = await executable.run({ ...this.#inputs(batch, weights), ...inputs });
-      scatterSlots(results.logprobs!.data, slots, outputs.logprobs);
-      scatterSlots(results.entropy!.data, slots, outputs.entropy);
+    const outputs: TokenOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
+    if (critic) outputs.values = zerosLike(batch);
+    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+      const results = await executable.run(this.#inputs(batch, { ...weights, ...critic?.weights }, padded));
+      for (const [name, rows] of Object.entries(outputs))
+        scatterSlots(results[name]!.data, padded.slots, rows);
     }
     return outputs;
   }
 
-  #inputs({ temperature = 1 }: TokenBatch, weights: Tensors): Tensors {
+  /** The values of a critic with a trunk of its own. */
+  async #values(batch: TokenBatch, critic: Critic): Promise<Rows> {
+    const executable = await this.#compiled('values', () =>
+      this.#runtime.compile((ops) => ({ values: separateValues(ops, this.#model.config) })),
+    );
+    const values = zerosLike(batch);
+    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+      const results = await executable.run(this.#inputs(batch, critic.weights, padded));
+      scatterSlots(results.values!.data, padded.slots, values);
+    }
+    return values;
+  }
+
+  async #backwardOfCritic(batch: TokenBatch, dValues: Rows, critic: Critic): Promise<void> {
+    const executable = await this.#compiled('backward of values', () => {
+      const program = <T>(ops: Ops<T>) => ({
+        loss: weighted(ops, 'dValues', separateValues(ops, this.#model.config)),
+      });
+      return this.#runtime.compile(program, { of: 'loss', to: [...critic.group.shapes.keys()] });
+    });
+    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+      const inputs = this.#inputs(batch, critic.weights, padded);
+      critic.group.accumulate(await executable.run({ ...inputs, ...cotangents({ dValues }, padded) }));
+    }
+  }
+
+  #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {
     return {
       ...weights,
       ...this.#model.constants,
       inverseTemperature: tensor(Float32Array.of(1 / temperature), []),
+      ...inputs,
     };
-  }
-
-  #accumulate(outputs: Tensors): void {
-    const fresh = this.#gradients === undefined;
-    this.#gradients ??= new Map();
-    for (const name of this.#shapes.keys()) {
-      const contribution = outputs[gradientOf(name)]!.data as Float32Array;
-      if (fresh) {
-        this.#gradients.set(name, contribution);
-        continue;
-      }
-      const sum = this.#gradients.get(name)!;
-      for (let i = 0; i < sum.length; i++) sum[i]! += contribution[i]!;
-    }
   }
 
   #compiled(name: string, compile: () => Promise<Executable>): Promise<Executable> {
@@ -168,36 +202,61 @@ export class TransformerLearner implements Learner {
     }
     return executable;
   }
-
-  #freshState(): Tensors {
-    const state: Tensors = {};
-    for (const [name, shape] of this.#shapes) {
-      const size = shape.reduce((product, dim) => product * dim, 1);
-      state[stateOf.mean(name)] = tensor(new Float32Array(size), shape);
-      state[stateOf.variance(name)] = tensor(new Float32Array(size), shape);
-    }
-    return state;
-  }
 }
 
-/** logprobs [M] and entropy [M] of the action tokens; the vocabulary is only computed at those. */
-function tokenOutputs<T>(ops: Ops<T>, config: Qwen2Config): { logprobs: T; entropy: T } {
+function zerosLike({ rows }: TokenBatch): Rows {
+  return rows.map(({ tokens }) => new Float32Array(tokens.length));
+}
+
+/** The given gradients by outputs, at a padded batch's action tokens: [M] each. */
+function cotangents(given: Record<string, Rows | undefined>, { slots }: PaddedBatch): Tensors {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, rows]) => [name, tensor(gatherSlots(rows!, slots), [slots.length])]),
+  );
+}
+
+/** Hidden states [M, width] at the positions before the action tokens. */
+function actionStates<T>(ops: Ops<T>, config: Qwen2Config): T {
   const tokens = ops.input('tokens', 'int32', ['B', 'T']);
   const positions = ops.input('positions', 'int32', ['B', 'T']);
   const mask = ops.input('mask', 'float32', ['T', 'T']);
   const where = ops.input('where', 'int32', ['M']);
-  const targets = ops.input('targets', 'int32', ['M']);
-  const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
   const hidden = qwen2(ops, config, tokens, positions, selfAttention(ops, config, mask));
-  // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
-  const scores = logits(ops, config, ops.mul(ops.gatherRows(hidden, where), inverseTemperature));
-  return { logprobs: ops.logProbability(scores, targets), entropy: ops.entropy(scores) };
+  return ops.gatherRows(hidden, where);
 }
 
-/** Σ dLogprobs·logprobs (+ Σ dEntropy·entropy): its gradient is what `backward` accumulates. */
-function linearFunctional<T>(ops: Ops<T>, config: Qwen2Config, withEntropy: boolean): T {
-  const { logprobs, entropy } = tokenOutputs(ops, config);
-  const term = (name: string, values: T) => ops.sumAll(ops.mul(ops.input(name, 'float32', ['M']), values));
-  const loss = term('dLogprobs', logprobs);
-  return withEntropy ? ops.add(loss, term('dEntropy', entropy)) : loss;
+/** logprobs [M], entropy [M] and values [M] of the action tokens; the vocabulary is only computed at those. */
+function tokenOutputs<T>(
+  ops: Ops<T>,
+  config: Qwen2Config,
+  withValues: boolean,
+): { logprobs: T; entropy: T; values?: T } {
+  const states = actionStates(ops, config);
+  const targets = ops.input('targets', 'int32', ['M']);
+  const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
+  // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
+  const scores = logits(ops, config, ops.mul(states, inverseTemperature));
+  const outputs = { logprobs: ops.logProbability(scores, targets), entropy: ops.entropy(scores) };
+  return withValues ? { ...outputs, values: valueHead(ops, config, states) } : outputs;
+}
+
+/** Values [M] of a critic with a trunk of its own. */
+function separateValues<T>(ops: Ops<T>, config: Qwen2Config): T {
+  return valueHead(ops, config, actionStates(ops, config));
+}
+
+/** Σ dLogprobs·logprobs (+ Σ dEntropy·entropy + Σ dValues·values): its gradient is what `backward` accumulates. */
+function linearFunctional<T>(
+  ops: Ops<T>,
+  { logprobs, entropy, values }: { logprobs: T; entropy: T; values?: T },
+  terms: { entropy: boolean },
+): T {
+  let loss = weighted(ops, 'dLogprobs', logprobs);
+  if (terms.entropy) loss = ops.add(loss, weighted(ops, 'dEntropy', entropy));
+  return values === undefined ? loss : ops.add(loss, weighted(ops, 'dValues', values));
+}
+
+/** Σ over the action tokens of the input of that name times `values`. */
+function weighted<T>(ops: Ops<T>, name: string, values: T): T {
+  return ops.sumAll(ops.mul(ops.input(name, 'float32', ['M']), values));
 }

@@ -1,0 +1,84 @@
+/** The critic of a learner: what it expects of the state before each action token, on the policy's trunk or its own. */
+import { join } from 'node:path';
+import { type CriticOptions, ToolEnvError } from '@toolenv/core';
+import type { Model } from './model.ts';
+import type { Ops } from './ops.ts';
+import { ParameterGroup, type Shapes } from './parameter-group.ts';
+import { parameterShapes, type Qwen2Config } from './qwen2.ts';
+import { type Runtime, type Tensors, tensor } from './runtime.ts';
+import { readTensors, writeSafetensors } from './safetensors.ts';
+
+/** The value head has the names of Hugging Face's token classification models. */
+const headNames = { weight: 'score.weight', bias: 'score.bias' };
+const file = 'critic.safetensors';
+
+export interface Critic {
+  readonly kind: CriticOptions['critic'];
+  /** Of the critic's own parameters: those of the value head, and of the trunk if it has one of its own. */
+  readonly group: ParameterGroup;
+  weights: Tensors;
+}
+
+/** A critic whose values are all 0. One with a trunk of its own begins with the policy's. */
+export function createCritic(kind: Critic['kind'], runtime: Runtime, { config, weights }: Model): Critic {
+  const head = headShapes(config);
+  const trunk = kind === 'separate' ? trunkShapes(config) : new Map<string, readonly number[]>();
+  return {
+    kind,
+    group: new ParameterGroup(runtime, new Map([...trunk, ...head])),
+    weights: {
+      ...Object.fromEntries([...trunk.keys()].map((name) => [name, weights[name]!])),
+      ...Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)])),
+    },
+  };
+}
+
+/** Values [M] of hidden states [M, width]. */
+export function valueHead<T>(ops: Ops<T>, config: Qwen2Config, hidden: T): T {
+  const shapes = headShapes(config);
+  const input = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
+  return ops.reshape(ops.linear(hidden, input(headNames.weight), input(headNames.bias)), ['M']);
+}
+
+/** Writes the critic's weights and optimizer state beside the policy's files, which stay as Hugging Face has them. */
+export async function writeCritic(folder: string, { kind, group, weights }: Critic): Promise<void> {
+  const { step, moments } = group.state;
+  await writeSafetensors(
+    join(folder, file),
+    { ...weights, ...moments },
+    { critic: kind, step: String(step) },
+  );
+}
+
+/** @throws ToolEnvError `usage.checkpoint_missing` or `usage.checkpoint_damaged`. */
+export async function readCritic(
+  folder: string,
+  { kind, group }: Critic,
+): Promise<{ weights: Tensors; state: ParameterGroup['state'] }> {
+  const shapes = new Map([...group.shapes, ...group.momentShapes]);
+  const { tensors, metadata } = await readTensors(join(folder, file), shapes);
+  if (metadata.critic !== kind) {
+    const message = `${join(folder, file)} is of a ${metadata.critic} critic, not a ${kind} one: ask for that one.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message);
+  }
+  const pick = (names: Shapes) => Object.fromEntries([...names.keys()].map((name) => [name, tensors[name]!]));
+  return {
+    weights: pick(group.shapes),
+    state: { step: Number(metadata.step), moments: pick(group.momentShapes) },
+  };
+}
+
+function headShapes({ hidden_size: width }: Qwen2Config): Shapes {
+  return new Map<string, readonly number[]>([
+    [headNames.weight, [1, width]],
+    [headNames.bias, [1]],
+  ]);
+}
+
+function trunkShapes(config: Qwen2Config): Shapes {
+  return new Map([...parameterShapes(config)].filter(([name]) => name !== 'lm_head.weight'));
+}
+
+function zeros(shape: readonly number[]) {
+  return tensor(new Float32Array(shape.reduce((product, dim) => product * dim, 1)), shape);
+}
