@@ -8,10 +8,5 @@ import type { TokenLoss } from './token-loss.ts';
  */
 export function cispoLoss(ratio: number, advantage: number, logprob: number, cap: number): TokenLoss {
   const weight = Math.min(ratio, cap);
-  return {
-    value: -weight * advantage * logprob,
-    dLogRatio: 0,
-    dLogprob: -weight * advantage,
-    clipped: ratio > cap && advantage > 0 ? 'high' : undefined,
-  };
+  return { value: -weight * advantage * logprob, dLogRatio: 0, dLogprob: -weight * advantage };
 }

@@ -20,13 +20,8 @@ export function clippedLoss(
 ): TokenLoss {
   const bounded = Math.min(Math.max(ratio, 1 - low), 1 + high);
   const capped = Math.min(ratio, delta);
-  const isClipped = bounded * advantage < capped * advantage;
-  // Beyond δ the ratio is a constant too.
-  const isFlat = isClipped || ratio > delta;
-  return {
-    value: -advantage * (isClipped ? bounded : capped),
-    dLogRatio: isFlat ? 0 : -advantage * ratio,
-    dLogprob: 0,
-    clipped: isClipped ? (ratio > 1 ? 'high' : 'low') : undefined,
-  };
+  const chosen = bounded * advantage < capped * advantage ? bounded : capped;
+  const value = -advantage * chosen;
+  // On a bound it is a constant; else it is linear in w, and w is the derivative of w by log w.
+  return { value, dLogRatio: chosen === ratio ? value : 0, dLogprob: 0 };
 }

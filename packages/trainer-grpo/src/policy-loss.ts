@@ -39,9 +39,9 @@ export interface PolicyLossOptions extends Averaging, Clipping {
   klEstimator?: KlEstimator;
   /** An estimate counts for no more than this. Default 10. */
   klClamp?: number;
-  /** Weight of the mean entropy, which the loss is lowered by. Default 0. */
+  /** Weight of the mean entropy of the tokens that have a policy gradient by it; it lowers the loss. Default 0. */
   entropyCoefficient?: number;
-  /** Only this share of the tokens, those of the highest entropy, has a policy gradient. Default 1. */
+  /** Only this share of the tokens, those of the highest entropy, has a policy gradient and a bonus. Default 1. */
   topEntropyQuantile?: number;
   /** Default: none. */
   mismatchCorrection?: MismatchCorrection;
@@ -61,18 +61,21 @@ export interface PolicyLoss {
 }
 
 /**
- * Σ weight·(surrogate·selection·correction + β·KL − c·entropy) over the tokens with mask 1. Weights come from the loss's
- * average (`rowWeights`); ratios, selection and correction are constants to the gradient where their papers say so.
+ * Σ weight·(surrogate·selection·correction + β·KL) over the tokens with mask 1, less c·(mean entropy). Weights come from
+ * the loss's average (`rowWeights`); selections and corrections are constants to the gradient.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
   const { logprobs, oldLogprobs, referenceLogprobs, entropy, mask, advantages } = inputs;
   const { beta = 0, klEstimator = 'k3', klClamp = 10, entropyCoefficient = 0 } = options;
   const weights = rowWeights(mask, options);
+  const { clip, ratioCap = 5, topEntropyQuantile = 1 } = options;
+  const uncertain = topEntropyQuantile < 1 ? highEntropyMask(entropy!, mask, topEntropyQuantile) : mask;
+  const bonus = entropyCoefficient / Math.max(countOnes(uncertain), 1);
   const { factor, metrics } = gradientFactors(inputs, options);
   const dLogprobs = logprobs.map((row) => new Float32Array(row.length));
   const dEntropy = entropyCoefficient > 0 ? logprobs.map((row) => new Float32Array(row.length)) : undefined;
-  const clipped = { low: 0, high: 0 };
-  let [value, kl, entropySum, tokens] = [0, 0, 0, 0];
+  const [low, high] = options.loss === 'cispo' ? [0, ratioCap] : [1 - clip[0], 1 + clip[1]];
+  let [value, kl, entropySum, tokens, clippedLow, clippedHigh] = [0, 0, 0, 0, 0, 0];
 
   for (const [b, row] of logprobs.entries()) {
     const weight = weights[b]!;
@@ -82,15 +85,17 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
     for (let t = 0; t < row.length; t++) {
       if (mask[b]![t] !== 1) continue;
       const ratio = Math.exp(ofRow ? ofRow.mean : row[t]! - oldLogprobs[b]![t]!);
-      const advantage = weight * factor(b, t) * advantages[b]![t]!;
+      const isUncertain = uncertain[b]![t] === 1;
+      const advantage = isUncertain ? weight * factor(b, t) * advantages[b]![t]! : 0;
       tokens += 1;
+      if (ratio < low && advantages[b]![t]! < 0) clippedLow += 1;
+      if (ratio > high && advantages[b]![t]! > 0) clippedHigh += 1;
       // A ratio may be infinite where it does not matter.
       if (advantage !== 0) {
         const token = surrogate(ratio, advantage, row[t]!, options);
         value += token.value;
         dLogprobs[b]![t] = token.dLogprob + (ofRow ? 0 : token.dLogRatio);
         dRow += token.dLogRatio;
-        if (token.clipped) clipped[token.clipped] += 1;
       }
 
       if (beta !== 0) {
@@ -100,18 +105,21 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
         kl += estimate.value;
       }
       if (entropy) entropySum += entropy[b]![t]!;
-      if (dEntropy) {
-        value -= weight * entropyCoefficient * entropy![b]![t]!;
-        dEntropy[b]![t] = -weight * entropyCoefficient;
+      if (dEntropy && isUncertain) {
+        value -= bonus * entropy![b]![t]!;
+        dEntropy[b]![t] = -bonus;
       }
     }
     if (ofRow) addAtMask(dLogprobs[b]!, mask[b]!, dRow / ofRow.count);
   }
 
   const share = (count: number) => count / Math.max(tokens, 1);
-  metrics['clip_ratio/low_mean'] = share(clipped.low);
-  metrics['clip_ratio/high_mean'] = share(clipped.high);
-  metrics['clip_ratio/region_mean'] = share(clipped.low + clipped.high);
+  if (options.loss === 'cispo') metrics.cispo_clip_ratio = share(clippedHigh);
+  else if (options.loss !== 'sapo') {
+    metrics['clip_ratio/low_mean'] = share(clippedLow);
+    metrics['clip_ratio/high_mean'] = share(clippedHigh);
+    metrics['clip_ratio/region_mean'] = share(clippedLow + clippedHigh);
+  }
   metrics.kl = share(kl);
   if (entropy) metrics.entropy = share(entropySum);
   return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };
@@ -124,13 +132,12 @@ function surrogate(ratio: number, advantage: number, logprob: number, options: P
   return clippedLoss(ratio, advantage, options);
 }
 
-/** What each token's policy gradient is multiplied by: the sampler's correction, and 0 where a selection leaves it out. */
+/** What each token's policy gradient is multiplied by: the sampler's correction, or 0 where the policy has moved away. */
 function gradientFactors(
   inputs: PolicyLossInputs,
-  { topEntropyQuantile = 1, mismatchCorrection, mismatchCap = 3, offPolicyThreshold }: PolicyLossOptions,
+  { mismatchCorrection, mismatchCap = 3, offPolicyThreshold }: PolicyLossOptions,
 ): { factor: (b: number, t: number) => number; metrics: Metrics } {
-  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, entropy, mask, advantages } = inputs;
-  const uncertain = topEntropyQuantile < 1 ? highEntropyMask(entropy!, mask, topEntropyQuantile) : undefined;
+  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, mask, advantages } = inputs;
   const near =
     offPolicyThreshold === undefined
       ? undefined
@@ -139,11 +146,14 @@ function gradientFactors(
     ? mismatchWeights(oldLogprobs, sampledLogprobs, mask, mismatchCorrection, mismatchCap)
     : undefined;
   const factor = (b: number, t: number) => {
-    if (uncertain && uncertain[b]![t] === 0) return 0;
     if (near && !near[b]! && advantages[b]![t]! < 0) return 0;
     return mismatch ? mismatch.weights[b]![t]! : 1;
   };
   return { factor, metrics: { ...mismatch?.metrics } };
+}
+
+function countOnes(mask: readonly Uint8Array[]): number {
+  return mask.reduce((sum, row) => sum + row.reduce((count, bit) => count + bit, 0), 0);
 }
 
 function meanLogRatio(

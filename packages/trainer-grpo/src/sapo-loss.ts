@@ -17,6 +17,5 @@ export function sapoLoss(
     value: (-4 / temperature) * gate * advantage,
     dLogRatio: -4 * gate * (1 - gate) * ratio * advantage,
     dLogprob: 0,
-    clipped: undefined,
   };
 }

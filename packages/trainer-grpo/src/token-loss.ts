@@ -5,6 +5,4 @@ export interface TokenLoss {
   dLogRatio: number;
   /** By the token's own log-probability, w held still. */
   dLogprob: number;
-  /** The bound that took the gradient away. */
-  clipped: 'low' | 'high' | undefined;
 }

@@ -1,4 +1,6 @@
 /** The losses against TRL's numbers, their gradients against finite differences, and their blindness to masked tokens. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Rows, responseMask } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -42,6 +44,50 @@ test("dapo's gradient equals the golden one", () => {
     for (const [t, value] of row.entries()) expect(Math.abs(dLogprobs[b]![t]! - value)).toBeLessThan(1e-5);
   }
 });
+
+/** 34 losses of one batch, values, gradients and metrics, made by golden/make-golden.py. */
+const trl = JSON.parse(readFileSync(join(import.meta.dirname, 'golden', 'losses.json'), 'utf8')) as {
+  inputs: Record<Exclude<keyof PolicyLossInputs, 'mask'>, number[][]>;
+  mask: number[][];
+  cases: {
+    options: PolicyLossOptions;
+    value: number;
+    dLogprobs: number[][];
+    dEntropy?: number[][];
+    metrics: Record<string, number>;
+  }[];
+};
+const title = (options: PolicyLossOptions) =>
+  Object.entries(options)
+    .filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(trl.cases[0]!.options[name as 'loss']),
+    )
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
+test.each(trl.cases.map((one) => [title(one.options) || 'grpo', one] as const))(
+  'TRL: %s: value, gradients and metrics',
+  (_title, { options, value, dLogprobs, dEntropy, metrics }) => {
+    const arrays = Object.fromEntries(
+      Object.entries(trl.inputs).map(([name, values]) => [name, rows(values)]),
+    );
+    const inputs = { ...arrays, mask: bits(trl.mask) } as unknown as PolicyLossInputs;
+    const found = policyLoss(inputs, options);
+    expect(Math.abs(found.value - value)).toBeLessThan(1e-5);
+    for (const [name, expected] of Object.entries({ dLogprobs, dEntropy })) {
+      for (const [b, row] of (expected ?? []).entries()) {
+        for (const [t, slope] of row.entries()) {
+          expect(Math.abs(found[name as 'dLogprobs'][b]![t]! - slope)).toBeLessThan(1e-5);
+        }
+      }
+    }
+    for (const [name, expected] of Object.entries(metrics)) {
+      // At the level of the sequence TRL counts clipped rows.
+      if (name.includes('clip') && options.ratioLevel === 'sequence') continue;
+      expect(found.metrics[name], name).toBeCloseTo(expected, 5);
+    }
+  },
+);
 
 test('sapo is its formula: −(4/τ)·σ(τ(w − 1))·A, averaged as grpo', () => {
   const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
@@ -275,6 +321,7 @@ test('each gradient equals finite differences, except where a value lies on a bo
 test('the gradient by entropy equals finite differences', () => {
   fc.assert(
     fc.property(randomInputs, options, (inputs, options) => {
+      // With a quantile, moving an entropy would move the mask.
       const whole = { ...options, entropyCoefficient: 0.05, topEntropyQuantile: 1 };
       const { dEntropy } = policyLoss(inputs, whole);
       for (const [b, row] of inputs.entropy.entries()) {
