@@ -12,6 +12,8 @@ export interface CheckpointState {
   /** Steps done. */
   step: number;
   seed: number;
+  /** What else the trainer must remember, under names of its own. */
+  memory?: Record<string, number>;
 }
 
 /** The state as it is stored. */
@@ -67,7 +69,7 @@ export async function resumeCheckpoint(out: string, learner: Learner): Promise<C
     );
     if (!state) continue;
     await learner.load(folder);
-    return { step: state.step, seed: state.seed };
+    return { step: state.step, seed: state.seed, ...(state.memory && { memory: state.memory }) };
   }
   return undefined;
 }

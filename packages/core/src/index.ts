@@ -96,6 +96,7 @@ export {
 } from './reward.ts';
 export { createRng, deriveSeed, type Rng } from './rng.ts';
 export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout.ts';
+export { rolloutMetrics } from './rollout-metrics.ts';
 export { type Script, type Scripted, scriptedPolicy } from './scripted-policy.ts';
 export { refuse, type Tool, type ToolAnnotations, type ToolContext, type ToolResult, text } from './tool.ts';
 export { type InitialContext, type Meaning, type Start, ToolEnv } from './tool-env.ts';

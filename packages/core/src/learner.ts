@@ -70,8 +70,8 @@ export interface Learner {
   /** One optimizer step on the accumulated gradients, which it clears. Throws, changing nothing, if they are not finite. */
   step(optimizer: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }>;
   /**
-   * From now on `forward` gives values, `backward` takes their gradients, and `save` and `load` include the critic. A
-   * learner has one critic at most; one without this method can have none.
+   * From now on `forward` gives values, `backward` takes their gradients, and `save` and `load` include the critic. It takes
+   * the place of one that was there. A learner without this method can have none.
    */
   addCritic?(options: CriticOptions): Promise<void>;
   /** A frozen copy of the policy as it is now, for a KL penalty. */

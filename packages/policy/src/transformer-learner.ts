@@ -52,7 +52,7 @@ export class TransformerLearner implements Learner {
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
-    if (this.#critic) throw new ToolEnvError('bug.critic', 'The learner has a critic already: add one only.');
+    await this.#critic?.group.close();
     this.#critic = createCritic(critic, this.#runtime, this.#model);
   }
 

@@ -241,13 +241,15 @@ test('a folder without a critic is refused by a learner that has one, which stay
   });
 });
 
-test('dValues without a critic, and a second critic, are refused', async () => {
+test('dValues without a critic are refused; a new critic takes the place of the one before', async () => {
   const learner = learnerOf(tinyModel());
   await expect(learner.backward({ rows }, { dLogprobs: zero, dValues: zero })).rejects.toMatchObject({
     code: 'bug.critic',
   });
-  await learner.addCritic({ critic: 'shared' });
-  await expect(learner.addCritic({ critic: 'shared' })).rejects.toMatchObject({ code: 'bug.critic' });
+  const { learner: other } = await withRandomHead('shared');
+  expect(await valuesOf(other)).not.toEqual(zero);
+  await other.addCritic({ critic: 'separate' });
+  expect(await valuesOf(other)).toEqual(zero);
 });
 
 test.each(kinds)(
