@@ -1,24 +1,36 @@
-/** `npm run bench -- <name>`: tokens per second of this library and of PyTorch, by turns on the same machine. */
+/** `npm run bench -- <name>`: this library and its peers in Python, by turns on the same machine. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Benchmark } from './benchmark.ts';
+import { measureEnv } from './env.ts';
 import { busyShare } from './machine.ts';
+import { median } from './median.ts';
 import { startPeer } from './peer.ts';
 import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const benchmarks: Record<string, Benchmark> = { train, rollout };
-const names = Object.keys(benchmarks).join(', ');
 const rounds = 15;
+const benchmarks: Record<string, () => Promise<Record<string, unknown>>> = {
+  train: () => measure('train', train),
+  rollout: () => measure('rollout', rollout),
+  env: measureEnv,
+};
+const names = Object.keys(benchmarks).join(', ');
 
 const help = `Usage: npm run bench -- <name>
 
 Names: ${names}
 
-Prints one JSON line: {name, ours, peer, ratio, unit, shape, ...}. ours and peer are medians of ${rounds} rounds run by turns
-with equal numbers of threads. The peer is PyTorch with transformers, on the Python that TOOLENV_PYTHON names, else
-.venv/bin/python (npm run interop makes it), else python3; without it, peer and ratio are null.`;
+Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, else .venv/bin/python (npm run interop makes it),
+else python3.
+
+train and rollout: {name, ours, peer, ratio, unit, shape, ...} in tokens per second. ours and peer are medians of ${rounds} rounds
+run by turns with equal numbers of threads. The peer is PyTorch with transformers; without it, peer and ratio are null.
+
+env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
+100,000 steps that call a tool and 100,000 that say a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
+0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.`;
 
 const [name, ...rest] = process.argv.slice(2);
 if (name === '--help' || name === '-h') {
@@ -29,12 +41,12 @@ if (name === '--help' || name === '-h') {
   );
   process.exitCode = 2;
 } else {
-  console.log(JSON.stringify(await measure(name, benchmarks[name]!)));
+  console.log(JSON.stringify(await benchmarks[name]!()));
 }
 
 async function measure(name: string, benchmark: Benchmark): Promise<Record<string, unknown>> {
   const threads = availableParallelism();
-  const python = findPython();
+  const python = findPython(['torch', 'transformers']);
   if (!python)
     console.error('No Python with torch and transformers: only this library is measured (see --help).');
   const peer = python === undefined ? undefined : await startPeer(python, benchmark, threads);
@@ -79,10 +91,4 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },
     versions: { node: process.version, ...peer?.versions },
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -1,9 +1,6 @@
-"""What the peers share: the model, and the exchange with the benchmark, one JSON line a message."""
+"""What the peers with a model share."""
 
-import json
-import sys
-import time
-
+import exchange
 import torch
 import transformers
 from transformers import Qwen2Config, Qwen2ForCausalLM
@@ -13,7 +10,7 @@ transformers.logging.set_verbosity_error()
 
 def read_shape():
     """The sizes, from the first line; sets the number of threads."""
-    request = json.loads(sys.stdin.readline())
+    request = exchange.read_request()
     torch.set_num_threads(request["threads"])
     return request["shape"]
 
@@ -36,13 +33,4 @@ def random_model(shape):
 
 
 def serve(run_round):
-    """Answers each further line with the seconds that a round took."""
-    answer({"torch": torch.__version__, "transformers": transformers.__version__})
-    for _ in sys.stdin:
-        start = time.perf_counter()
-        run_round()
-        answer({"seconds": time.perf_counter() - start})
-
-
-def answer(message):
-    print(json.dumps(message), flush=True)
+    exchange.serve(run_round, {"torch": torch.__version__, "transformers": transformers.__version__})

@@ -16,7 +16,7 @@ export interface Peer {
 /** Resolves when the peer has warmed up. */
 export async function startPeer(
   python: string,
-  { peerScript, shape }: Benchmark,
+  { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
   threads: number,
 ): Promise<Peer> {
   const child = spawn(python, [join(import.meta.dirname, peerScript)], {
