@@ -113,7 +113,10 @@ test('trajectories that the loop makes', async () => {
   await env.close();
 });
 
-test.each(['envs-qa', 'tools-search', 'trainer-grpo'])('the plugins of packages/%s', async (name) => {
-  const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
-  expect(skipped).toEqual([]);
-});
+test.each(['envs-qa', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
+  'the plugins of packages/%s',
+  async (name) => {
+    const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
+    expect(skipped).toEqual([]);
+  },
+);
