@@ -14,16 +14,17 @@ export interface DeadlineOptions {
 
 /** Bounds work that may ignore its signal. Call {@link Deadline.clear} when done: it frees the timer and the listener. */
 export class Deadline {
-  readonly #controller = new AbortController();
   readonly #options: DeadlineOptions;
   readonly #end: number;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Rejects the races that are not over. */
+  readonly #racing: Set<(reason: unknown) => void> = new Set();
+  #controller: AbortController | undefined;
+  #aborted: { reason: unknown } | undefined;
   #passed = false;
 
   constructor(options: DeadlineOptions) {
     this.#options = options;
-    // Node warns of a leak from the eleventh listener on; a tool may well wait for twenty pages at once.
-    setMaxListeners(0, this.signal);
     const after = options.after ?? Number.POSITIVE_INFINITY;
     this.#end = performance.now() + after;
     if (after <= longestTimer) this.#timer = setTimeout(this.#pass, after);
@@ -31,7 +32,14 @@ export class Deadline {
     if (options.parent?.aborted) this.#follow();
   }
 
+  /** Made when it is first asked for. */
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      // Node warns of a leak from the eleventh listener on; a tool may well wait for twenty pages at once.
+      setMaxListeners(0, this.#controller.signal);
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
     return this.#controller.signal;
   }
 
@@ -45,22 +53,28 @@ export class Deadline {
    * `work` throws later is dropped.
    */
   race<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.waitFor(() => work(this.signal));
+  }
+
+  /** {@link Deadline.race} for work that asks for the signal itself, or never does. */
+  waitFor<T>(work: () => Promise<T>): Promise<T> {
     // A computation that blocked the event loop may have kept the timer from firing.
     if (performance.now() >= this.#end) this.#pass();
     return new Promise((resolve, reject) => {
-      const { signal } = this;
-      signal.throwIfAborted();
-      const stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
+      if (this.#aborted) throw this.#aborted.reason;
+      this.#racing.add(reject);
       // An async function, so that work that throws at once, or returns no promise, settles like any other.
-      const result = (async () => work(signal))();
-      result.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+      const result = (async () => work())();
+      result.then(resolve, reject).finally(() => this.#racing.delete(reject));
     });
   }
 
   /** Aborts now, if nothing has yet. */
-  abort(reason: unknown): void {
-    this.#controller.abort(reason);
+  abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
+    if (this.#aborted) return;
+    this.#aborted = { reason };
+    for (const reject of this.#racing) reject(reason);
+    this.#controller?.abort(reason);
   }
 
   clear(): void {
@@ -69,10 +83,10 @@ export class Deadline {
   }
 
   readonly #pass = (): void => {
-    if (this.signal.aborted) return;
+    if (this.#aborted) return;
     this.#passed = true;
-    this.#controller.abort(this.#options.reason());
+    this.abort(this.#options.reason());
   };
 
-  readonly #follow = (): void => this.#controller.abort(this.#options.parent!.reason);
+  readonly #follow = (): void => this.abort(this.#options.parent!.reason);
 }

@@ -1,4 +1,5 @@
 /** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
+import { CallContext } from './call-context.ts';
 import { Deadline } from './deadline.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from './env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from './errors.ts';
@@ -91,9 +92,8 @@ async function execute(
   unanswered.add(call);
   try {
     const rng = createRng(seed, 'tool', callIndex);
-    const result = await deadline.race((signal) =>
-      tool.execute(call.arguments, { signal, rng, episodeId, callIndex }),
-    );
+    const context = new CallContext(deadline, rng, episodeId, callIndex);
+    const result = await deadline.waitFor(() => tool.execute(call.arguments, context));
     if (!Array.isArray(result?.content)) throw new TypeError(noContent);
     unanswered.delete(call);
     return result;

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type DispatchOptions, dispatch, type Tool, ToolEnvError, text } from '../src/index.ts';
+import {
+  type DispatchOptions,
+  dispatch,
+  type Tool,
+  type ToolContext,
+  ToolEnvError,
+  text,
+} from '../src/index.ts';
 import { climb, ladderLimits } from './ladder-env.ts';
 
 const options: DispatchOptions = {
@@ -132,6 +139,24 @@ test('one failure stops the other calls of the turn, and leaves no timer', async
   await expect(dispatch([call('watched'), call('fails')], [watched, fails], long)).rejects.toThrow('first');
   expect(stopped).toMatchObject({ code: 'infrastructure.tool_failed' });
   expect(timers()).toBe(before);
+});
+
+test('a copy of the context has its signal, also if it is first asked for after the end', async () => {
+  let copy: ToolContext | undefined;
+  let late: ToolContext | undefined;
+  const copies = tool('copies', async (_, context) => {
+    copy = { ...context };
+    return text('');
+  });
+  const waits = tool('waits', async (_, context) => {
+    late = context;
+    return new Promise(() => {});
+  });
+  const calls = [call('copies'), call('waits')];
+  await expect(dispatch(calls, [copies, waits], options)).rejects.toThrow('Tool "waits" gave no answer');
+  expect(copy).toMatchObject({ episodeId: 'e', callIndex: 5 });
+  expect(copy!.signal.reason).toMatchObject({ code: 'infrastructure.tool_timeout' });
+  expect(late!.signal).toBe(copy!.signal);
 });
 
 test('an abort of the caller is thrown as it is, even if it came before', async () => {
