@@ -1,12 +1,12 @@
 /** The options of GRPO and its family, with their defaults; the CLI's flags and help come from this schema. */
 import type { JsonSchema } from '@toolenv/core';
 import type { AdvantageOptions } from './advantages.ts';
-import { type Algorithm, algorithms } from './algorithms.ts';
+import { type Algorithm, type AlgorithmOptions, algorithms } from './algorithms.ts';
 import type { KlEstimator } from './kl-penalty.ts';
 import type { LossType } from './row-weights.ts';
 import type { MismatchCorrection } from './sampler-mismatch.ts';
 
-/** Options without a default here have the algorithm's; `algorithms` has them. */
+/** What has no default in the schema has the algorithm's. */
 export interface GrpoOptions {
   algorithm: Algorithm;
   steps: number;
@@ -84,7 +84,14 @@ const choice = (values: readonly string[], value: string | undefined, descriptio
 });
 const flag = (value: boolean, description: string) => ({ type: 'boolean', default: value, description });
 
-const byAlgorithm = '(default: as the algorithm has it)';
+/** The values that the algorithms have of an option, as help shows defaults. */
+function byAlgorithm(option: keyof AlgorithmOptions): string {
+  const textOf = (options: AlgorithmOptions) => String(options[option] ?? 'none');
+  const usual = textOf(algorithms.grpo);
+  const others = Object.entries(algorithms).filter(([, options]) => textOf(options) !== usual);
+  const exceptions = others.map(([name, options]) => `; ${textOf(options)} in ${name}`);
+  return `(default: ${usual}${exceptions.join('')})`;
+}
 
 export const grpoOptions: JsonSchema = {
   type: 'object',
@@ -110,12 +117,12 @@ export const grpoOptions: JsonSchema = {
     advantage: choice(
       ['grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'],
       undefined,
-      `how episodes or tokens are compared ${byAlgorithm}`,
+      `how episodes or tokens are compared ${byAlgorithm('advantage')}`,
     ),
     scaleRewards: choice(
       ['group', 'batch', 'none'],
       undefined,
-      `whose deviation divides the advantage grpo ${byAlgorithm}`,
+      `whose deviation divides the advantage grpo ${byAlgorithm('scaleRewards')}`,
     ),
     credit: choice(
       ['episode', 'turn'],
@@ -130,42 +137,50 @@ export const grpoOptions: JsonSchema = {
     zeroVariance: choice(
       ['drop', 'keep', 'resample'],
       undefined,
-      `groups whose episodes all scored the same: leave them out of the averages unless a penalty or bonus pulls, keep them, or play others in their place as DAPO does ${byAlgorithm}`,
+      `groups whose episodes all scored the same: leave them out of the averages unless a penalty or bonus pulls, keep them, or play others in their place as DAPO does ${byAlgorithm('zeroVariance')}`,
     ),
     maxResamples: integer(1, 3, 'times that resample plays others'),
     truncated: choice(
       ['learn', 'mask'],
       undefined,
-      `whether episodes that were cut short are learned from, or left out ${byAlgorithm}`,
+      `whether episodes that were cut short are learned from, or left out ${byAlgorithm('truncated')}`,
     ),
 
     loss: choice(
       ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo'],
       undefined,
-      `the surrogate and its average: of rows (grpo, sapo), over a constant length (dr_grpo), of tokens (the others) ${byAlgorithm}`,
+      `the surrogate and its average: of rows (grpo, sapo), over a constant length (dr_grpo), of tokens (the others) ${byAlgorithm('loss')}`,
     ),
     ratioLevel: choice(
       ['token', 'sequence'],
       undefined,
-      `what the importance ratio is of; sequence is GSPO ${byAlgorithm}`,
+      `what the importance ratio is of; sequence is GSPO ${byAlgorithm('ratioLevel')}`,
     ),
-    clip: pair(0, undefined, `the ratio is clipped to [1 − low, 1 + high] ${byAlgorithm}`),
+    clip: pair(0, undefined, `the ratio is clipped to [1 − low, 1 + high] ${byAlgorithm('clip')}`),
     delta: number(
       1,
       undefined,
-      `dual clip: the largest ratio that counts where the advantage is negative; 3 is usual ${byAlgorithm}`,
+      `dual clip: the largest ratio that counts where the advantage is negative; 3 is usual ${byAlgorithm('delta')}`,
     ),
     ratioCap: number(0, 5, 'the largest weight of a token in cispo'),
     sapoTemperatures: pair(0, [1, 1.05], 'of sapo, where the advantage is positive and where it is not'),
     maxCompletionLength: integer(1, undefined, 'tokens that dr_grpo divides a row by (default: maxTokens)'),
 
-    beta: number(0, undefined, `weight of the KL to the policy that training began with ${byAlgorithm}`),
+    beta: number(
+      0,
+      undefined,
+      `weight of the KL to the policy that training began with ${byAlgorithm('beta')}`,
+    ),
     klIn: choice(
       ['loss', 'reward'],
       undefined,
-      `whether the KL is added to the loss or taken out of the reward ${byAlgorithm}`,
+      `whether the KL is added to the loss or taken out of the reward ${byAlgorithm('klIn')}`,
     ),
-    klEstimator: choice(['k1', 'k2', 'k3'], undefined, `how the KL is estimated ${byAlgorithm}`),
+    klEstimator: choice(
+      ['k1', 'k2', 'k3'],
+      undefined,
+      `how the KL is estimated ${byAlgorithm('klEstimator')}`,
+    ),
     klClamp: number(0, 10, "a token's KL counts for no more than this"),
     entropyCoefficient: number(0, 0, 'weight of the mean entropy, a bonus'),
     topEntropyQuantile: {

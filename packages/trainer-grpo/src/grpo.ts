@@ -14,6 +14,7 @@ import {
   resumeCheckpoint,
   rollout,
   saveCheckpoint,
+  type TokenValues,
   type TrainEvent,
   type Trainer,
   type Trajectory,
@@ -153,7 +154,7 @@ async function update(
   const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
 
   // 2. What each token is worth.
-  let rewards: readonly ArrayLike<number>[] = placed.map((row) => row.rewards);
+  let rewards: TokenValues = placed.map((row) => row.rewards);
   if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
   const taken: Metrics = {};
   if (klIn === 'reward' && referenceLogprobs) {

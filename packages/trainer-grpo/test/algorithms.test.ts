@@ -226,10 +226,12 @@ test('a sampler that thinks half as much of its tokens is corrected for, up to t
     ['token_truncate', 1.5],
     ['sequence_mask', 1.5],
   ] as const) {
-    const learner = new Softmax();
+    const learner = new Watched();
     const options = { mismatchCorrection, mismatchCap };
     const { updates } = await train(options, { learner, policy: halving(learner) });
     norms.push(updates[0]!.grad_norm!);
+    // Where nothing is left to learn from there is no optimizer step, which momentum would make one.
+    expect(learner.steps).toBe(mismatchCorrection === 'sequence_mask' ? 0 : 1);
     if (mismatchCorrection === 'token_truncate') {
       expect(updates[0]!['sampling/importance_sampling_ratio/mean']).toBeCloseTo(Math.min(2, mismatchCap), 5);
     }
@@ -262,6 +264,38 @@ test('off the action mask the average counts the tool’s token; off both masks 
     expect(two![2]).toBeCloseTo((2 / 3) * row[1]!, 6);
     // GRPO's advantage is one number for an episode: without the loss reading them, other tokens change nothing.
     expect([...both!]).toEqual([...row]);
+  }
+});
+
+test('off the advantage mask, returns are discounted through the tool’s token', async () => {
+  const advantagesOf = async (options: Partial<GrpoOptions>) => {
+    const learner = new Watched();
+    const whole = { algorithm: 'reinforce++', gamma: 0.5, beta: 0, questionsPerStep: 2, ...options } as const;
+    const { rollouts } = await train(whole, { learner, policy: twice(learner), env: openTwoPulls(best) });
+    const rewards = rollouts[0]!.trajectories.map(({ steps }) => [
+      steps[0]!.rewards!.first!,
+      steps[1]!.rewards!.second!,
+    ]);
+    const { dLogprobs } = learner.learned[0]!.gradients;
+    // The average is over the 24 pulls.
+    return { rewards, advantages: dLogprobs.map((row) => [-24 * row[1]!, -24 * row[3]!]) };
+  };
+  const whiten = (values: number[], over: number[]) => {
+    const mean = over.reduce((sum, value) => sum + value, 0) / over.length;
+    const variance = over.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (over.length - 1);
+    return values.map((value) => (value - mean) / Math.sqrt(variance));
+  };
+  const { rewards, advantages } = await advantagesOf({});
+  const skipped = rewards.map(([first, second]) => [first! + 0.5 * second!, second!]);
+  const expected = skipped.map((row) => whiten(row, skipped.flat()));
+  const unmasked = await advantagesOf({ advantageMask: false });
+  const through = rewards.map(([first, second]) => [first! + 0.25 * second!, 0.5 * second!, second!]);
+  const changed = through.map((row) => whiten(row, through.flat()));
+  for (const b of rewards.keys()) {
+    expect(advantages[b]![0]).toBeCloseTo(expected[b]![0]!, 4);
+    expect(advantages[b]![1]).toBeCloseTo(expected[b]![1]!, 4);
+    expect(unmasked.advantages[b]![0]).toBeCloseTo(changed[b]![0]!, 4);
+    expect(unmasked.advantages[b]![1]).toBeCloseTo(changed[b]![2]!, 4);
   }
 });
 
