@@ -5,7 +5,7 @@ import { encodeTrajectory, evaluate, type JsonSchema, type Split } from '@toolen
 import { Command } from 'commander';
 import { evaluationTable } from './evaluation-table.ts';
 import { openPolicy } from './open-policy.ts';
-import { openRunEnv } from './open-run-env.ts';
+import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { Progress } from './progress.ts';
 import { refuseUsedFolder, writeWhole } from './run-folder.ts';
 import { RunningScores } from './running-scores.ts';
@@ -20,11 +20,10 @@ interface EvalFlags {
   seed: number;
 }
 
-interface OwnFlags {
+interface OwnFlags extends EnvFlags {
   policy: string;
   out?: string;
   json?: boolean;
-  envOption?: string[];
   policyOption?: string[];
 }
 
@@ -48,9 +47,8 @@ export function evalCommand(signal: AbortSignal): Command {
     .requiredOption('--policy <folder>', 'Hugging Face folder, or reference of a policy plugin')
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
     .option('--json', 'print one JSON object instead of the table')
-    .option('--env-option <key=value...>', "set the environment's options")
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
     evalPolicy(ref, given, signal),
   );
@@ -65,7 +63,7 @@ async function evalPolicy(
   const { split, count, concurrency, temperature, maxTokens, seed } = flags;
   const { out } = given;
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
-  const env = await openRunEnv(ref, { seed, pairs: given.envOption });
+  const env = await openRunEnv(ref, { ...given, seed });
   const { policy, close } = await openPolicy(given.policy, given.policyOption);
   if (out !== undefined) await mkdir(out, { recursive: true });
 

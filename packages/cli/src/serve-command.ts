@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { OpenEnv, Split } from '@toolenv/core';
 import { Command } from 'commander';
 import { importPackage } from './import-package.ts';
-import { openRunEnv } from './open-run-env.ts';
+import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { completeFlags, schemaFlags } from './schema-flags.ts';
 
 /** The part of `@toolenv/mcp` that the command uses. */
@@ -38,22 +38,21 @@ export function serveCommand(signal: AbortSignal): Command {
   const command = new Command('serve')
     .summary('serve an environment to MCP clients')
     .description('Serves an environment as an MCP server, with a session of its own for each client.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
-    .option('--env-option <key=value...>', "set the environment's options");
-  for (const flag of schemaFlags(schema)) command.addOption(flag);
-  return command.action((ref: string, given: { envOption?: string[] } & Record<string, unknown>) =>
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1');
+  for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  return command.action((ref: string, given: EnvFlags & Record<string, unknown>) =>
     serve(ref, given, signal),
   );
 }
 
 async function serve(
   ref: string,
-  given: { envOption?: string[] } & Record<string, unknown>,
+  given: EnvFlags & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   const { http, split, seed } = completeFlags<Flags>(schema, given);
   const { serveMcp } = await importPackage<McpPackage>('@toolenv/mcp', 'toolenv serve');
-  const env = await openRunEnv(ref, { seed, pairs: given.envOption });
+  const env = await openRunEnv(ref, { ...given, seed });
   try {
     const transport = http === undefined ? 'stdio' : ({ type: 'http', port: http } as const);
     const service = await serveMcp(env, { transport, split, seed });

@@ -4,7 +4,7 @@ import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Traine
 import { Command } from 'commander';
 import { trainingCurves } from './curves.ts';
 import { openPolicy } from './open-policy.ts';
-import { openRunEnv } from './open-run-env.ts';
+import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
 import { RunLog, readMetrics } from './run-log.ts';
 import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
@@ -12,7 +12,7 @@ import { TensorBoardLog } from './tensorboard-log.ts';
 import { terminalChart } from './terminal-chart.ts';
 import { TrainingProgress } from './training-progress.ts';
 
-interface OwnFlags {
+interface OwnFlags extends EnvFlags {
   policy: string;
   trainer: string;
   out: string;
@@ -20,7 +20,6 @@ interface OwnFlags {
   trajectories: boolean;
   tensorboard?: boolean;
   json?: boolean;
-  envOption?: string[];
   policyOption?: string[];
 }
 
@@ -42,6 +41,7 @@ const taken = [
   'resume',
   'signal',
   'trainer',
+  'tool',
   'trajectories',
   'tensorboard',
   'json',
@@ -65,9 +65,8 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--no-trajectories', 'do not write the training episodes')
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
-    .option('--env-option <key=value...>', "set the environment's options")
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of schemaFlags(seedSchema)) command.addOption(flag);
+  for (const flag of [...envFlags(), ...schemaFlags(seedSchema)]) command.addOption(flag);
   const flags = trainer ? schemaFlags(trainer.options, taken) : [];
   for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
   if (!trainer) command.addHelpText('after', `\n${trainerRef} is not installed: its options are not listed.`);
@@ -93,14 +92,22 @@ async function train(
   trainer: Trainer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, resume = false, envOption = [], policyOption = [] } = given;
+  const { out, resume = false, envOption = [], tool = [], policyOption = [] } = given;
   const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !taken.includes(name)));
   const options = completeOptions(trainer.options, readFlags(trainer.options, own), given.trainer);
-  const identity = { env: ref, envOption, policy: given.policy, policyOption, trainer: given.trainer, seed };
+  const identity = {
+    env: ref,
+    envOption,
+    tool,
+    policy: given.policy,
+    policyOption,
+    trainer: given.trainer,
+    seed,
+  };
   if (resume) await refuseOtherRun(out, identity);
   else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  const env = await openRunEnv(ref, { seed, pairs: envOption });
+  const env = await openRunEnv(ref, { envOption, tool, seed });
   const { policy, learner, close } = await openPolicy(given.policy, policyOption);
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
