@@ -1,0 +1,93 @@
+/** Writes a new package from a template. */
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isTemplateFile, type TemplateName, templateFolder, templatePackage } from './templates.ts';
+
+/** What the person at the keyboard can mend: told in one line, with exit code 2. */
+export class UsageError extends Error {}
+
+export interface NewPackage {
+  /** New, or empty. */
+  folder: string;
+  /** As npm has it: `my-env`, `@me/my-env`. */
+  name: string;
+  template: TemplateName;
+}
+
+/** Of names that npm takes for new packages (validate-npm-package-name, validForNewPackages), the usual ones. */
+const validName = /^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
+
+/** @throws UsageError for a name that npm would not take. */
+export function checkName(name: string): void {
+  if (validName.test(name) && name.length <= 214) return;
+  throw new UsageError(
+    `A package cannot be named "${name}": use small letters, digits and dashes, as my-env or @me/my-env.`,
+  );
+}
+
+/** @throws UsageError for a folder that has something in it, or is none. */
+export async function checkFolder(folder: string): Promise<void> {
+  const used = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new UsageError(`${folder} cannot be used (${error.message}): name a new folder.`);
+  });
+  if (used.length > 0) throw new UsageError(`${folder} is not empty: name a new folder.`);
+}
+
+/**
+ * Writes the package; nothing is left of it if that fails.
+ * @returns Its files, relative to the folder.
+ * @throws UsageError as {@link checkName} and {@link checkFolder} do.
+ */
+export async function createPackage({ folder, name, template }: NewPackage): Promise<string[]> {
+  checkName(name);
+  await checkFolder(folder);
+  const source = templateFolder(template);
+  const entries = await readdir(source, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
+    .filter(isTemplateFile)
+    .sort();
+  const written: string[] = [];
+  try {
+    for (const file of files) {
+      const text = (await readFile(join(source, file), 'utf8')).replaceAll(templatePackage(template), name);
+      // npm would not pack a .gitignore, and would obey it.
+      const target = file.replace('_gitignore', '.gitignore');
+      await mkdir(join(folder, dirname(target)), { recursive: true });
+      await writeFile(join(folder, target), file === 'package.json' ? packageJson(text) : text);
+      written.push(target);
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return written;
+}
+
+interface PackageJson {
+  private?: boolean;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+
+/** The template's package.json for a package that will be published, with toolenv's packages in the version of this one. */
+function packageJson(text: string): string {
+  const { private: _, ...json } = JSON.parse(text) as PackageJson;
+  for (const dependencies of [json.dependencies, json.devDependencies]) {
+    for (const name of Object.keys(dependencies)) {
+      if (name === 'toolenv' || name.startsWith('@toolenv/')) dependencies[name] = `^${ownVersion()}`;
+    }
+  }
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+/** All packages of toolenv are released together, in one version. */
+export function ownVersion(): string {
+  const json: { version: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return json.version;
+}

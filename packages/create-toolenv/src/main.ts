@@ -1,0 +1,112 @@
+#!/usr/bin/env node
+/** `npm create toolenv`: asks for what the command line does not say, and writes the package. */
+import { basename, resolve } from 'node:path';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import { checkFolder, checkName, createPackage, ownVersion, UsageError } from './create-package.ts';
+import { isTemplate, type TemplateName, templates } from './templates.ts';
+
+const help = `Usage: npm create toolenv [folder] -- [options]
+
+Writes a new package: an environment, a tool or a trainer for language-model agents.
+
+Options:
+  --template <name>  ${Object.entries(templates)
+    .map(([name, what]) => `${name.padEnd(8)} ${what}`)
+    .join(`\n${' '.repeat(21)}`)}
+  --name <name>      of the package (default: the folder's)
+  --json             print one JSON object: folder, name, template and files
+  --version          print the version
+  --help             show this help
+
+What is not given is asked for, if there is a terminal to ask at.`;
+
+interface Given {
+  folder?: string;
+  template?: string;
+  name?: string;
+  json: boolean;
+}
+
+try {
+  const given = readArguments(process.argv.slice(2));
+  if (given) await create(given);
+} catch (error) {
+  process.stderr.write(`create-toolenv: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+
+/** `undefined` if help or the version was asked for, and printed. */
+function readArguments(args: string[]): Given | undefined {
+  const options = {
+    template: { type: 'string' },
+    name: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean' },
+    version: { type: 'boolean' },
+  } as const;
+  let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
+  try {
+    parsed = parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See --help.`);
+  }
+  const { values, positionals } = parsed;
+  if (positionals.length > 1) throw new UsageError(`Name one folder, not ${positionals.join(' and ')}.`);
+  if (values.help || values.version) {
+    process.stdout.write(`${values.help ? help : ownVersion()}\n`);
+    return undefined;
+  }
+  return { folder: positionals[0], template: values.template, name: values.name, json: values.json };
+}
+
+async function create({ json, ...given }: Given): Promise<void> {
+  const { folder, name, template } = await complete(given);
+  const files = await createPackage({ folder, name, template });
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ folder: resolve(folder), name, template, files })}\n`);
+    return;
+  }
+  const next = [`cd ${folder}`, 'npm install', 'npm test'];
+  process.stdout.write(`${name} is in ${folder}. Next:\n\n${next.map((line) => `  ${line}\n`).join('')}`);
+}
+
+/** What was given, checked, and what was asked for. */
+async function complete(
+  given: Omit<Given, 'json'>,
+): Promise<{ folder: string; name: string; template: TemplateName }> {
+  if (given.template !== undefined) checkTemplate(given.template);
+  const terminal = process.stdin.isTTY
+    ? createInterface({ input: process.stdin, output: process.stderr })
+    : undefined;
+  terminal?.once('SIGINT', () => process.exit(130));
+  try {
+    const template =
+      given.template ??
+      (await ask(terminal, '--template <name>', `Template (${Object.keys(templates).join(', ')})`, 'env'));
+    checkTemplate(template);
+    const folder = given.folder ?? (await ask(terminal, 'a folder', 'Folder', `my-${template}`));
+    await checkFolder(folder);
+    const name = given.name ?? basename(resolve(folder));
+    checkName(name);
+    return { folder, name, template };
+  } finally {
+    terminal?.close();
+  }
+}
+
+function checkTemplate(name: string): asserts name is TemplateName {
+  if (isTemplate(name)) return;
+  throw new UsageError(`There is no template "${name}": choose ${Object.keys(templates).join(', ')}.`);
+}
+
+async function ask(
+  terminal: Interface | undefined,
+  missing: string,
+  question: string,
+  otherwise: string,
+): Promise<string> {
+  if (!terminal) throw new UsageError(`Give ${missing}: there is no terminal to ask at. See --help.`);
+  const answer = await terminal.question(`${question} [${otherwise}]: `);
+  return answer.trim() || otherwise;
+}

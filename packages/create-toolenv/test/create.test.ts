@@ -1,0 +1,96 @@
+/** `create-toolenv`, as a process. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+const ofRepository = join(import.meta.dirname, '../../../templates');
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'create-toolenv-'));
+});
+
+/** Without a terminal. */
+function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const node = ['--import', import.meta.resolve('tsx'), main, ...args];
+    execFile(process.execPath, node, { cwd: folder }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
+  it('becomes a package of another name, whole', async () => {
+    const { code, stdout } = await run('mine', '--template', template, '--name', '@me/mine', '--json');
+    expect(code).toBe(0);
+    const { files, name } = JSON.parse(stdout) as { files: string[]; name: string };
+    expect(name).toBe('@me/mine');
+    const there = (await readdir(join(folder, 'mine'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, 'mine').length + 1));
+    expect(there.sort()).toEqual([...files].sort());
+    expect(files).toEqual(
+      expect.arrayContaining(['.gitignore', 'README.md', 'package.json', 'tsconfig.json']),
+    );
+    for (const file of files) {
+      expect(await readFile(join(folder, 'mine', file), 'utf8'), file).not.toContain('toolenv-template');
+    }
+
+    const json = JSON.parse(await readFile(join(folder, 'mine/package.json'), 'utf8'));
+    const original = JSON.parse(await readFile(join(ofRepository, template, 'package.json'), 'utf8'));
+    const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'));
+    expect(json).toMatchObject({ name: '@me/mine', toolenv: original.toolenv, exports: original.exports });
+    expect(json).not.toHaveProperty('private');
+    expect(json.dependencies['@toolenv/core']).toBe(`^${version}`);
+    expect(json.devDependencies.vitest).toBe(original.devDependencies.vitest);
+  });
+});
+
+it('is named after its folder, and says what to do next', async () => {
+  const { code, stdout } = await run('maze', '--template', 'env');
+  expect(code).toBe(0);
+  expect(stdout).toBe('maze is in maze. Next:\n\n  cd maze\n  npm install\n  npm test\n');
+  expect(await readFile(join(folder, 'maze/README.md'), 'utf8')).toMatch(/^# maze\n/);
+});
+
+const wrong: [what: string, args: string[], message: RegExp][] = [
+  ['no template', ['maze'], /^create-toolenv: Give --template <name>: there is no terminal to ask at\. /],
+  [
+    'an unknown template',
+    ['maze', '--template', 'envs'],
+    /no template "envs": choose env, tool, mcp-env, trainer\.\n$/,
+  ],
+  ['no folder', ['--template', 'env'], /^create-toolenv: Give a folder: /],
+  ['two folders', ['a', 'b', '--template', 'env'], /^create-toolenv: Name one folder, not a and b\.\n$/],
+  ['a name that npm refuses', ['Maze', '--template', 'env'], /cannot be named "Maze": .*\n$/],
+  ['a scope without a name', ['maze', '--template', 'env', '--name', '@me'], /cannot be named "@me"/],
+  [
+    'an unknown flag',
+    ['maze', '--tempalte', 'env'],
+    /^create-toolenv: Unknown option '--tempalte'.* See --help\.\n$/,
+  ],
+  [
+    'a folder in use',
+    ['used', '--template', 'env'],
+    /^create-toolenv: used is not empty: name a new folder\.\n$/,
+  ],
+  ['a file', ['used/file', '--template', 'env'], /^create-toolenv: used\/file cannot be used .*\n$/],
+];
+it.each(wrong)('tells %s in one line, with exit code 2, and writes nothing', async (_, args, message) => {
+  await mkdir(join(folder, 'used'));
+  await writeFile(join(folder, 'used/file'), 'mine');
+  const { code, stdout, stderr } = await run(...args);
+  expect(stderr).toMatch(message);
+  expect(stderr.trimEnd()).not.toContain('\n');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(await readdir(folder)).toEqual(['used']);
+  expect(await readdir(join(folder, 'used'))).toEqual(['file']);
+});
+
+it('shows its help and its version', async () => {
+  expect((await run('--help')).stdout).toMatch(/--template <name> {2}env +an environment of your own/);
+  expect((await run('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});

@@ -1,0 +1,59 @@
+import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
+import { assertConforms, checkEnv } from '@toolenv/core/testing';
+import { expect, test } from 'vitest';
+import safe from '../src/safe-v1.ts';
+
+/** One episode, played by a script. */
+async function play(code: number, script: Script): Promise<Trajectory> {
+  const env = await openEnv(safe, { seed: 1 });
+  const [played] = await collect(
+    rollout({
+      env,
+      policy: scriptedPolicy(script),
+      episodes: [{ task: { code }, group: 0, member: 0 }],
+      concurrency: 1,
+      sampling: { maxTokens: 64, temperature: 1 },
+      seed: 1,
+    }),
+  );
+  await env.close();
+  return played!;
+}
+
+const attempt = (code: unknown) => [{ name: 'try_code', arguments: { code } }];
+
+test('each try is worth the share of the codes that it rules out, the code is worth 1', async () => {
+  const { steps, rewards, reward } = await play(
+    731,
+    (_seen, turn) => [attempt(549), attempt(774), attempt(731)][turn] ?? ' 731\n',
+  );
+  expect(steps.map(({ calls }) => calls[0]?.text)).toEqual([
+    'Higher.',
+    'Lower.',
+    'The safe opens.',
+    undefined,
+  ]);
+  // 900 codes; 550 to 999 are left; then 550 to 773; then one.
+  const narrowed = 450 / 900 + 226 / 450 + 223 / 224;
+  expect(rewards.narrowed).toBeCloseTo(narrowed, 12);
+  expect(rewards.opened).toBe(1);
+  expect(reward).toBeCloseTo(1 + 0.1 * narrowed, 12);
+});
+
+test('a wrong answer is worth nothing', async () => {
+  const { outcome, reward } = await play(731, () => '730');
+  expect(outcome).toEqual({ kind: 'terminated', reason: 'answered' });
+  expect(reward).toBe(0);
+});
+
+test('a mistaken call is told, costs a turn and rules nothing out', async () => {
+  const { steps, outcome, rewards } = await play(731, () => attempt('high'));
+  expect(steps[0]!.calls[0]!.mistake).toMatchObject({ code: 'invalid_arguments', path: '/code' });
+  expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
+  expect(steps).toHaveLength(12);
+  expect(rewards).toEqual({ opened: 0, narrowed: 0 });
+});
+
+test('keeps the rules of the toolenv spec', async () => {
+  assertConforms(await checkEnv(safe));
+});

@@ -1,0 +1,38 @@
+import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
+import { assertConforms, checkEnv } from '@toolenv/core/testing';
+import { expect, test } from 'vitest';
+import warehouse from '../src/warehouse-v1.ts';
+
+/** The first test task, played by a script. */
+async function play(script: Script): Promise<Trajectory> {
+  const env = await openEnv(warehouse, { seed: 1 });
+  const episodes = [{ task: env.tasks.test.at(0), group: 0, member: 0 }];
+  const sampling = { maxTokens: 64, temperature: 1 };
+  const [played] = await collect(
+    rollout({ env, policy: scriptedPolicy(script), episodes, concurrency: 1, sampling, seed: 1 }),
+  );
+  await env.close();
+  return played!;
+}
+
+test('the answer that the server knows is right', async () => {
+  const { steps, reward } = await play(({ messages }, turn) =>
+    turn === 0 ? [{ name: 'count', arguments: { shelf: 'B', item: 'lamps' } }] : messages.at(-1)!.content,
+  );
+  expect(steps[0]!.calls[0]!.text).toBe('7');
+  expect(reward).toBe(1);
+});
+
+test('another answer is not, and what the server refuses is told to the model', async () => {
+  const { steps, reward } = await play((_seen, turn) =>
+    turn === 0 ? [{ name: 'count', arguments: { shelf: 'Z', item: 'lamps' } }] : '8',
+  );
+  expect(steps[0]!.calls[0]).toMatchObject({ result: { isError: true } });
+  expect(steps[0]!.calls[0]!.text).toContain('There is no shelf Z: there are A, B, C.');
+  expect(reward).toBe(0);
+});
+
+test('keeps the rules of the toolenv spec', async () => {
+  // The server changes nothing, so episodes may share it: a process for each would take its time.
+  assertConforms(await checkEnv(warehouse, { options: { lifetime: 'shared' } }));
+});

@@ -1,0 +1,70 @@
+/** `search-v1`: finds documents by the words that they share with the query; rare words count more. */
+import { defineTool, type Tool, ToolEnvError, type ToolFactory, text } from '@toolenv/core';
+
+/** What an environment gives to the tool of its role `search`. */
+export interface SearchMaterial {
+  documents: readonly { title: string; text: string }[];
+  /** Documents of a result at most. */
+  topK: number;
+}
+
+interface IndexedDocument {
+  line: string;
+  words: ReadonlySet<string>;
+}
+
+/**
+ * A tool plugin is a function from what an environment has for the role to the tool: it is made once for a run, and shared by
+ * all episodes. What is slow to make (an index, a connection) is made here; `close` ends it.
+ */
+const createSearch: ToolFactory<SearchMaterial> = async ({
+  documents,
+  topK,
+}): Promise<Tool<{ query: string }>> => {
+  if (documents.length === 0) {
+    throw new ToolEnvError('usage.no_documents', 'search: there is nothing to search: give documents.');
+  }
+  const index = documents.map(
+    ({ title, text }): IndexedDocument => ({ line: `${title}: ${text}`, words: wordsOf(`${title} ${text}`) }),
+  );
+  const holders = new Map<string, number>();
+  for (const { words } of index) for (const word of words) holders.set(word, (holders.get(word) ?? 0) + 1);
+
+  return defineTool({
+    name: 'search',
+    description: 'Find documents.',
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string', minLength: 1 } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    async execute({ query }, { signal }) {
+      signal.throwIfAborted();
+      const asked = [...wordsOf(query)];
+      const found = index
+        .map(({ line, words }) => ({
+          line,
+          score: asked.reduce(
+            (sum, word) => sum + (words.has(word) ? rarity(holders.get(word)!, index.length) : 0),
+            0,
+          ),
+        }))
+        .filter(({ score }) => score > 0)
+        .sort((a, b) => b.score - a.score)
+        .slice(0, topK);
+      return text(found.map(({ line }) => line).join('\n') || 'No document found.');
+    },
+  });
+};
+export default createSearch;
+
+/** Inverse document frequency, in nats (Robertson and Spärck Jones), kept above 0. */
+export function rarity(holders: number, documents: number): number {
+  return Math.log(1 + (documents - holders + 0.5) / (holders + 0.5));
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+}

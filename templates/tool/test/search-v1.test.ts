@@ -1,0 +1,37 @@
+import { createRng } from '@toolenv/core';
+import { assertConforms, checkTool } from '@toolenv/core/testing';
+import { expect, test } from 'vitest';
+import createSearch, { rarity } from '../src/search-v1.ts';
+
+const documents = [
+  { title: 'Ada', text: 'Ada wrote the first program.' },
+  { title: 'Grace', text: 'Grace wrote the first compiler.' },
+  { title: 'Alan', text: 'Alan asked whether machines can think.' },
+];
+
+async function search(query: string, topK = 2): Promise<string[]> {
+  const tool = await createSearch({ documents, topK });
+  const { signal } = new AbortController();
+  const context = { signal, rng: createRng(1), episodeId: 'test', callIndex: 0 };
+  const { content } = await tool.execute({ query }, context);
+  return String((content[0] as { text: string }).text).split('\n');
+}
+
+test('rare words count more', async () => {
+  expect(rarity(1, 3)).toBeCloseTo(Math.log(1 + 2.5 / 1.5), 12);
+  expect(rarity(3, 3)).toBeGreaterThan(0);
+  expect(await search('Who wrote the first compiler?')).toEqual([
+    'Grace: Grace wrote the first compiler.',
+    'Ada: Ada wrote the first program.',
+  ]);
+});
+
+test('returns no more than it is asked for, and says when there is nothing', async () => {
+  expect(await search('wrote', 1)).toHaveLength(1);
+  expect(await search('zebra')).toEqual(['No document found.']);
+  await expect(createSearch({ documents: [], topK: 1 })).rejects.toThrow('give documents');
+});
+
+test('keeps the rules of the toolenv spec', async () => {
+  assertConforms(await checkTool(() => createSearch({ documents, topK: 2 })));
+});

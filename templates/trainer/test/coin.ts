@@ -1,0 +1,106 @@
+/** The smallest thing that can learn: heads or tails, from one logit. Policy and learner at once. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type AdamW,
+  createRng,
+  type Learner,
+  type OpenEnv,
+  outcome,
+  type Policy,
+  type SamplingOptions,
+  type TokenBatch,
+  type TokenGradients,
+  ToolEnv,
+  terminated,
+} from '@toolenv/core';
+
+const [tails, heads, prompt] = [0, 1, 2];
+
+/** Heads is worth 1. */
+class CoinEnv extends ToolEnv<null, null> {
+  readonly spec = {
+    specVersion: 'v1' as const,
+    name: 'coin-v1',
+    rewards: { heads: outcome([0, 1], 1) },
+    limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
+  };
+  protected override initial() {
+    return { state: null, messages: [{ role: 'user' as const, content: 'Heads or tails?' }] };
+  }
+  protected override tools() {
+    return [];
+  }
+  protected override onAnswer(_state: null, text: string) {
+    return { rewards: { heads: Number(text === 'heads') }, outcome: terminated('answered') };
+  }
+}
+
+export function openCoin(): OpenEnv<unknown> {
+  const tasks = { length: 1, at: () => null };
+  const open: OpenEnv<null> = {
+    tasks: { train: tasks, validation: tasks, test: tasks },
+    episode: () => new CoinEnv(),
+    close: async () => {},
+  };
+  return open as OpenEnv<unknown>;
+}
+
+export class Coin implements Policy, Learner {
+  readonly spec = { name: 'coin', contextLength: 2 };
+  logit = -1;
+  #gradient = 0;
+
+  /** Probability of heads. */
+  get chance(): number {
+    return 1 / (1 + Math.exp(-this.logit));
+  }
+
+  async act(_observation: unknown, { seed }: SamplingOptions) {
+    const token = createRng(seed, 'coin').float() < this.chance ? heads : tails;
+    const logprobs = Float32Array.of(this.#logprob(token));
+    const tokens = { prompt: Int32Array.of(prompt), action: Int32Array.of(token), logprobs };
+    return { text: token === heads ? 'heads' : 'tails', toolCalls: [], stopReason: 'stop' as const, tokens };
+  }
+
+  async forward({ rows }: TokenBatch) {
+    const logprobs = rows.map(({ tokens, mask }) =>
+      Float32Array.from(tokens, (token, t) => (mask[t] === 1 ? this.#logprob(token) : 0)),
+    );
+    return { logprobs, entropy: logprobs.map((row) => row.map(() => 0)) };
+  }
+
+  async backward({ rows }: TokenBatch, { dLogprobs }: TokenGradients): Promise<void> {
+    for (const [b, { tokens, mask }] of rows.entries()) {
+      for (const [t, token] of tokens.entries()) {
+        if (mask[t] === 1) this.#gradient += dLogprobs[b]![t]! * ((token === heads ? 1 : 0) - this.chance);
+      }
+    }
+  }
+
+  /** Plain gradient descent. */
+  async step({ learningRate }: AdamW) {
+    const gradNorm = Math.abs(this.#gradient);
+    this.logit -= learningRate * this.#gradient;
+    this.#gradient = 0;
+    return { gradNorm };
+  }
+
+  async reference() {
+    const frozen = new Coin();
+    frozen.logit = this.logit;
+    return frozen;
+  }
+
+  async save(folder: string): Promise<void> {
+    await writeFile(join(folder, 'coin.json'), JSON.stringify(this.logit));
+  }
+
+  async load(folder: string): Promise<void> {
+    this.logit = JSON.parse(await readFile(join(folder, 'coin.json'), 'utf8'));
+  }
+
+  #logprob(token: number): number {
+    return Math.log(token === heads ? this.chance : 1 - this.chance);
+  }
+}
