@@ -1,13 +1,11 @@
 /** Learners that break one rule each, all made from one good one. */
-import type { AdamW, Learner, Rows, TokenBatch, TokenOutputs } from '../src/index.ts';
+import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '../src/index.ts';
 import type { RuleId } from '../src/testing/index.ts';
 import { TableLearner } from './table-model.ts';
 
-type Gradients = { dLogprobs: Rows; dEntropy?: Rows };
-
 class Learning extends TableLearner {
-  override backward(batch: TokenBatch, { dLogprobs, dEntropy }: Gradients): Promise<void> {
-    return super.backward(batch, { dLogprobs: this.given(dLogprobs, batch), dEntropy });
+  override backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+    return super.backward(batch, { ...gradients, dLogprobs: this.given(gradients.dLogprobs, batch) });
   }
   /** What is learned from instead. */
   given(dLogprobs: Rows, _batch: TokenBatch): Rows {
@@ -50,8 +48,8 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     () =>
       new (class extends TableLearner {
         override async forward(batch: TokenBatch): Promise<TokenOutputs> {
-          const { logprobs, entropy } = await super.forward(batch);
-          return { logprobs: logprobs.map((row) => row.map((x) => x * batch.rows.length)), entropy };
+          const { logprobs, ...others } = await super.forward(batch);
+          return { logprobs: logprobs.map((row) => row.map((x) => x * batch.rows.length)), ...others };
         }
       })(),
   ],
@@ -60,7 +58,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     'LRN-3',
     () =>
       new (class extends TableLearner {
-        override async backward(batch: TokenBatch, gradients: Gradients): Promise<void> {
+        override async backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
           this.gradient.fill(0);
           await super.backward(batch, gradients);
         }
@@ -93,7 +91,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     'LRN-5',
     () =>
       new (class extends TableLearner {
-        override backward({ rows, ...batch }: TokenBatch, gradients: Gradients): Promise<void> {
+        override backward({ rows, ...batch }: TokenBatch, gradients: TokenGradients): Promise<void> {
           const all = rows.map((row) => ({ ...row, mask: row.mask.map((_, t) => (t > 0 ? 1 : 0)) }));
           return super.backward({ ...batch, rows: all }, gradients);
         }
@@ -167,6 +165,46 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
         override forward({ rows }: TokenBatch): Promise<TokenOutputs> {
           return super.forward({ rows });
         }
+      })(),
+  ],
+  [
+    'a critic that moves the policy as it warms up',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override step(optimizer: AdamW): Promise<{ gradNorm: number }> {
+          return super.step({ ...optimizer, criticOnly: false });
+        }
+      })(),
+  ],
+  [
+    'a critic that is not saved',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override async load(folder: string): Promise<void> {
+          const { values } = this;
+          await super.load(folder);
+          this.values = values;
+        }
+      })(),
+  ],
+  [
+    'a critic that does not learn',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override backward(batch: TokenBatch, { dValues: _, ...gradients }: TokenGradients): Promise<void> {
+          return super.backward(batch, gradients);
+        }
+      })(),
+  ],
+  [
+    'a critic that nobody hears of',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override async addCritic(): Promise<void> {}
       })(),
   ],
 ];

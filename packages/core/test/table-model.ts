@@ -11,6 +11,7 @@ import {
   type Rows,
   type SamplingOptions,
   type TokenBatch,
+  type TokenGradients,
   type TokenOutputs,
   ToolEnvError,
 } from '../src/index.ts';
@@ -41,18 +42,27 @@ export class TableLearner implements Learner {
     second: new Float64Array(vocabulary ** 2),
   };
 
+  /** What is to come after the last token; a critic's. */
+  values: Float64Array | undefined;
+  valueGradient: Float64Array = new Float64Array(vocabulary);
+
+  async addCritic(): Promise<void> {
+    this.values = new Float64Array(vocabulary);
+  }
+
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
-    return outputs(this.table, batch);
+    return outputs(this.table, batch, this.values);
   }
 
   async backward(
     { rows, temperature = 1 }: TokenBatch,
-    { dLogprobs, dEntropy }: { dLogprobs: Rows; dEntropy?: Rows },
+    { dLogprobs, dEntropy, dValues }: TokenGradients,
   ): Promise<void> {
     for (const [b, { tokens, mask }] of rows.entries()) {
       for (const [t, token] of tokens.entries()) {
         if (mask[t] === 0) continue;
         const last = tokens[t - 1]!;
+        if (dValues) this.valueGradient[last]! += dValues[b]![t]!;
         const p = distribution(this.table, last, temperature);
         const entropy = -p.reduce((sum, x) => sum + x * Math.log(x), 0);
         for (const [k, x] of p.entries()) {
@@ -70,9 +80,13 @@ export class TableLearner implements Learner {
     beta1 = 0.9,
     beta2 = 0.999,
     epsilon = 1e-8,
+    criticOnly = false,
   }: AdamW): Promise<{ gradNorm: number }> {
-    const { gradient, moments } = this;
+    const { gradient, moments, valueGradient } = this;
     this.gradient = new Float64Array(gradient.length);
+    this.valueGradient = new Float64Array(vocabulary);
+    this.values = this.values?.map((value, i) => value - learningRate * valueGradient[i]!);
+    if (criticOnly) return { gradNorm: 0 };
     const gradNorm = Math.hypot(...gradient);
     if (!Number.isFinite(gradNorm))
       throw new ToolEnvError('bug.gradient_not_finite', `The norm is ${gradNorm}.`);
@@ -91,25 +105,33 @@ export class TableLearner implements Learner {
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const frozen: TableLearner = Object.create(this);
     frozen.table = this.table.slice();
+    frozen.values = undefined;
     return { forward: (batch) => frozen.forward(batch) };
   }
 
   async save(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     const { step, first, second } = this.moments;
-    const state = { table: [...this.table], step, first: [...first], second: [...second] };
+    const values = this.values && [...this.values];
+    const state = { table: [...this.table], step, first: [...first], second: [...second], values };
     await writeFile(join(folder, 'table.json'), JSON.stringify(state));
   }
 
   async load(folder: string): Promise<void> {
-    const { table, step, first, second } = JSON.parse(await readFile(join(folder, 'table.json'), 'utf8'));
+    const state = JSON.parse(await readFile(join(folder, 'table.json'), 'utf8'));
+    const { table, step, first, second, values } = state;
+    this.values = values && Float64Array.from(values);
     this.table = Float64Array.from(table);
     this.moments = { step, first: Float64Array.from(first), second: Float64Array.from(second) };
     this.gradient = new Float64Array(this.table.length);
   }
 }
 
-function outputs(table: Float64Array, { rows, temperature = 1 }: TokenBatch): TokenOutputs {
+function outputs(
+  table: Float64Array,
+  { rows, temperature = 1 }: TokenBatch,
+  values: Float64Array | undefined,
+): TokenOutputs {
   const each = (value: (p: number[], token: number) => number): Rows =>
     rows.map(({ tokens, mask }) =>
       Float32Array.from(tokens, (token, t) =>
@@ -119,6 +141,11 @@ function outputs(table: Float64Array, { rows, temperature = 1 }: TokenBatch): To
   return {
     logprobs: each((p, token) => Math.log(p[token]!)),
     entropy: each((p) => -p.reduce((sum, x) => sum + x * Math.log(x), 0)),
+    ...(values && {
+      values: rows.map(({ tokens, mask }) =>
+        Float32Array.from(tokens, (_, t) => (mask[t] === 0 ? 0 : values[tokens[t - 1]!]!)),
+      ),
+    }),
   };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from '../learner.ts';
 import { createRng } from '../rng.ts';
+import { checkCritic } from './check-critic.ts';
 import { answered } from './in-time.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
@@ -26,7 +27,10 @@ const normTolerance = 1e-2;
 /** Learning rate of the steps that must show. */
 const learningRate = 1e-2;
 
-/** Trains the learner for some steps, reports the rules that it breaks, and loads the weights it began with. */
+/**
+ * Trains the learner for some steps, reports the rules that it breaks, and loads the weights it began with. If it can have a
+ * critic, it has one afterwards.
+ */
 export async function checkLearner(learner: Learner, options: CheckLearnerOptions = {}): Promise<Report> {
   const { name = 'learner', vocabulary = 16, seed = 1, patience = 120_000 } = options;
   const report = new Reporter(name, 'LRN', options);
@@ -48,6 +52,9 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     await report.check(['LRN-9'], () => student.keepsReference());
     await report.check(['LRN-8'], () => student.savesAndLoads(join(folder, 'middle')));
     await report.check(['LRN-8'], () => student.load(join(folder, 'first')));
+    // Last, for a critic stays.
+    if (report.settled('LRN-8')) report.skip(['LRN-11'], 'LRN-8 is broken or left out');
+    else await report.check(['LRN-11'], () => student.hasCritic(join(folder, 'critic')));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -244,6 +251,10 @@ class Student {
     await this.#train('LRN-8', this.#d2);
     const again = await this.#forward('LRN-8');
     expectNear('LRN-8', 'the same next step after load()', wentOn.logprobs, again.logprobs);
+  }
+
+  hasCritic(folder: string): Promise<void> {
+    return checkCritic(this.#learner, this.#rows, { folder, patience: this.#patience });
   }
 
   async save(folder: string): Promise<void> {

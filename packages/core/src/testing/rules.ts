@@ -278,6 +278,10 @@ export const rules = {
     title: 'Temperature',
     mend: 'Divide the logits by batch.temperature, 1 if it is absent.',
   },
+  'LRN-11': {
+    title: 'Critic',
+    mend: 'Let addCritic() begin with values of 0, learn them from dValues, keep the policy for criticOnly, and save both.',
+  },
   'TRAJ-1': {
     title: 'Form',
     mend: 'Write it with encodeTrajectory; trajectory.schema.json has the form.',
