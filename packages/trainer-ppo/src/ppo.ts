@@ -16,6 +16,7 @@ import {
   rollout,
   rolloutMetrics,
   saveCheckpoint,
+  type TokenOutputs,
   type TokenValues,
   ToolEnvError,
   type TrainEvent,
@@ -200,9 +201,8 @@ async function update(
   return { ...metrics, ...means(updates), learned_tokens: options.epochs * tokens };
 }
 
-function withValues<Outputs extends { values?: unknown }>(outputs: Outputs) {
-  const { values } = outputs;
-  if (values) return outputs as Outputs & { values: NonNullable<Outputs['values']> };
+function withValues({ values, ...outputs }: TokenOutputs): Required<TokenOutputs> {
+  if (values) return { ...outputs, values };
   throw new ToolEnvError('bug.critic', 'The learner gives no values: its addCritic must make forward do so.');
 }
 

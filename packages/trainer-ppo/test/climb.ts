@@ -34,7 +34,7 @@ const climbTool: Tool = {
 };
 
 /** Pays 1 for an answer on rung two, and 0.1 for each rung up to there. */
-class ClimbEnv extends ToolEnv<null, { rung: number }> {
+export class ClimbEnv extends ToolEnv<null, { rung: number }> {
   spec = {
     specVersion: 'v1' as const,
     name: 'climb-v1',
@@ -56,11 +56,11 @@ class ClimbEnv extends ToolEnv<null, { rung: number }> {
   }
 }
 
-export function openClimb(): OpenEnv<unknown> {
+export function openClimb(episode: () => ClimbEnv = () => new ClimbEnv()): OpenEnv<unknown> {
   const tasks = { length: 40, at: () => null };
   return {
     tasks: { train: tasks, validation: tasks, test: tasks },
-    episode: () => new ClimbEnv(),
+    episode,
     close: async () => {},
   } as OpenEnv<unknown>;
 }

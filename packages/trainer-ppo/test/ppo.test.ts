@@ -2,10 +2,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { completeOptions, type Metrics, type TrainEvent, toTrainingRows, whiten } from '@toolenv/core';
+import {
+  completeOptions,
+  type Metrics,
+  ToolEnvError,
+  type TrainEvent,
+  toTrainingRows,
+  whiten,
+} from '@toolenv/core';
 import { type PpoOptions, ppo, ppoOptions } from '@toolenv/trainer-ppo';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openClimb, Table } from './climb.ts';
+import { ClimbEnv, openClimb, Table } from './climb.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -176,6 +183,26 @@ test('stopped half-way and resumed, it ends with the same bits, the penalty’s 
   expect(resumed.values).toEqual(whole.values);
   const untimed = (metrics: Metrics[]) => metrics.map(({ 'time/update': _, ...rest }) => rest);
   expect(untimed(metricsOf(events, 'update'))).toEqual(untimed(metricsOf(uninterrupted, 'update')).slice(6));
+});
+
+test('a step whose episodes were all aborted changes nothing, and the run goes on', async () => {
+  class Failing extends ClimbEnv {
+    override initial(): never {
+      throw new ToolEnvError('infrastructure.world', 'The world is gone.');
+    }
+  }
+  const table = new Table();
+  const start = table.logits;
+  const run = { env: openClimb(() => new Failing()), policy: table, learner: table, out, seed: 1 };
+  const options = completeOptions(ppoOptions, { steps: 2, questionsPerStep: 4, criticWarmup: 0 }, 'ppo');
+  const updates: Metrics[] = [];
+  for await (const event of ppo.train({ ...(options as unknown as PpoOptions), ...run })) {
+    if (event.type === 'rollout') expect(event.metrics).toMatchObject({ episodes: 4, aborted: 4 });
+    if (event.type === 'update') updates.push(event.metrics);
+  }
+  expect(updates).toHaveLength(2);
+  expect(updates[0]).toMatchObject({ learned_tokens: 0 });
+  expect(table.logits).toBe(start);
 });
 
 test('a learner that can have no critic is refused with the remedy', async () => {
