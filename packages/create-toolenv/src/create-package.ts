@@ -54,10 +54,10 @@ export async function createPackage({ folder, name, template }: NewPackage): Pro
   try {
     for (const file of files) {
       const text = (await readFile(join(source, file), 'utf8')).replaceAll(templatePackage(template), name);
-      // npm would not pack a .gitignore, and would obey it.
-      const target = file.replace('_gitignore', '.gitignore');
+      // Files that npm would obey or change bear other names in a template.
+      const target = file.replace('_gitignore', '.gitignore').replace('_package.json', 'package.json');
       await mkdir(join(folder, dirname(target)), { recursive: true });
-      await writeFile(join(folder, target), file === 'package.json' ? packageJson(text) : text);
+      await writeFile(join(folder, target), target === 'package.json' ? packageJson(text) : text);
       written.push(target);
     }
   } catch (error) {

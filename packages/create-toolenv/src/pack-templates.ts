@@ -1,5 +1,5 @@
 /** Copies the repository's templates into this package; runs before it is packed. */
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isTemplateFile, templates } from './templates.ts';
@@ -13,4 +13,6 @@ for (const template of Object.keys(templates)) {
     recursive: true,
     filter: (source) => isTemplateFile(relative(from, source)),
   });
+  // A package.json with exports means something to Node and bundlers wherever it stands.
+  renameSync(`${to}${template}/package.json`, `${to}${template}/_package.json`);
 }

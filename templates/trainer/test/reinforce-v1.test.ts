@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { completeOptions, type TrainEvent } from '@toolenv/core';
+import type { TrainEvent } from '@toolenv/core';
 import { beforeEach, expect, test } from 'vitest';
 import reinforce, { type ReinforceOptions } from '../src/reinforce-v1.ts';
 import { Coin, openCoin } from './coin.ts';
@@ -12,11 +12,14 @@ beforeEach(async () => {
 });
 
 async function train(coin: Coin, options: Partial<ReinforceOptions>, resume = false): Promise<TrainEvent[]> {
-  const complete = completeOptions<ReinforceOptions>(
-    reinforce.options,
-    { learningRate: 2, ...options },
-    'reinforce',
-  );
+  const complete = {
+    steps: 1,
+    episodesPerStep: 64,
+    learningRate: 2,
+    temperature: 1,
+    maxTokens: 8,
+    ...options,
+  };
   const run = { env: openCoin(), policy: coin, learner: coin, out, seed: 1, resume };
   const events: TrainEvent[] = [];
   for await (const event of reinforce.train({ ...complete, ...run })) events.push(event);
