@@ -24,16 +24,28 @@ export interface OpenOptions<Options> {
 /** Makes a tool of a role, given what the environment has for it (for `search`: the documents to index). */
 export type ToolFactory<Material = unknown> = (material: Material) => Promise<Tool>;
 
+/** What differs from the usual in an environment; loops and checks go by it (ENV-36). */
+export interface EnvCapabilities {
+  /** Equal task, seed and actions give equal episodes. Default true. */
+  seedable?: boolean;
+  /** Any number of its Envs may play at once. Default true; else a rollout plays one episode after the other. */
+  concurrent?: boolean;
+  /** It talks to other machines, or to servers of this one. Default false. */
+  networked?: boolean;
+}
+
 /** An environment that is open for a run. */
 export interface OpenEnv<Task> {
   tasks: Record<Split, TaskSet<Task>>;
-  /** A fresh Env; any number may live at once. */
+  /** A fresh Env; any number may live at once, unless it is not `concurrent`. */
   episode(): Env<Task>;
   close(): Promise<void>;
   /** `<package>/<name>-v<N>`, set when it was opened as a plugin. */
   readonly ref?: string;
   /** Version of the plugin's package, set likewise. */
   readonly packageVersion?: string;
+  /** Those of its definition, set by `openEnv`. */
+  readonly capabilities?: EnvCapabilities;
 }
 
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
@@ -43,6 +55,7 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly options: JsonSchema;
   readonly rewards: RewardSpec;
   readonly limits: EnvLimits;
+  readonly capabilities?: EnvCapabilities;
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<OpenEnv<Task>>;

@@ -21,6 +21,7 @@ export type {
 } from './env.ts';
 export {
   defineEnv,
+  type EnvCapabilities,
   type EnvDefinition,
   type OpenEnv,
   type OpenOptions,

@@ -51,6 +51,7 @@ export async function openEnv(
     close: () => open.close(),
     ref: loaded?.ref,
     packageVersion: loaded?.version,
+    capabilities: definition.capabilities,
   };
 }
 

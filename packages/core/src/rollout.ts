@@ -20,11 +20,11 @@ export interface EpisodeRequest<Task = unknown> {
 }
 
 export interface RolloutOptions<Task = unknown> {
-  env: Pick<OpenEnv<Task>, 'episode' | 'ref' | 'packageVersion'>;
+  env: Pick<OpenEnv<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
   policy: Policy;
   /** Drawn from as episodes begin, so that it may be a generator. */
   episodes: Iterable<EpisodeRequest<Task>>;
-  /** Episodes in flight at most. */
+  /** Episodes in flight at most; one, if the environment is not `concurrent`. */
   concurrency: number;
   sampling: Pick<SamplingOptions, 'maxTokens' | 'temperature'>;
   seed: number;
@@ -67,11 +67,12 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
   const follow = () => leave.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', follow, { once: true });
 
+  const concurrency = options.env.capabilities?.concurrent === false ? 1 : options.concurrency;
   const waiting = options.episodes[Symbol.iterator]();
   const inFlight = new Map<number, Promise<Trajectory<Task>>>();
   let index = 0;
   const fill = () => {
-    while (inFlight.size < options.concurrency) {
+    while (inFlight.size < concurrency) {
       const next = waiting.next();
       if (next.done) return;
       const episode = playWithRetries(next.value, index, options, leave.signal);

@@ -1,4 +1,5 @@
 /** Environments that break one rule each, all made from one good one. */
+import { lookup } from 'node:dns/promises';
 import {
   type Action,
   createRng,
@@ -16,7 +17,7 @@ import {
 import type { RuleId } from '../src/testing/index.ts';
 import { climb, LadderEnv, ladderLimits, ladderSpec, type Rung } from './ladder-env.ts';
 
-type Definition = EnvDefinition<Rung, object>;
+type Definition = EnvDefinition<Rung, { toolTimeout?: number }>;
 
 /** Climbs as high as the task says, and answers. */
 const oracle: Definition['oracle'] =
@@ -26,11 +27,11 @@ const oracle: Definition['oracle'] =
 
 /** The good one: `close` is declared and never scored, so it must not weigh. */
 const rewards = { ...ladderSpec.rewards, close: outcome([0, 1], 0) };
-const limits: EnvLimits = { ...ladderLimits, toolTimeout: 40 };
+const limits: EnvLimits = { ...ladderLimits, toolTimeout: 5000 };
 
 /** A ladder whose tool comes by role. */
-function ladder(tool: Tool): Env<Rung> {
-  const env = new LadderEnv(tool, limits);
+function ladder(tool: Tool, toolTimeout: number): Env<Rung> {
+  const env = new LadderEnv(tool, { ...limits, toolTimeout });
   return Object.assign(env, { spec: { ...env.spec, rewards } });
 }
 
@@ -42,20 +43,21 @@ export interface Changes {
 }
 
 export function ladderDefinition({ definition, env: change, open: reopen }: Changes = {}): Definition {
-  return defineEnv<Rung, object>({
+  return defineEnv<Rung, { toolTimeout?: number }>({
     name: 'ladder-v1',
     description: 'Climb.',
-    options: { type: 'object' },
+    // The check makes it short where a tool hangs.
+    options: { type: 'object', properties: { toolTimeout: { type: 'number' } } },
     rewards,
     limits,
     roles: { climbing: 'none' },
-    async open({ tools }) {
+    async open({ options: { toolTimeout = limits.toolTimeout }, tools }) {
       const tool = await tools.climbing!({});
       const tasks = { length: 5, at: (index: number): Rung => ({ goal: index + 2 }) };
       const open: OpenEnv<Rung> = {
         tasks: { train: tasks, validation: tasks, test: tasks },
         episode() {
-          const good = ladder(tool);
+          const good = ladder(tool, toolTimeout);
           const own: Env<Rung> = {
             spec: good.spec,
             reset: (options) => good.reset(options),
@@ -95,6 +97,7 @@ function whileRunning(change: (transition: Transition) => object): Changes {
   );
 }
 
+const noBoolean = { seedable: 'no' };
 let shared = 0;
 let drawn = 0;
 /** Not Math.random, so that a failure of these tests repeats. */
@@ -153,6 +156,19 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { definition: { rewards: { right: outcome([0, 1], Number.POSITIVE_INFINITY) } } },
   ],
   ['no turns', 'ENV-5', { definition: { limits: { ...limits, maxTurns: 0 } } }],
+  ['a capability that is no boolean', 'ENV-36', { definition: { capabilities: noBoolean as object } }],
+  [
+    'a look-up of a name that nobody declared',
+    'ENV-36',
+    {
+      env: (good) => ({
+        async reset(options) {
+          await lookup('localhost').catch(() => {});
+          return good.reset(options);
+        },
+      }),
+    },
+  ],
   [
     'a step that resets by itself',
     'ENV-6',
@@ -552,11 +568,12 @@ export const leaks: ReturnType<typeof setInterval>[] = [];
 
 /** An Env whose limits are not those of its spec. */
 function ladderWithLimits(tool: Tool, wrong: Partial<EnvLimits>): Partial<Env<Rung>> {
-  const env = new LadderEnv(tool, { ...limits, ...wrong });
+  const short = { ...limits, toolTimeout: 200 };
+  const env = new LadderEnv(tool, { ...short, ...wrong });
   const spec = { ...env.spec, rewards };
   Object.assign(env, { spec });
   return {
-    spec: { ...spec, limits },
+    spec: { ...spec, limits: short },
     reset: (options) => env.reset(options),
     step: (action, options) => env.step(action, options),
     close: () => env.close(),

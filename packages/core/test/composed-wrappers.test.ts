@@ -130,7 +130,7 @@ describe('a wrapped environment keeps every rule', () => {
   const options = { tools: climbing, patience: 500, actions: 150 };
   test.each(wraps)('%s', async (_, open) => {
     const { passed } = await assertConforms(checkEnv(ladderDefinition({ open }), options));
-    expect(passed.length).toBe(35);
+    expect(passed.length).toBe(36);
   });
 
   test('transformReward', async () => {
@@ -143,7 +143,7 @@ describe('a wrapped environment keeps every rule', () => {
     const { passed } = await assertConforms(
       checkEnv(ladderDefinition({ definition: { rewards }, open }), options),
     );
-    expect(passed.length).toBe(35);
+    expect(passed.length).toBe(36);
   });
 });
 

@@ -4,7 +4,9 @@ import {
   type Action,
   collect,
   createRng,
+  defineEnv,
   type EpisodeRequest,
+  openEnv,
   type Policy,
   type RolloutOptions,
   rollout,
@@ -12,8 +14,9 @@ import {
   scriptedPolicy,
   ToolEnvError,
   text,
+  timeLimit,
 } from '../src/index.ts';
-import { climb, LadderEnv, openLadder, type Rung } from './ladder-env.ts';
+import { climb, LadderEnv, ladderLimits, ladderSpec, openLadder, type Rung } from './ladder-env.ts';
 
 const sampling = { maxTokens: 64, temperature: 1 };
 /** Climbs one rung at a time to the goal, then answers. */
@@ -325,4 +328,43 @@ test.each([
   [{ retries: -1 }, 'retries is -1'],
 ])('%o is refused at the call', (over, message) => {
   expect(() => rollout(options(over))).toThrow(message);
+});
+
+test('an environment that is not concurrent plays one episode after the other', async () => {
+  let playing = 0;
+  let most = 0;
+  const definition = defineEnv<Rung, object>({
+    name: 'ladder-v1',
+    description: 'Climb.',
+    options: { type: 'object' },
+    rewards: ladderSpec.rewards,
+    limits: ladderLimits,
+    capabilities: { concurrent: false },
+    roles: {},
+    open: async () =>
+      openLadder(() => {
+        const env = new LadderEnv();
+        const [reset, close] = [env.reset.bind(env), env.close.bind(env)];
+        env.reset = async (options) => {
+          playing += 1;
+          most = Math.max(most, playing);
+          await sleep(1);
+          return reset(options);
+        };
+        env.close = async () => {
+          playing -= 1;
+          await close();
+        };
+        return env;
+      }),
+  });
+  const open = await openEnv(definition, { seed: 1 });
+  const policy = scriptedPolicy(() => 'done');
+  const run = { policy, concurrency: 8, sampling: { maxTokens: 1, temperature: 0 }, seed: 1 };
+  const episodes = [1, 2, 3, 4].map((goal, group) => ({ task: { goal }, group, member: 0 }));
+  for (const env of [open, timeLimit(open, { turns: 3 })]) {
+    const played = await collect(rollout({ ...run, env, episodes }));
+    expect(played.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    expect([most, playing]).toEqual([1, 0]);
+  }
 });

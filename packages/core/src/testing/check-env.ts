@@ -1,5 +1,5 @@
 /** checkEnv: holds an environment to the ENV rules of the spec. */
-import type { EnvDefinition, OpenEnv, ToolFactory } from '../env-definition.ts';
+import type { EnvCapabilities, EnvDefinition, OpenEnv, ToolFactory } from '../env-definition.ts';
 import { ToolEnvError } from '../errors.ts';
 import { openEnv } from '../open-env.ts';
 import { findPlugin } from '../plugin.ts';
@@ -11,9 +11,8 @@ import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 import { FaultyTools } from './faulty-tools.ts';
-import { leaksOf } from './leaks.ts';
+import { leaksOf, networkUseOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
-import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
@@ -91,7 +90,9 @@ export async function checkEnv(
     await first.close();
   }
   await withShortTimeout(definition, open, (short) => checkFaults(subjectOf(short)));
-  await report.check(['ENV-34'], () => checkLeaks(() => playOnce(open, subjectOf)));
+  await report.check(['ENV-34', 'ENV-36'], () =>
+    checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
+  );
   return report.report;
 }
 
@@ -173,12 +174,17 @@ async function playOnce(
   }
 }
 
-/** The first time may make what lasts as long as the process. */
-async function checkLeaks(work: () => Promise<void>): Promise<void> {
-  const rule: RuleId = 'ENV-34';
-  await work();
+/** The first time may make what lasts as long as the process, and a connection that is kept. */
+async function checkLeaks(
+  work: () => Promise<void>,
+  { networked = false }: EnvCapabilities = {},
+): Promise<void> {
+  const used = await networkUseOf(work);
+  if (used.length > 0 && !networked) {
+    throw new Violation('ENV-36', 'no use of the network unless "networked" is declared', used.join(', '));
+  }
   const left = await leaksOf(work);
   if (left.length > 0) {
-    throw new Violation(rule, 'no timer or handle after the environment is closed', left.join(', '));
+    throw new Violation('ENV-34', 'no timer or handle after the environment is closed', left.join(', '));
   }
 }

@@ -1,7 +1,7 @@
 /** Checks of what an environment declares: options, rewards, limits, tasks. */
 import type { EnvLimits, EnvSpec } from '../env.ts';
-import type { OpenEnv, Split, TaskSet } from '../env-definition.ts';
-import { validate, validateWithDefaults } from '../json-schema.ts';
+import type { EnvCapabilities, OpenEnv, Split, TaskSet } from '../env-definition.ts';
+import { type JsonSchema, validate, validateWithDefaults } from '../json-schema.ts';
 import type { RewardSpec } from '../reward.ts';
 import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 import { notJson } from './json-value.ts';
@@ -16,6 +16,7 @@ export async function checkDefinition(definition: AnyEnvDefinition, report: Repo
   await report.check(['ENV-2'], () => checkOptions(definition.options));
   await report.check(['ENV-4'], () => checkRewardSpec(definition.rewards));
   await report.check(['ENV-5'], () => checkLimits(definition.limits));
+  await report.check(['ENV-36'], () => checkCapabilities(definition.capabilities));
 }
 
 /** The specs of its Envs, beside its definition. */
@@ -63,6 +64,20 @@ function checkRewardSpec(rewards: RewardSpec): void {
 function checkLimits(limits: EnvLimits): void {
   const wrong = validate(wireSchemas.limits, limits)[0];
   if (wrong) throw new Violation('ENV-5', `limits${wrong.path} ${wrong.expected}`, wrong.received);
+}
+
+const capabilities: JsonSchema = {
+  type: 'object',
+  properties: {
+    seedable: { type: 'boolean' },
+    concurrent: { type: 'boolean' },
+    networked: { type: 'boolean' },
+  },
+};
+
+function checkCapabilities(declared: EnvCapabilities = {}): void {
+  const wrong = validate(capabilities, declared)[0];
+  if (wrong) throw new Violation('ENV-36', `capabilities${wrong.path} ${wrong.expected}`, wrong.received);
 }
 
 /** Tasks are JSON values, the same at every look, and decided by the seed. `again` was opened with the same one. */

@@ -17,6 +17,12 @@ interface Plan {
 
 export async function checkReplay(subject: EnvSubject): Promise<void> {
   const { report } = subject;
+  const { seedable = true, concurrent = true } = subject.definition.capabilities ?? {};
+  if (!seedable) {
+    report.skip(['ENV-9', 'ENV-11', 'ENV-12'], 'the environment says that it is not seedable');
+    await report.check(['ENV-13'], () => firstPlay(subject, 0));
+    return;
+  }
   const plans: Plan[] = [];
   await report.check(['ENV-11', 'ENV-13'], async () => {
     for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
@@ -27,10 +33,12 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
     report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
     return;
   }
-  await report.check(['ENV-12'], async () => {
-    await playedInterleaved(subject, plans);
-    await playedAtOnce(subject, plans);
-  });
+  if (!concurrent) report.skip(['ENV-12'], 'the environment says that it is not concurrent');
+  else
+    await report.check(['ENV-12'], async () => {
+      await playedInterleaved(subject, plans);
+      await playedAtOnce(subject, plans);
+    });
   await report.check(['ENV-9'], () => playedInOneEnv(subject, plans));
 }
 

@@ -53,6 +53,31 @@ export async function leaksOf(work: () => Promise<void>): Promise<string[]> {
   }
 }
 
+/** Types of resources that reach out of the process, as async_hooks has them → what a report calls them. */
+const outward: Readonly<Record<string, string>> = {
+  TCPCONNECTWRAP: 'connection',
+  GETADDRINFOREQWRAP: 'look-up of a name',
+  UDPSENDWRAP: 'datagram',
+};
+
+/** What `work` does on the network (`1 × connection`). */
+export async function networkUseOf(work: () => Promise<void>): Promise<string[]> {
+  const used: string[] = [];
+  const hook = createHook({
+    init(_id, type) {
+      const kind = outward[type];
+      if (kind) used.push(kind);
+    },
+  });
+  hook.enable();
+  try {
+    await work();
+    return counted(used);
+  } finally {
+    hook.disable();
+  }
+}
+
 function counted(names: readonly string[]): string[] {
   return [...new Set(names)].map((name) => `${names.filter((other) => other === name).length} × ${name}`);
 }

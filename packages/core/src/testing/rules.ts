@@ -182,6 +182,10 @@ export const rules = {
     title: 'Bounded text',
     mend: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
   },
+  'ENV-36': {
+    title: 'Capabilities',
+    mend: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true, where they are so.',
+  },
   'ENV-32': {
     title: 'The oracle wins',
     mend: 'Make the task solvable, or mend the oracle: it must terminate with the best value of each outcome that weighs.',

@@ -18,6 +18,7 @@ export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env
           close: () => env.close(),
           ref: env.ref,
           packageVersion: env.packageVersion,
+          capabilities: env.capabilities,
         }
       : wrapEpisode(env);
   return wrapped as Wrapped<Inner>;
