@@ -1,7 +1,9 @@
 /** checkPlugin finds what is broken under the right rule, and nothing in what is good. */
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { findPlugin } from '../src/index.ts';
 import { checkPlugin, reportText } from '../src/testing/index.ts';
@@ -30,6 +32,18 @@ async function write(files: Files): Promise<string> {
 test('a good package keeps every rule', async () => {
   const report = await checkPlugin(await write(goodPlugin));
   expect(reportText(report)).toBe('lamp@1.0.0: 6 rules hold, 0 are broken, 0 were not checked.');
+});
+
+test('looking at the streams of a process whose input is a pipe is no leak', async () => {
+  const lamp = `import process from 'node:process';\nvoid process.pid;\n${goodPlugin['lamp.js']}`;
+  const folder = await write({ ...goodPlugin, 'lamp.js': lamp });
+  const kit = JSON.stringify(join(import.meta.dirname, '../src/testing/index.ts'));
+  const script = `import { checkPlugin, reportText } from ${kit};
+    console.log(reportText(await checkPlugin(${JSON.stringify(folder)})));`;
+  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script];
+  // Its input is a pipe, which nobody has looked at.
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('lamp@1.0.0: 6 rules hold, 0 are broken, 0 were not checked.\n');
 });
 
 test.each(brokenPlugins)('%s: %s', async (_, rule, files) => {
