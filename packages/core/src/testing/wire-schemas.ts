@@ -1,10 +1,12 @@
 /** JSON Schemas (2020-12) of what crosses a wire or lands on disk. docs/spec/ has them as files. */
 import type { JsonSchema } from '../json-schema.ts';
-import { manifestSchema } from '../manifest.ts';
+import { manifestSchema, pluginKinds } from '../manifest.ts';
+import { callSchema, headerSchema } from '../tool-recording.ts';
 
 const string: JsonSchema = { type: 'string' };
 const name: JsonSchema = { type: 'string', minLength: 1 };
 const natural: JsonSchema = { type: 'integer', minimum: 0 };
+const sha256: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const tokenIds: JsonSchema = { type: 'array', items: natural };
 /** What JSON lacks of a float32 (NaN, ±Infinity, −0) is written as a string. */
 const float: JsonSchema = { type: ['number', 'string'] };
@@ -87,7 +89,7 @@ const callRecord: JsonSchema = {
     {
       call,
       result: toolResult,
-      cut: object({ characters: natural, sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' } }),
+      cut: object({ characters: natural, sha256 }),
       mistake: modelMistake,
       text: string,
       milliseconds: { type: 'number', minimum: 0 },
@@ -189,14 +191,49 @@ const trajectory: JsonSchema = object(
   ],
 );
 
+/** trainer_state.json of a checkpoint. */
+const checkpointState: JsonSchema = object(
+  {
+    step: natural,
+    seed: { type: 'integer' },
+    memory: { type: 'object', additionalProperties: { type: 'number' } },
+    sha256: { type: 'object', additionalProperties: sha256 },
+  },
+  ['step', 'seed', 'sha256'],
+);
+
+const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|POL|LRN|TRAJ|PLUG)-[1-9][0-9]*$' };
+
+const report: JsonSchema = object({
+  subject: name,
+  ok: { type: 'boolean' },
+  findings: {
+    type: 'array',
+    items: object({ rule, title: name, expected: string, received: string, mend: name }),
+  },
+  passed: { type: 'array', items: rule },
+  skipped: { type: 'array', items: object({ rule, reason: name }) },
+});
+
+const pluginInfo: JsonSchema = object({
+  ref: { type: 'string', pattern: '^.+/[^/]+-v[1-9][0-9]*$' },
+  kind: { enum: pluginKinds },
+  package: name,
+  version: name,
+});
+
 export type WireSchemaName =
   | 'action'
+  | 'checkpoint-state'
   | 'limits'
   | 'manifest'
   | 'observation'
   | 'outcome'
+  | 'plugin-info'
+  | 'report'
   | 'reward-spec'
   | 'tool-description'
+  | 'tool-recording'
   | 'tool-result'
   | 'trajectory'
   | 'transition';
@@ -204,12 +241,17 @@ export type WireSchemaName =
 /** `docs/spec/<name>.schema.json` has the same. Unknown properties are allowed everywhere but in a manifest. */
 export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   action,
+  'checkpoint-state': checkpointState,
   limits,
   manifest: manifestSchema,
   observation,
   outcome,
+  'plugin-info': pluginInfo,
+  report,
   'reward-spec': rewardSpec,
   'tool-description': toolDescription,
+  // The first line, and the others.
+  'tool-recording': { anyOf: [headerSchema, callSchema] },
   'tool-result': toolResult,
   trajectory,
   transition,
