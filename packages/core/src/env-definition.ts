@@ -62,8 +62,8 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   /** A player that knows the task and wins it: shows that the task can be won. For checks and baselines. */
   oracle?(task: Task): Script;
   /**
-   * The answer, as a text that must not be in the first observation. `undefined` where the question itself may name it,
-   * as "which of A and B" does.
+   * The answer, as a text that no observation may hold before a tool has said anything. `undefined` where the question
+   * itself may name it, as "which of A and B" does.
    */
   label?(task: Task): string | undefined;
 }

@@ -354,6 +354,31 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { definition: { label: ({ goal }) => `climb to ${goal}` } },
   ],
   [
+    'a hint that gives the answer away',
+    'ENV-15',
+    {
+      env: (good) => {
+        let goal = 0;
+        return {
+          reset: (options) => {
+            goal = options.task.goal;
+            return good.reset(options);
+          },
+          step: async (action, options) => {
+            const transition = await good.step(action, options);
+            const { observation, calls, outcome } = transition;
+            if (outcome.kind !== 'running' || !calls.every(({ mistake }) => mistake)) return transition;
+            const hint = { role: 'user' as const, content: `No. It is height ${goal}.` };
+            return {
+              ...transition,
+              observation: { ...observation, messages: [...observation.messages, hint] },
+            };
+          },
+        };
+      },
+    },
+  ],
+  [
     'a Map in info',
     'ENV-16',
     stepping((transition) => ({ ...transition, info: { seen: new Map([['a', 1]]) } })),

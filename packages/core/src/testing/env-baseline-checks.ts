@@ -2,7 +2,7 @@
 import type { Observation, Transition } from '../env.ts';
 import { type RewardSpec, sumRewards, weigh } from '../reward.ts';
 import { scriptedPolicy } from '../scripted-policy.ts';
-import { type EnvSubject, nothing } from './env-subject.ts';
+import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
@@ -82,11 +82,29 @@ export async function checkLabels(subject: EnvSubject, tasks: readonly unknown[]
   }
   await report.check(['ENV-15'], async () => {
     for (const { task, label } of labelled) {
-      const observation = await subject.withWatched((env) => env.reset(task, 1));
-      const seen = JSON.stringify(observation);
-      if (!hasWords(seen, label)) continue;
-      throw new Violation('ENV-15', `no "${label}" in the first observation`, excerpt(seen, label));
+      for (const [mistakes, seen] of (await unearned(subject, task)).entries()) {
+        if (!hasWords(seen, label)) continue;
+        const where = mistakes === 0 ? 'in the first observation' : `after ${mistakes} mistaken calls`;
+        throw new Violation('ENV-15', `no "${label}" ${where}`, excerpt(seen, label));
+      }
     }
+  });
+}
+
+/** Mistakes that a player makes while its observations are searched. */
+const triedMistakes = 2;
+
+/** What a player reads who gets nothing from a tool: the first observation, and those after mistaken calls. */
+function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
+  return subject.withWatched(async (env) => {
+    const seen = [JSON.stringify(await env.reset(task, 1))];
+    while (seen.length <= triedMistakes) {
+      const { observation } = await env.step(wrongCall);
+      // What comes with the end is read by nobody.
+      if (!env.running) break;
+      seen.push(JSON.stringify(observation));
+    }
+    return seen;
   });
 }
 

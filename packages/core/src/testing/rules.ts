@@ -112,7 +112,7 @@ export const rules = {
   },
   'ENV-15': {
     title: 'No label',
-    mend: 'Take the answer out of the first messages and of the tool descriptions.',
+    mend: 'Take the answer out of the first messages, the tool descriptions and what is said of mistakes.',
   },
   'ENV-16': {
     title: 'JSON',
