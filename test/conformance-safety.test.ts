@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** What the tool said to each of the texts, which stand in an argument, in the tool's name and in the answer. */
-async function said(env: OpenEnv<never>, tool: string, argument: string): Promise<string[]> {
+async function said<Task>(env: OpenEnv<Task>, tool: string, argument: string): Promise<string[]> {
   const played = await play(env, (turn) => [
     { name: tool, arguments: { [argument]: injections[turn] } },
     { name: injections[turn]!, arguments: { [injections[turn]!]: injections[turn] } },
@@ -29,8 +29,8 @@ async function said(env: OpenEnv<never>, tool: string, argument: string): Promis
   return played.steps.slice(0, injections.length).map(({ calls }) => calls[0]!.text);
 }
 
-async function play(
-  env: OpenEnv<never>,
+async function play<Task>(
+  env: OpenEnv<Task>,
   calls: (turn: number) => { name: string; arguments: Record<string, unknown> }[],
 ) {
   const policy = scriptedPolicy((_, turn) => (turn < injections.length ? calls(turn) : injections.join('')));
