@@ -1,7 +1,7 @@
 /** mixEnvs: several environments as one, for training on the tasks of all of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Env, EnvLimits, EnvSpec } from './env.ts';
-import type { OpenEnv, Split, TaskSet } from './env-definition.ts';
+import type { EnvCapabilities, OpenEnv, Split, TaskSet } from './env-definition.ts';
 import { ToolEnvError } from './errors.ts';
 
 /** A task of a mix. */
@@ -27,6 +27,17 @@ export function mixEnvs<Task>(envs: Readonly<Record<string, OpenEnv<Task>>>): Op
     },
     episode: () => mixedEpisode(spec, envs),
     close: async () => void (await Promise.all(Object.values(envs).map((env) => env.close()))),
+    capabilities: mixedCapabilities(Object.values(envs)),
+  };
+}
+
+/** What all of them can, and what any of them does. */
+function mixedCapabilities(envs: readonly Pick<OpenEnv<unknown>, 'capabilities'>[]): EnvCapabilities {
+  const declared = envs.map(({ capabilities = {} }) => capabilities);
+  return {
+    seedable: declared.every(({ seedable = true }) => seedable),
+    concurrent: declared.every(({ concurrent = true }) => concurrent),
+    networked: declared.some(({ networked = false }) => networked),
   };
 }
 

@@ -60,6 +60,13 @@ test('an episode that is used twice plays in one environment after the other, an
   expect([one.closed, other.closed]).toEqual([1, 1]);
 });
 
+test('can what all of them can, and does what any of them does', () => {
+  const alone = { ...openLadder(), capabilities: { concurrent: false } };
+  const online = { ...openLadder(), capabilities: { networked: true } };
+  const { capabilities } = mixEnvs<Rung>({ alone, online, plain: openLadder() });
+  expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true });
+});
+
 test('what cannot be mixed is told', () => {
   expect(() => mixEnvs({})).toThrow('nothing to mix');
   class Other extends LadderEnv {

@@ -102,6 +102,7 @@ export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTas
     options,
     rewards,
     limits,
+    capabilities: { networked: 'url' in server },
     roles: {},
     async open({ options: { servers, lifetime } }) {
       const tasks = readTasks(definition.tasks);
