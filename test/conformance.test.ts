@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   collect,
   encodeTrajectory,
+  listPlugins,
   openEnv,
   process,
   rollout,
@@ -47,10 +48,17 @@ describe('environments', () => {
     // Its questions name the answer among the choices.
     ['comparison-v1', ['ENV-15'], () => ({})],
     ['compose-v1', [], () => ({})],
-    ['lookup-v1', [], () => ({})],
     // So may any question of a file.
     ['hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
+    ['lookup-v1', [], () => ({})],
   ];
+  test('are all here', () => {
+    const installed = listPlugins(root).filter(
+      ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
+    );
+    expect(envs.map(([name]) => `@toolenv/envs-qa/${name}`)).toEqual(installed.map(({ ref }) => ref).sort());
+  });
+
   test.each(envs)('%s', async (name, unchecked, options) => {
     const check = checkEnv(`@toolenv/envs-qa/${name}`, { options: options(), actions: 200 });
     const { skipped, passed } = await assertConforms(check);
