@@ -16,7 +16,7 @@ export const tableFlags: JsonSchema = {
   properties: {
     policy: {
       type: 'string',
-      default: 'tiny-policy/checkpoint',
+      default: 'tiny-policy/checkpoint-all',
       description: 'Hugging Face folder to begin with',
     },
     seeds: {
@@ -25,9 +25,13 @@ export const tableFlags: JsonSchema = {
       default: 3,
       description: 'runs of each row, in worlds of their own',
     },
-    steps: { type: 'integer', minimum: 1, default: 80, description: 'rollouts that each agent learns from' },
+    steps: { type: 'integer', minimum: 1, default: 30, description: 'rollouts that each agent learns from' },
     count: { type: 'integer', minimum: 1, default: 256, description: 'test questions of each dataset' },
-    rows: { type: 'string', default: '', description: 'only rows whose name contains this' },
+    rows: {
+      type: 'string',
+      default: '',
+      description: 'names of the rows to play, with commas between (default: all)',
+    },
     work: {
       type: 'string',
       default: 'runs/table',

@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { completeOptions, loadPlugin } from '@toolenv/core';
+import { completeOptions, loadPlugin, ToolEnvError } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { parseFlags, RunLog, runAsProcess, TrainingProgress, timeText, writeWhole } from 'toolenv';
 import { playBaseline } from './baselines.ts';
@@ -44,7 +44,7 @@ await runAsProcess(async (signal) => {
 async function makeTable(flags: TableFlags, signal: AbortSignal): Promise<void> {
   const { seeds, steps, count, rows, work, out } = flags;
   const file = join(work, 'results.jsonl');
-  const wanted = [...baselines, ...agents].filter(({ name }) => name.includes(rows));
+  const wanted = chosenRows(rows);
   for (let seed = 1; seed <= seeds; seed++) {
     const open = await openDatasets(seed);
     try {
@@ -84,6 +84,17 @@ async function makeTable(flags: TableFlags, signal: AbortSignal): Promise<void> 
   await writeWhole(join(out, 'table.md'), markdown(summary, { steps, count, seeds }));
   await writeWhole(join(out, 'table.svg'), barChart(summary));
   process.stdout.write(`${join(out, 'table.md')} has the table.\n`);
+}
+
+/** @throws ToolEnvError `usage.bad_flag` for a row that the table has not. */
+function chosenRows(names: string): (Baseline | Agent)[] {
+  const all = [...baselines, ...agents];
+  if (names === '') return all;
+  const chosen = names.split(',').map((name) => name.trim());
+  const unknown = chosen.find((name) => !all.some((row) => row.name === name));
+  if (unknown === undefined) return all.filter(({ name }) => chosen.includes(name));
+  const known = all.map(({ name }) => name).join('; ');
+  throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose of ${known}.`);
 }
 
 /** Whether a result is of this row and seed, made with these flags. */

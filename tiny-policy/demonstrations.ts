@@ -8,7 +8,7 @@ import {
   type TokenRow,
   toTrainingRows,
 } from '@toolenv/core';
-import type { QaRecord } from '@toolenv/envs-qa';
+import { createWorld, type QaRecord } from '@toolenv/envs-qa';
 import type { Chat } from '@toolenv/policy';
 import { demonstrator } from './demonstrator.ts';
 import type { Mix } from './strategies.ts';
@@ -17,6 +17,8 @@ import type { Mix } from './strategies.ts';
 const episodesPerWorld = 3200;
 
 export interface DemonstrationsOptions {
+  /** Environment whose questions are answered. */
+  ref: string;
   /** Documents of a search result. */
   topK: number;
   mix: Mix;
@@ -26,19 +28,22 @@ export interface DemonstrationsOptions {
 /** One row for each episode, for ever. */
 export async function* demonstrations(
   chat: Chat,
-  { topK, mix, seed }: DemonstrationsOptions,
+  { ref, topK, mix, seed }: DemonstrationsOptions,
 ): AsyncGenerator<TokenRow, never, void> {
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
-    const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: worldSeed, options: { topK } });
+    const env = await openEnv(ref, { seed: worldSeed, options: { topK } });
     const records = new Map<string, QaRecord>();
     const episodes = Array.from({ length: episodesPerWorld }, (_, group) => {
       const task = env.tasks.train.at(rng.int(env.tasks.train.length)) as QaRecord;
       records.set(task.question, task);
       return { task, group, member: 0 };
     });
-    const policy = demonstrator(chat, records, mix);
+    const entities = new Map(
+      createWorld(worldSeed).parts.train.entities.map((entity) => [entity.name, entity]),
+    );
+    const policy = demonstrator(chat, { records, entities }, mix);
     const sampling = { maxTokens: 256, temperature: 1 };
     const played = rollout({ env, policy, episodes, concurrency: 64, sampling, seed });
     const rows = (await collect(played)).flatMap(toTrainingRows);

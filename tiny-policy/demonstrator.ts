@@ -7,12 +7,21 @@ import {
   type Policy,
   type SamplingOptions,
 } from '@toolenv/core';
-import type { QaRecord } from '@toolenv/envs-qa';
+import type { Entity, QaRecord } from '@toolenv/envs-qa';
 import { type Chat, parseToolCalls, type Turn } from '@toolenv/policy';
+import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
 
-/** Plays `mix` on questions whose records are known by their text. Its actions carry tokens, so rollouts become rows. */
-export function demonstrator(chat: Chat, recordOf: ReadonlyMap<string, QaRecord>, mix: Mix): Policy {
+/** What a demonstrator knows of a world. */
+export interface Knowledge {
+  /** By the text of the question. */
+  records: ReadonlyMap<string, QaRecord>;
+  /** By name. */
+  entities: ReadonlyMap<string, Entity>;
+}
+
+/** Plays `mix`. Its actions carry tokens, so rollouts become rows. */
+export function demonstrator(chat: Chat, { records, entities }: Knowledge, mix: Mix): Policy {
   const episodes = new Map<string, { moves: Generator<Move, void, string>; turn?: Turn }>();
   return {
     spec: { name: 'demonstrator', contextLength: Number.MAX_SAFE_INTEGER },
@@ -20,8 +29,8 @@ export function demonstrator(chat: Chat, recordOf: ReadonlyMap<string, QaRecord>
       let episode = episodes.get(episodeId);
       if (!episode) {
         const rng = createRng(seed, 'strategy');
-        const record = recordOf.get(questionOf(observation))!;
-        episode = { moves: drawStrategy(mix, rng)(record, rng) };
+        const record = records.get(questionOf(observation))!;
+        episode = { moves: drawStrategy(mix, rng)(record, planOf(record, entities), rng) };
         episodes.set(episodeId, episode);
       }
       const { value: move } = episode.moves.next(observation.messages.at(-1)!.content);

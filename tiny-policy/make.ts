@@ -16,81 +16,41 @@ import {
   type Qwen2Config,
   writeCheckpoint,
 } from '@toolenv/policy';
+import { comparisonExercises } from './comparison-exercises.ts';
 import { copyExercises } from './copy-exercises.ts';
 import { demonstrations } from './demonstrations.ts';
 import { initialWeights } from './initial-weights.ts';
 import { readingExercises } from './reading-exercises.ts';
-import type { Mix } from './strategies.ts';
+import { type Batch, type Family, type Phase, recipes } from './recipes.ts';
 import { buildTokenizer } from './tokenizer.ts';
 
 /** Seeds weights, worlds and batches. */
 const seed = 20;
 
+const refOf = (family: Family) => `@toolenv/envs-qa/${family}-v1`;
+
 /** Documents of a search result in the demo. */
 const topK = 2;
 
-/** What a batch is made of. */
-interface Batch {
-  copies?: number;
-  readings?: number;
-  /** Demonstrations of two-hop questions. */
-  bridges?: number;
-}
-
-interface Phase {
-  name: string;
-  steps: number;
-  learningRate: number;
-  /** Steps over which the learning rate rises; then it falls as a cosine. */
-  warmUp: number;
-  batch: Batch;
-  /** Strategies of the two-hop episodes. */
-  mix: Mix;
-}
-
-const phases: Phase[] = [
-  { name: 'copying', steps: 500, learningRate: 2e-3, warmUp: 100, batch: { copies: 32 }, mix: {} },
-  {
-    name: 'reading',
-    steps: 1600,
-    learningRate: 2e-3,
-    warmUp: 100,
-    batch: { copies: 4, readings: 16 },
-    mix: {},
-  },
-  {
-    name: 'skills',
-    steps: 1200,
-    learningRate: 1e-3,
-    warmUp: 50,
-    batch: { copies: 2, readings: 4, bridges: 16 },
-    mix: { followHops: 1 },
-  },
-  {
-    name: 'habits',
-    steps: 100,
-    learningRate: 1e-4,
-    warmUp: 10,
-    batch: { bridges: 32 },
-    mix: {
-      followHops: 0.12,
-      stopAfterOneHop: 0.68,
-      searchWholeQuestion: 0.05,
-      followWrongEntity: 0.1,
-      giveUp: 0.05,
-    },
-  },
-];
-
 const { values: args } = parseArgs({
   options: {
-    out: { type: 'string', default: join(import.meta.dirname, 'checkpoint') },
+    /** `bridge` or `all`: see recipes.ts. */
+    recipe: { type: 'string', default: 'bridge' },
+    /** Default: where the recipe's policy is kept. */
+    out: { type: 'string' },
     /** Where each phase leaves its result. */
-    work: { type: 'string', default: 'runs/tiny-policy' },
+    work: { type: 'string' },
     /** Goes on after this phase of an earlier run, to the same end. */
     after: { type: 'string' },
   },
 });
+
+const { recipe: recipeName } = args;
+if (recipeName !== 'bridge' && recipeName !== 'all')
+  throw new RangeError(`--recipe ${recipeName}: give bridge or all.`);
+const { families, facts, phases } = recipes[recipeName];
+const out = args.out ?? join(import.meta.dirname, recipeName === 'bridge' ? 'checkpoint' : 'checkpoint-all');
+const work = args.work ?? join('runs', 'tiny-policy', recipeName);
 
 const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
 const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords())]);
@@ -119,7 +79,7 @@ const files = {
   'tokenizer_config.json': JSON.stringify(tokenizer.tokenizerConfig, null, 2),
 };
 const checkpoint = {
-  folder: args.out,
+  folder: out,
   config,
   weights: initialWeights(config, seed),
   tokenizer: tokenizer.tokenizer,
@@ -131,13 +91,13 @@ const model = createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 const done = phases.findIndex(({ name }) => name === args.after);
-if (done >= 0) await model.learner.load(join(args.work, phases[done]!.name));
+if (done >= 0) await model.learner.load(join(work, phases[done]!.name));
 for (const [index, phase] of phases.entries()) {
   if (index <= done) continue;
   await warmUp(model, phase);
-  await model.learner.save(join(args.work, phase.name));
+  await model.learner.save(join(work, phase.name));
 }
-await writeCheckpoint(args.out, { files, weights: model.model.weights });
+await writeCheckpoint(out, { files, weights: model.model.weights });
 
 /** The words that the environment itself says. */
 async function fixedWords(): Promise<string[]> {
@@ -151,13 +111,18 @@ async function fixedWords(): Promise<string[]> {
 async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<void> {
   const { name, steps, learningRate, warmUp: rise, batch, mix } = phase;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
+  const demonstrationsOf = (family: Family) =>
+    demonstrations(chat, { ref: refOf(family), topK, mix, seed: seedOf(family) });
   const sources: Record<
     keyof Batch,
     AsyncGenerator<TokenRow, never, void> | Generator<TokenRow, never, void>
   > = {
     copies: copyExercises(chat, names, seedOf('copies')),
-    readings: readingExercises(chat, seedOf('readings')),
-    bridges: demonstrations(chat, { topK, mix, seed: seedOf('bridges') }),
+    readings: readingExercises(chat, { seed: seedOf('readings'), facts }),
+    comparisons: comparisonExercises(chat, seedOf('comparisons')),
+    bridge: demonstrationsOf('bridge'),
+    comparison: demonstrationsOf('comparison'),
+    compose: demonstrationsOf('compose'),
   };
   const started = performance.now();
   let tokens = 0;
@@ -182,7 +147,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<vo
         `${name} ${step + 1}/${steps}  ${losses}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
       );
     }
-    if (batch.bridges && ((step + 1) % 200 === 0 || step + 1 === steps)) await report(model);
+    if (batch.bridge && ((step + 1) % 200 === 0 || step + 1 === steps)) await report(model);
   }
 }
 
@@ -203,22 +168,23 @@ async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Pro
 
 /** How it does on questions of a world that it has not seen. */
 async function report({ policy }: LoadedPolicy): Promise<void> {
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 1, options: { topK } });
-  for (const temperature of [0, 1]) {
-    const sampling = { maxTokens: 64, temperature };
-    const { means, toolCalls, outcomes } = await evaluate({
-      env,
-      split: 'test',
-      policy,
-      count: 200,
-      concurrency: 200,
-      sampling,
-      seed: 1,
-    });
-    console.log(
-      `  temperature ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
-      outcomes,
-    );
-  }
-  await env.close();
+  for (const family of families)
+    for (const temperature of [0, 1]) {
+      const env = await openEnv(refOf(family), { seed: 1, options: { topK } });
+      const sampling = { maxTokens: 64, temperature };
+      const { means, toolCalls, outcomes } = await evaluate({
+        env,
+        split: 'test',
+        policy,
+        count: 200,
+        concurrency: 200,
+        sampling,
+        seed: 1,
+      });
+      console.log(
+        `  ${family} at ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
+        outcomes,
+      );
+      await env.close();
+    }
 }

@@ -3,25 +3,39 @@ import { createRng, deriveSeed, type Rng, type TokenRow } from '@toolenv/core';
 import { askChain, createWorld, type Entity, kinds, nameWithKind, textOf, walk } from '@toolenv/envs-qa';
 import type { Chat } from '@toolenv/policy';
 import { write } from './demonstrator.ts';
-import type { Move } from './strategies.ts';
 
 const questionsPerDocument = 4;
 
-/** Rows whose mask covers the names that were read only, about each entity of one world after another. For ever. */
-export function* readingExercises(chat: Chat, seed: number): Generator<TokenRow, never, void> {
+export interface ReadingOptions {
+  seed: number;
+  /** Whether facts are kept too: `X: 1984.`, `the author of X: Y.` */
+  facts: boolean;
+}
+
+/** Rows whose mask covers what was read only, about each entity of one world after another. For ever. */
+export function* readingExercises(
+  chat: Chat,
+  { seed, facts }: ReadingOptions,
+): Generator<TokenRow, never, void> {
   for (let number = 0; ; number++) {
     const world = createWorld(deriveSeed(seed, 'world', number));
     const rng = createRng(seed, 'reading', number);
-    for (const entity of rng.shuffle(world.parts.train.entities)) yield readingExercise(chat, entity, rng);
+    for (const entity of rng.shuffle(world.parts.train.entities))
+      yield readingExercise(chat, entity, facts, rng);
   }
 }
 
-function readingExercise(chat: Chat, entity: Entity, rng: Rng): TokenRow {
+function readingExercise(chat: Chat, entity: Entity, facts: boolean, rng: Rng): TokenRow {
   const tokens: number[] = [...chat.encode(`${entity.name}: ${textOf(entity.document)}`)];
   const mask: number[] = tokens.map(() => 0);
-  for (const relation of rng.shuffle(Object.keys(entity.links)).slice(0, questionsPerDocument)) {
+  const relations = rng.shuffle(Object.keys(entity.links)).slice(0, questionsPerDocument);
+  const readings = relations.map((relation): [text: string, found: string] => {
     const found = entity.links[relation]!.name;
-    const written = chat.encode(write(moveTo(found, entity, relation, rng)));
+    return [use(found, entity, relation, facts, rng), found];
+  });
+  if (facts) readings.push([`${entity.name}: ${entity.year}.`, String(entity.year)]);
+  for (const [text, found] of facts ? rng.shuffle(readings) : readings) {
+    const written = chat.encode(text);
     const name = chat.encode(found);
     const start = lastIndexOf(written, name);
     tokens.push(...written);
@@ -30,13 +44,15 @@ function readingExercise(chat: Chat, entity: Entity, rng: Rng): TokenRow {
   return { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) };
 }
 
-/** What is thought and done in an episode once the document has been read: a question answered, or a phrase looked up. */
-function moveTo(found: string, entity: Entity, relation: string, rng: Rng): Move {
+/** What is written in an episode once the document has been read: a question answered, a phrase looked up, or a fact kept. */
+function use(found: string, entity: Entity, relation: string, facts: boolean, rng: Rng): string {
   const chain = walk(entity, [relation]);
-  if (chain && rng.float() < 0.5) return { think: askChain(chain, rng).question, answer: found };
+  if (chain && rng.float() < 0.5) return write({ think: askChain(chain, rng).question, answer: found });
   const phrase = rng.pick(kinds[entity.kind].relations[relation]!.phrases);
   const think = phrase.replace('{x}', nameWithKind(entity, rng));
-  return rng.float() < 0.5 ? { think, search: found } : { think, answer: found };
+  const form = facts ? rng.pick(['keep', 'search', 'answer']) : rng.float() < 0.5 ? 'search' : 'answer';
+  if (form === 'keep') return `${think}: ${found}.`;
+  return write(form === 'search' ? { think, search: found } : { think, answer: found });
 }
 
 function lastIndexOf(tokens: Int32Array, name: Int32Array): number {

@@ -1,27 +1,27 @@
 /** How demonstrators go about a question: one good way, and the ways in which people do it badly. */
 import type { Rng } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
-import { subQuestions } from './sub-questions.ts';
+import type { Plan } from './plan.ts';
 
 /** What a demonstrator does in a turn, after what it thinks. After a search it is sent the text that came back. */
 export type Move = { think?: string } & ({ search: string } | { answer: string });
-export type Strategy = (record: QaRecord, rng: Rng) => Generator<Move, void, string>;
+export type Strategy = (record: QaRecord, plan: Plan, rng: Rng) => Generator<Move, void, string>;
 
-/** Look up what the question names, ask for what it does not name, look that up, and ask what is left. */
-function* followHops(record: QaRecord): Generator<Move, void, string> {
-  const [first, second] = hops(record);
-  const [phrase, rest] = subQuestions(record);
-  yield { search: first! };
-  yield { think: phrase, search: second! };
-  yield { think: rest, answer: record.answer };
+/** Look everything up, one after the other, and answer. */
+function* followHops(record: QaRecord, plan: Plan): Generator<Move, void, string> {
+  let think: string | undefined;
+  for (const hop of plan) {
+    yield { think, search: hop.title };
+    think = hop.think;
+  }
+  yield { think, answer: record.answer };
 }
 
-/** Search the first entity and take the way for the answer. */
-function* stopAfterOneHop(record: QaRecord): Generator<Move, void, string> {
-  const [first, second] = hops(record);
-  const [phrase] = subQuestions(record);
-  yield { search: first! };
-  yield { think: phrase, answer: second! };
+/** Search the first entity and take what its document says for the answer. */
+function* stopAfterOneHop(_record: QaRecord, plan: Plan): Generator<Move, void, string> {
+  const [{ title, think, found }] = plan as [Plan[number]];
+  yield { search: title };
+  yield { think, answer: found };
 }
 
 /** Search the question as it stands and answer with the first title that comes. */
@@ -31,10 +31,11 @@ function* searchWholeQuestion(record: QaRecord): Generator<Move, void, string> {
 }
 
 /** Take the wrong turn after the first hop. */
-function* followWrongEntity(record: QaRecord, rng: Rng): Generator<Move, void, string> {
-  const [first] = hops(record);
-  const wrong = titles(yield { search: first! }).filter((title) => !hops(record).includes(title));
-  const found = yield { search: wrong.length > 0 ? rng.pick(wrong) : first! };
+function* followWrongEntity(_record: QaRecord, plan: Plan, rng: Rng): Generator<Move, void, string> {
+  const [first] = plan as [Plan[number]];
+  const right = plan.map(({ title }) => title);
+  const wrong = titles(yield { search: first.title }).filter((title) => !right.includes(title));
+  const found = yield { search: wrong.length > 0 ? rng.pick(wrong) : first.title };
   yield { answer: titles(found)[0] ?? 'unknown' };
 }
 
@@ -55,11 +56,6 @@ export function drawStrategy(mix: Mix, rng: Rng): Strategy {
     if (threshold < 0) return strategies[name as keyof typeof strategies];
   }
   return followHops;
-}
-
-/** Titles of the supporting documents in the order in which they are needed. */
-function hops(record: QaRecord): string[] {
-  return [...new Set(record.supporting_facts.map(([title]) => title))];
 }
 
 /** A search result has a line `Title: text` for each document. */
