@@ -1,0 +1,34 @@
+/** The README's example of wrappers runs as it stands. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+
+test('the example cuts episodes after four turns and shows two of them', async () => {
+  const example = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
+  const folder = await mkdtemp(join(import.meta.dirname, 'readme-'));
+  try {
+    const file = join(folder, 'example.ts');
+    await writeFile(file, example);
+    const arguments_ = ['--import', 'tsx', '--conditions=@toolenv/source', file];
+    const { stdout } = await promisify(execFile)(process.execPath, arguments_, { cwd: import.meta.dirname });
+    // The task's messages, then two more of each turn, two turns at most.
+    expect(stdout).toBe('4 [ 2, 4, 6, 6 ]\n');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 30_000);
+
+test('the table names every wrapper there is', async () => {
+  const index = await readFile(join(import.meta.dirname, '..', 'src', 'index.ts'), 'utf8');
+  const exported = [...index.matchAll(/export \{([^}]*)\} from '\.\/wrappers\//g)].flatMap((match) =>
+    match[1]!.split(','),
+  );
+  const wrappers = exported.map((name) => name.trim()).filter((name) => /^[a-z]\w*$/.test(name));
+  const table = /## Wrappers[\s\S]*?## Conformance/.exec(readme)![0];
+  const named = [...table.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]!);
+  expect(named.sort()).toEqual(wrappers.sort());
+});
