@@ -108,6 +108,11 @@ async function train(
   if (resume) await refuseOtherRun(out, identity);
   else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
   const env = await openRunEnv(ref, { envOption, tool, seed });
+  if (env.capabilities?.seedable === false) {
+    process.stderr.write(
+      `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
+    );
+  }
   const { policy, learner, close } = await openPolicy(given.policy, policyOption);
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;

@@ -14,7 +14,7 @@ import {
 } from './mcp-client.ts';
 import { describeServer, type McpServer, toUrl } from './mcp-server.ts';
 import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
-import { ServerProcess } from './server-process.ts';
+import { ServerGone, ServerProcess } from './server-process.ts';
 
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
@@ -121,6 +121,7 @@ function isTimeout(error: unknown): boolean {
 }
 
 function isClosed(error: unknown): boolean {
+  if (error instanceof ServerGone) return true;
   const { code } = error as { code?: unknown };
   return code === 'CONNECTION_CLOSED' || (code === -32000 && messageOf(error).endsWith('Connection closed'));
 }
@@ -231,7 +232,11 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
       const message = `${call} gave no answer within ${this.options.callTimeout} ms: raise callTimeout, or mend it.`;
       return new ToolEnvError('infrastructure.mcp_timeout', message, { cause: error });
     }
-    if (isClosed(error)) return this.closedError(this.why(error));
+    if (isClosed(error)) {
+      // Whoever asks for a connection now must not be given this one.
+      this.lost ??= this.closedError(this.why(error));
+      return this.lost;
+    }
     this.suspect();
     const message = `${call} failed: ${messageOf(error)}: look at the server's log.`;
     return new ToolEnvError('infrastructure.mcp_error', message, { cause: error });

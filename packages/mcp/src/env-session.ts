@@ -18,7 +18,10 @@ import {
 } from '@toolenv/core';
 
 /** What is served: an environment opened for a run, or its like. */
-export type ServedEnv<Task> = Pick<OpenEnv<Task>, 'tasks' | 'episode' | 'ref' | 'packageVersion'>;
+export type ServedEnv<Task> = Pick<
+  OpenEnv<Task>,
+  'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
+>;
 
 export interface EpisodeOptions {
   /** Whose tasks are played. Default `test`. */

@@ -142,6 +142,8 @@ class Pool implements McpPool {
   /** The slot's server, started if there is none or it is lost. */
   #connect(slot: Slot): Promise<McpConnection> {
     if (slot.connecting && !slot.connection?.lost) return slot.connecting;
+    // It may be lost and its process still be there.
+    slot.connection?.close().catch(() => {});
     const connecting = connectMcp(this.#server, { ...this.#options, signal: this.#closing.signal });
     slot.connection = undefined;
     slot.connecting = connecting;

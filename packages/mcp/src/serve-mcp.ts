@@ -40,7 +40,9 @@ export async function serveMcp<Task>(
     settle = resolve;
   });
   if (typeof transport === 'object' && 'type' in transport) {
-    const service = await serveHttp(() => createEnvServer(env, options), transport);
+    // An environment that plays one episode at a time has one client at a time.
+    const http = env.capabilities?.concurrent === false ? { ...transport, maxSessions: 1 } : transport;
+    const service = await serveHttp(() => createEnvServer(env, options), http);
     return { url: service.url, closed, close: () => service.close().then(settle) };
   }
   const server = createEnvServer(env, options);

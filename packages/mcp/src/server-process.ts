@@ -14,6 +14,9 @@ const secretLength = 6;
 /** Milliseconds that output may still arrive after the process has ended, if something else holds its pipe. */
 const drainTime = 500;
 
+/** A message could not be given to the server. */
+export class ServerGone extends Error {}
+
 /**
  * The stdio transport (MCP 2025-11-25, basic/transports#stdio). Unlike the SDK's own, it runs the server in a process
  * group, so that what a launcher such as npx started ends too, and it knows why a server ended.
@@ -76,11 +79,14 @@ export class ServerProcess implements Transport {
     this.#ended = this.#watch(child);
   }
 
+  /** @throws ServerGone (rejects) if nobody reads its input any more, which may show before the process is known to have ended. */
   send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#child ?? {};
     return new Promise((resolve, reject) => {
-      if (!stdin || this.#end !== undefined) throw new Error('The server has ended.');
-      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      if (!stdin || this.#end !== undefined) throw new ServerGone('it has ended');
+      stdin.write(serializeMessage(message), (error) =>
+        error ? reject(new ServerGone(messageOf(error), { cause: error })) : resolve(),
+      );
     });
   }
 

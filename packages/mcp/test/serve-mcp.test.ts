@@ -274,6 +274,13 @@ describe('over Streamable HTTP', () => {
     await connect(url!);
   });
 
+  test('one session of an environment that cannot play two episodes at once', async () => {
+    env = { ...env, capabilities: { concurrent: false } };
+    const { url } = await serve({ transport: { type: 'http' } });
+    await connect(url!);
+    await expect(connect(url!)).rejects.toThrow('Too many sessions');
+  });
+
   test('closing ends sessions and connections', async () => {
     const { url, close, closed } = await serve({ transport: { type: 'http' } });
     const { client } = await connect(url!);
