@@ -4,7 +4,12 @@ export default defineConfig({
   resolve: { conditions: ['@toolenv/source'] },
   ssr: { resolve: { conditions: ['@toolenv/source', 'node', 'import', 'default'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'demo/**/*.test.ts', 'templates/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    include: [
+      'packages/*/test/**/*.test.ts',
+      'demo/**/*.test.ts',
+      'templates/*/test/**/*.test.ts',
+      'test/**/*.test.ts',
+    ],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
