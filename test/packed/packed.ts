@@ -22,14 +22,20 @@ const environment: NodeJS.ProcessEnv = {
   npm_config_cache: join(scratch, 'cache'),
 };
 
+/** Few episodes, for trainers that compare groups. */
+const few = ['--questions-per-step', '2', '--group-size', '2'];
 const templates = [
-  { template: 'env', plugin: 'safe-v1', train: (own: string) => [own] },
+  { template: 'env', plugin: 'safe-v1', train: (own: string) => [own, ...few] },
   {
     template: 'tool',
     plugin: 'search-v1',
-    train: (own: string) => ['@toolenv/envs-qa/bridge-v1', '--tool', `search=${own}`],
+    train: (own: string) => ['@toolenv/envs-qa/bridge-v1', '--tool', `search=${own}`, ...few],
   },
-  { template: 'mcp-env', plugin: 'warehouse-v1', train: (own: string) => [own, '--env-option', 'servers=2'] },
+  {
+    template: 'mcp-env',
+    plugin: 'warehouse-v1',
+    train: (own: string) => [own, '--env-option', 'servers=2', ...few],
+  },
   {
     template: 'trainer',
     plugin: 'reinforce-v1',
@@ -127,27 +133,23 @@ async function useTemplate({ template, plugin, train }: (typeof templates)[numbe
     const listed: { ref: string }[] = JSON.parse(await run('npx', ['toolenv', 'list', '--json'], folder));
     if (!listed.some(({ ref }) => ref === own)) throw new Error(`${own} is not in ${JSON.stringify(listed)}`);
   });
-  await attempt(at('toolenv train'), async () => {
-    await cp(join(root, 'tiny-policy/checkpoint'), join(folder, 'checkpoint'), { recursive: true });
-    const args = train(own);
-    const small = args.includes('--trainer') ? [] : ['--questions-per-step', '2', '--group-size', '2'];
-    const flags = [
-      '--policy',
-      'checkpoint',
-      '--steps',
-      '2',
-      '--max-tokens',
-      '32',
-      '--out',
-      'runs/two',
-      ...small,
-    ];
-    await run('npx', ['toolenv', 'train', ...args, ...flags], folder);
-    const metrics = await readFile(join(folder, 'runs/two/metrics.jsonl'), 'utf8');
-    const steps = metrics.match(/"type":"rollout","step":[12]/g) ?? [];
-    if (steps.length !== 2) throw new Error(`two steps were wanted: ${metrics}`);
-    await readFile(join(folder, 'runs/two/policy/model.safetensors'));
+  await cp(join(root, 'tiny-policy/checkpoint'), join(folder, 'checkpoint'), { recursive: true });
+  await attempt(at('toolenv train'), () => trainTwoSteps(folder, 'runs/first', train(own)));
+  if (template !== 'env') return;
+  await attempt(at('toolenv train, with another trainer'), async () => {
+    await run('npm', ['install', '@toolenv/trainer-ppo'], folder);
+    await trainTwoSteps(folder, 'runs/second', [own, '--trainer', '@toolenv/trainer-ppo/ppo-v1', ...few]);
   });
+}
+
+/** @param args The environment and flags of the trainer. */
+async function trainTwoSteps(folder: string, out: string, args: readonly string[]): Promise<void> {
+  const flags = ['--policy', 'checkpoint', '--steps', '2', '--max-tokens', '32', '--out', out];
+  await run('npx', ['toolenv', 'train', ...args, ...flags], folder);
+  const metrics = await readFile(join(folder, out, 'metrics.jsonl'), 'utf8');
+  const steps = metrics.match(/"type":"rollout","step":[12]/g) ?? [];
+  if (steps.length !== 2) throw new Error(`two steps were wanted: ${metrics}`);
+  await readFile(join(folder, out, 'policy/model.safetensors'));
 }
 
 /** Whether it went well, which is printed and counted. */
