@@ -16,6 +16,9 @@ interface EvalFlags {
   count: number;
   concurrency: number;
   temperature: number;
+  topP: number;
+  topK?: number;
+  minP: number;
   maxTokens: number;
   seed: number;
 }
@@ -34,6 +37,22 @@ const schema: JsonSchema = {
     count: { type: 'integer', minimum: 1, default: 200, description: 'episodes, one of each task' },
     concurrency: { type: 'integer', minimum: 1, default: 128, description: 'episodes at a time' },
     temperature: { type: 'number', minimum: 0, default: 0, description: 'of sampling; 0 is greedy' },
+    topP: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'sample among the likeliest tokens with this share of the probability',
+    },
+    topK: { type: 'integer', minimum: 1, description: 'sample among this many likeliest tokens' },
+    minP: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0,
+      description:
+        "sample among tokens at least this probable, as a share of the likeliest one's probability",
+    },
     maxTokens: { type: 'integer', minimum: 1, default: 256, description: 'tokens of one turn at most' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
   },
@@ -60,7 +79,7 @@ async function evalPolicy(
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags<EvalFlags>(schema, given);
-  const { split, count, concurrency, temperature, maxTokens, seed } = flags;
+  const { split, count, concurrency, seed, temperature, topP, topK, minP, maxTokens } = flags;
   const { out } = given;
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
   const env = await openRunEnv(ref, { ...given, seed });
@@ -75,7 +94,7 @@ async function evalPolicy(
     split,
     count,
     concurrency,
-    sampling: { maxTokens, temperature },
+    sampling: { maxTokens, temperature, topP, topK, minP },
     seed,
     signal,
     async onTrajectory(trajectory) {

@@ -14,6 +14,14 @@ export interface SamplingOptions {
   maxTokens: number;
   /** 0 is greedy decoding. */
   temperature: number;
+  /** Samples among the fewest likeliest tokens that have this share of the probability (arXiv 1904.09751). Default 1: all. */
+  topP?: number;
+  /** Samples among this many likeliest tokens. Default: all. */
+  topK?: number;
+  /** Samples among tokens at least this probable, as a share of the likeliest one's (arXiv 2407.01082). Default 0: all. */
+  minP?: number;
+  /** Texts of which the first that is written ends the turn. It is no part of the action's text, and its tokens stay. */
+  stop?: readonly string[];
   /** Seeds this action's sampling: equal observation, options and weights give equal tokens. */
   seed: number;
   /** Names the conversation, so that a policy can keep its key–value cache from turn to turn. */
@@ -27,7 +35,10 @@ export interface ActionTokens {
   prompt: Int32Array;
   /** [A] what was generated, end-of-turn token included. */
   action: Int32Array;
-  /** [A] log-probability of each action token under the sampling distribution's temperature, in nats. */
+  /**
+   * [A] log-probability of each action token under the sampling temperature, in nats: of all tokens, also where topP, topK
+   * or minP left some out, for that is what a learner computes.
+   */
   logprobs: Float32Array;
 }
 

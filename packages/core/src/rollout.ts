@@ -26,7 +26,8 @@ export interface RolloutOptions<Task = unknown> {
   episodes: Iterable<EpisodeRequest<Task>>;
   /** Episodes in flight at most; one, if the environment is not `concurrent`. */
   concurrency: number;
-  sampling: Pick<SamplingOptions, 'maxTokens' | 'temperature'>;
+  /** Of every turn. */
+  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
   seed: number;
   /** Milliseconds an episode may take; then it is truncated('deadline') with the work done so far. */
   deadline?: number;
@@ -212,8 +213,11 @@ function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutO
   if (!Number.isInteger(sampling.maxTokens) || sampling.maxTokens < 1) {
     throw wrong('sampling.maxTokens', sampling.maxTokens, 'a whole number of at least 1');
   }
-  if (!(sampling.temperature >= 0))
-    throw wrong('sampling.temperature', sampling.temperature, 'a number from 0 up');
+  const { temperature, topP = 1, topK = 1, minP = 0 } = sampling;
+  if (!(temperature >= 0)) throw wrong('sampling.temperature', temperature, 'a number from 0 up');
+  if (!(topP > 0 && topP <= 1)) throw wrong('sampling.topP', topP, 'a number above 0, at most 1');
+  if (!Number.isInteger(topK) || topK < 1) throw wrong('sampling.topK', topK, 'a whole number of at least 1');
+  if (!(minP >= 0 && minP <= 1)) throw wrong('sampling.minP', minP, 'a number from 0 to 1');
   if (deadline !== undefined && !(deadline > 0)) throw wrong('deadline', deadline, 'milliseconds above 0');
   if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
 }

@@ -324,6 +324,9 @@ test.each([
   [{ concurrency: Number.NaN }, 'concurrency is NaN'],
   [{ sampling: { maxTokens: 0, temperature: 1 } }, 'sampling.maxTokens is 0'],
   [{ sampling: { maxTokens: 1, temperature: -1 } }, 'sampling.temperature is -1'],
+  [{ sampling: { ...sampling, topP: 0 } }, 'sampling.topP is 0'],
+  [{ sampling: { ...sampling, topK: 0.5 } }, 'sampling.topK is 0.5'],
+  [{ sampling: { ...sampling, minP: 2 } }, 'sampling.minP is 2'],
   [{ deadline: 0 }, 'deadline is 0'],
   [{ retries: -1 }, 'retries is -1'],
 ])('%o is refused at the call', (over, message) => {

@@ -5,8 +5,9 @@ import { KvCache } from './kv-cache.ts';
 import type { Model } from './model.ts';
 import { causalMask } from './padded-batch.ts';
 import { type Executable, type Runtime, tensor } from './runtime.ts';
+import { type Truncation, truncateDistribution } from './truncate-distribution.ts';
 
-export interface SampleRequest {
+export interface SampleRequest extends Truncation {
   /** [P] the whole prompt. */
   prompt: Int32Array;
   maxTokens: number;
@@ -15,6 +16,8 @@ export interface SampleRequest {
   seed: number;
   /** Tokens that end the sequence; they are part of it. */
   stopTokens: readonly number[];
+  /** Asked after each token, with all so far, whether it ends the sequence. */
+  stopsAt?(sampled: readonly number[]): boolean;
   /** Conversations of one name continue each other's cache where the tokens agree. */
   conversation?: string;
   signal?: AbortSignal;
@@ -23,7 +26,7 @@ export interface SampleRequest {
 export interface Sample {
   /** [A] */
   tokens: Int32Array;
-  /** [A] under the temperature; greedy decoding reports those of temperature 1. */
+  /** [A] under the temperature, of all tokens, truncated or not; greedy decoding reports those of temperature 1. */
   logprobs: Float32Array;
   stopped: boolean;
 }
@@ -316,11 +319,11 @@ export class Sampler {
   #sampleToken(index: number, probabilities: Float32Array): void {
     const slot = this.#slots[index]!;
     const pending = slot.request!;
-    const { token, logprob } = draw(probabilities, pending.temperature === 0, pending.rng);
+    const { token, logprob } = draw(probabilities, pending, pending.rng);
     pending.sampled.push(token);
     pending.logprobs.push(logprob);
     slot.tokens.push(token);
-    const stopped = pending.stopTokens.includes(token);
+    const stopped = pending.stopTokens.includes(token) || pending.stopsAt?.(pending.sampled) === true;
     if (!stopped && pending.sampled.length < pending.maxTokens) return;
     slot.request = undefined;
     if (slot.conversation !== undefined) this.#away.add(slot.conversation);
@@ -340,14 +343,21 @@ export class Sampler {
   }
 }
 
-/** One token of a distribution and its log-probability. */
+/** One token of a distribution and its log-probability in it. */
 export function draw(
   probabilities: Float32Array,
-  greedy: boolean,
+  request: Pick<SampleRequest, 'temperature'> & Truncation,
   rng: Rng,
 ): { token: number; logprob: number } {
-  const token = greedy ? mostProbable(probabilities) : pick(probabilities, rng.float());
+  const token =
+    request.temperature === 0 ? mostProbable(probabilities) : sampled(probabilities, request, rng);
   return { token, logprob: Math.log(probabilities[token]!) };
+}
+
+function sampled(probabilities: Float32Array, truncation: Truncation, rng: Rng): number {
+  const allowed = truncateDistribution(probabilities, truncation);
+  const mass = allowed === probabilities ? 1 : allowed.reduce((sum, p) => sum + p, 0);
+  return pick(allowed, rng.float() * mass);
 }
 
 function mostProbable(probabilities: Float32Array): number {
@@ -356,7 +366,7 @@ function mostProbable(probabilities: Float32Array): number {
   return best;
 }
 
-/** The token at which the running sum passes `threshold`; rounding may leave the sum a little under 1. */
+/** The token at which the running sum passes `threshold`; rounding may leave the sum a little under the whole. */
 function pick(probabilities: Float32Array, threshold: number): number {
   let sum = 0;
   for (let i = 0; i < probabilities.length; i++) {

@@ -13,6 +13,7 @@ import { createModel, type Model } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
 import type { Runtime } from './runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler.ts';
+import { beforeStop, completesStop } from './stop-text.ts';
 import { parseToolCalls } from './tool-call-format.ts';
 import { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
 
@@ -37,16 +38,23 @@ export class TransformerPolicy implements Policy {
       const message = `The prompt has ${prompt.length} tokens, the policy reads ${this.spec.contextLength}: shorten the context.`;
       throw new ToolEnvError('context.overflow', message);
     }
+    const stop = (options.stop ?? []).filter((text) => text !== '');
+    const decode = (tokens: Int32Array) => this.#chat.decode(tokens);
+    const { temperature, topP, topK, minP, seed } = options;
     const { tokens, logprobs, stopped } = await this.#sampler.sample({
       prompt,
       maxTokens: Math.min(options.maxTokens, room),
-      temperature: options.temperature,
-      seed: options.seed,
+      temperature,
+      topP,
+      topK,
+      minP,
+      seed,
       stopTokens: this.#chat.endTokens,
+      ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
       ...(episodeId !== undefined && { conversation: episodeId }),
       ...(options.signal && { signal: options.signal }),
     });
-    const { text, toolCalls } = parseToolCalls(this.#chat.decode(tokens));
+    const { text, toolCalls } = parseToolCalls(beforeStop(decode(tokens), stop));
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
     const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
     return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };

@@ -60,6 +60,38 @@ test('equal seeds give equal actions; an ended episode is forgotten', async () =
   );
 });
 
+test('a stop text ends the turn, in however many tokens it was written; its tokens stay, its text does not', async () => {
+  const { policy, chat } = open();
+  const free = await policy.act(first, { ...sampling, maxTokens: 30 });
+  // Untrained, it writes bytes: these are two tokens.
+  const [stop] = /[!-~]{2}/.exec(free.text.slice(2))!;
+  const before = free.text.slice(0, free.text.indexOf(stop));
+  const { text, stopReason, tokens } = await policy.act(first, {
+    ...sampling,
+    maxTokens: 30,
+    stop: ['§', stop],
+  });
+  expect({ text, stopReason }).toEqual({ text: before, stopReason: 'stop' });
+  const written = chat.decode(tokens!.action);
+  expect(written.endsWith(stop)).toBe(true);
+  expect([...tokens!.action]).toEqual([...free.tokens!.action.subarray(0, tokens!.action.length)]);
+  expect(tokens!.action.length).toBeLessThan(free.tokens!.action.length);
+});
+
+test('a conversation goes on after a stop text with the tokens that were sampled', async () => {
+  const { policy } = open();
+  const stop = [/[!-~]/.exec((await policy.act(first, sampling)).text.slice(1))![0]];
+  const action = await policy.act(first, { ...sampling, stop, episodeId: 'one' });
+  const messages = [
+    ...first.messages,
+    { role: 'assistant', content: action.text } as const,
+    { role: 'user', content: 'is ?' } as const,
+  ];
+  const { tokens } = await policy.act({ messages, tools: [] }, { ...sampling, stop, episodeId: 'one' });
+  const sofar = [...action.tokens!.prompt, ...action.tokens!.action];
+  expect([...tokens!.prompt.subarray(0, sofar.length)]).toEqual(sofar);
+});
+
 test('an action stops where the context ends', async () => {
   const { policy, chat } = open();
   const { length } = chat.prompt(first);

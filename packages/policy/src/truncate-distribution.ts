@@ -1,0 +1,49 @@
+/** Which tokens may be sampled: top-k, then the nucleus (arXiv 1904.09751), then min-p (arXiv 2407.01082), as transformers has them. */
+
+export interface Truncation {
+  /** The likeliest tokens, this many. Default: all. */
+  topK?: number;
+  /** The fewest likeliest tokens that have this share of the probability. Default 1: all. */
+  topP?: number;
+  /** Tokens at least this probable, as a share of the likeliest one's probability. Default 0: all. */
+  minP?: number;
+}
+
+/**
+ * The distribution [V] with 0 for tokens that may not be sampled; what is left is not scaled up. The likeliest token always stays;
+ * of equally likely ones the first does. Without a truncation it is `probabilities` itself.
+ */
+export function truncateDistribution(
+  probabilities: Float32Array,
+  { topK, topP = 1, minP = 0 }: Truncation,
+): Float32Array {
+  const all = probabilities.length;
+  const limited = topK !== undefined && topK < all;
+  if (!limited && topP >= 1 && minP <= 0) return probabilities;
+
+  // What a nucleus of the whole leaves out has less than 1 − topP in all, so that it cannot reach below this.
+  const least = limited ? 0 : (1 - topP) / all;
+  let ranked = [...probabilities.keys()].filter((token) => probabilities[token]! >= least);
+  if (limited || topP < 1) ranked.sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
+  if (limited) ranked = ranked.slice(0, Math.max(1, topK));
+  if (topP < 1)
+    ranked = nucleus(ranked, probabilities, limited ? topP * massOf(ranked, probabilities) : topP);
+
+  const most = probabilities.reduce((a, b) => Math.max(a, b), 0);
+  const kept = new Float32Array(all);
+  for (const token of ranked) if (probabilities[token]! >= minP * most) kept[token] = probabilities[token]!;
+  return kept;
+}
+
+function nucleus(ranked: readonly number[], probabilities: Float32Array, share: number): number[] {
+  let sum = 0;
+  const end = ranked.findIndex((token) => {
+    sum += probabilities[token]!;
+    return sum >= share;
+  });
+  return end < 0 ? [...ranked] : ranked.slice(0, end + 1);
+}
+
+function massOf(tokens: readonly number[], probabilities: Float32Array): number {
+  return tokens.reduce((sum, token) => sum + probabilities[token]!, 0);
+}
