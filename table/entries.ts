@@ -1,4 +1,4 @@
-/** The rows of the table: two baselines, the agents of each algorithm, and two of them with a mask turned off. */
+/** The rows of the table: two baselines, the agents of each algorithm, and two of them with masks turned off. */
 
 export interface Baseline {
   name: string;
@@ -41,6 +41,18 @@ export const agents: readonly Agent[] = [
     name: 'GRPO without advantage mask',
     trainer: grpo,
     options: { algorithm: 'grpo', advantageMask: false },
+    ablation: true,
+  },
+  {
+    name: 'PPO without both masks',
+    trainer: ppo,
+    options: { actionMask: false, advantageMask: false },
+    ablation: true,
+  },
+  {
+    name: 'GRPO without both masks',
+    trainer: grpo,
+    options: { algorithm: 'grpo', actionMask: false, advantageMask: false },
     ablation: true,
   },
 ];
