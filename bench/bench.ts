@@ -1,50 +1,69 @@
 /** `npm run bench -- <name>`: this library and its peers in Python, by turns on the same machine. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
 import { measureEnv } from './env.ts';
 import { busyShare } from './machine.ts';
 import { median } from './median.ts';
+import { sizes } from './model.ts';
 import { startPeer } from './peer.ts';
 import { findPython } from './python.ts';
 import { rollout } from './rollout.ts';
 import { train } from './train.ts';
 
-const rounds = 15;
-const benchmarks: Record<string, () => Promise<Record<string, unknown>>> = {
-  train: () => measure('train', train),
-  rollout: () => measure('rollout', rollout),
+const benchmarks: Record<string, (size: string, rounds: number) => Promise<Record<string, unknown>>> = {
+  train: (size, rounds) => measure('train', size, train(sizes[size]!), rounds),
+  rollout: (size, rounds) => measure('rollout', size, rollout(sizes[size]!), rounds),
   env: measureEnv,
 };
 const names = Object.keys(benchmarks).join(', ');
 
-const help = `Usage: npm run bench -- <name>
+const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>]
 
 Names: ${names}
 
 Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, else .venv/bin/python (npm run interop makes it),
 else python3.
 
-train and rollout: {name, ours, peer, ratio, unit, shape, ...} in tokens per second. ours and peer are medians of ${rounds} rounds
-run by turns with equal numbers of threads. The peer is PyTorch with transformers; without it, peer and ratio are null.
+train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model of so many parameters
+(default 1m). ours and peer are medians of rounds (default 15) run by turns with equal numbers of threads. The peer is PyTorch
+with transformers; without it, peer and ratio are null. rollout also has latency: how long one token and one turn take in the
+first five turns of growing conversations.
 
 env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
 100,000 steps that call a tool and 100,000 that say a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
 0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.`;
 
-const [name, ...rest] = process.argv.slice(2);
-if (name === '--help' || name === '-h') {
-  console.log(help);
-} else if (name === undefined || rest.length > 0 || !Object.hasOwn(benchmarks, name)) {
-  console.error(
-    `${name === undefined ? 'Name a benchmark' : `No benchmark "${[name, ...rest].join(' ')}"`}: one of ${names}.`,
-  );
+const { values, positionals } = parseArgs({
+  options: {
+    size: { type: 'string', default: '1m' },
+    rounds: { type: 'string', default: '15' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+  allowPositionals: true,
+});
+const { size, rounds } = values;
+const [name] = positionals;
+if (values.help) console.log(help);
+else if (name === undefined) refuse(`Name a benchmark: one of ${names}.`);
+else if (positionals.length > 1 || !Object.hasOwn(benchmarks, name))
+  refuse(`No benchmark "${positionals.join(' ')}": one of ${names}.`);
+else if (!Object.hasOwn(sizes, size)) refuse(`No size "${size}": one of ${Object.keys(sizes).join(', ')}.`);
+else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
+else console.log(JSON.stringify(await benchmarks[name]!(size, Number(rounds))));
+
+function refuse(why: string): void {
+  console.error(why);
   process.exitCode = 2;
-} else {
-  console.log(JSON.stringify(await benchmarks[name]!()));
 }
 
-async function measure(name: string, benchmark: Benchmark): Promise<Record<string, unknown>> {
+async function measure(
+  name: string,
+  size: string,
+  benchmark: Benchmark,
+  rounds: number,
+): Promise<Record<string, unknown>> {
   const threads = availableParallelism();
   const python = findPython(['torch', 'transformers']);
   if (!python)
@@ -69,6 +88,7 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
     await delay(200);
   }
   await peer?.close();
+  const details = await work.details?.();
   await work.close();
   const busy = Math.max(busyBefore, await busyShare());
   if (busy > 0.1) {
@@ -81,11 +101,13 @@ async function measure(name: string, benchmark: Benchmark): Promise<Record<strin
   const theirs = peer ? median(rates.peer) : null;
   return {
     name,
+    size,
     ours: Math.round(ours),
     peer: theirs === null ? null : Math.round(theirs),
     ratio: theirs === null ? null : Number((ours / theirs).toFixed(3)),
     unit: 'tokens/s',
     shape: benchmark.shape,
+    ...details,
     threads,
     otherWork: Number(busy.toFixed(2)),
     rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },

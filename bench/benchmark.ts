@@ -13,5 +13,7 @@ export interface Work {
   /** Tokens that one round processes. */
   tokens: number;
   round(): Promise<void>;
+  /** What else to report, measured after all rounds. */
+  details?(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The model and the shapes that both sides of a benchmark run: the demo's. */
+/** The models that both sides of a benchmark run: the demo's, and a larger one. */
 import { createRng } from '@toolenv/core';
 import {
   type Checkpoint,
@@ -10,12 +10,7 @@ import {
   tensor,
 } from '@toolenv/policy';
 
-export const config: Qwen2Config = {
-  vocab_size: 800,
-  hidden_size: 128,
-  intermediate_size: 384,
-  num_hidden_layers: 4,
-  num_attention_heads: 4,
+const common = {
   num_key_value_heads: 2,
   max_position_embeddings: 1024,
   rms_norm_eps: 1e-6,
@@ -23,8 +18,40 @@ export const config: Qwen2Config = {
   tie_word_embeddings: true,
 };
 
+/** By number of parameters. */
+export const sizes: Record<string, Qwen2Config> = {
+  '1m': {
+    ...common,
+    vocab_size: 800,
+    hidden_size: 128,
+    intermediate_size: 384,
+    num_hidden_layers: 4,
+    num_attention_heads: 4,
+  },
+  '15m': {
+    ...common,
+    vocab_size: 4096,
+    hidden_size: 384,
+    intermediate_size: 1152,
+    num_hidden_layers: 8,
+    num_attention_heads: 6,
+  },
+};
+
+/** A configuration as the peers read it. */
+export function modelShape(config: Qwen2Config) {
+  return {
+    vocabulary: config.vocab_size,
+    width: config.hidden_size,
+    inner: config.intermediate_size,
+    layers: config.num_hidden_layers,
+    heads: config.num_attention_heads,
+    keyValueHeads: config.num_key_value_heads,
+  };
+}
+
 /** The model with random weights of standard deviation 0.02. */
-export function randomModel(): Model {
+export function randomModel(config: Qwen2Config): Model {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(1, name);
@@ -44,8 +71,8 @@ export function unsavedCheckpoint({ config, weights }: Model): Checkpoint {
   return { folder: 'bench', config, weights, tokenizer: {}, tokenizerConfig: {}, endTokens: [], files: {} };
 }
 
-/** Random token ids [length]. */
-export function randomTokens(length: number, ...path: (string | number)[]): Int32Array {
+/** Random ids [length] of a vocabulary. */
+export function randomTokens(vocabulary: number, length: number, ...path: (string | number)[]): Int32Array {
   const rng = createRng(2, ...path);
-  return Int32Array.from({ length }, () => rng.int(config.vocab_size));
+  return Int32Array.from({ length }, () => rng.int(vocabulary));
 }
