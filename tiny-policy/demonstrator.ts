@@ -8,7 +8,7 @@ import {
   type SamplingOptions,
 } from '@toolenv/core';
 import type { Entity, QaRecord } from '@toolenv/envs-qa';
-import { type Chat, parseToolCalls, type Turn } from '@toolenv/policy';
+import type { Chat, Turn } from '@toolenv/policy';
 import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
 
@@ -39,7 +39,7 @@ export function demonstrator(chat: Chat, { records, entities }: Knowledge, mix: 
       const action = Int32Array.from([...written, chat.endTokens[0]!]);
       const prompt =
         (episode.turn && chat.continuation(episode.turn, observation)) ?? chat.prompt(observation);
-      const { text, toolCalls } = parseToolCalls(raw);
+      const { text, toolCalls } = chat.parse(raw);
       episode.turn = { observation, prompt, action, text };
       const tokens = { prompt, action, logprobs: new Float32Array(action.length) };
       return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop', tokens };

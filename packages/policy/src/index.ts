@@ -5,7 +5,14 @@ export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { parameterShapes, type Qwen2Config } from './qwen2.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
-export { parseToolCalls } from './tool-call-format.ts';
+export {
+  formatOf,
+  hermesFormat,
+  llamaFormat,
+  mistralFormat,
+  type ParsedTurn,
+  type ToolCallFormat,
+} from './tool-call-formats.ts';
 export { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
 export {
   createPolicy,

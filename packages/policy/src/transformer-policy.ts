@@ -14,7 +14,6 @@ import { onnxRuntime } from './onnx/onnx-runtime.ts';
 import type { Runtime } from './runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler.ts';
 import { beforeStop, completesStop } from './stop-text.ts';
-import { parseToolCalls } from './tool-call-format.ts';
 import { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
 
 export class TransformerPolicy implements Policy {
@@ -54,7 +53,7 @@ export class TransformerPolicy implements Policy {
       ...(episodeId !== undefined && { conversation: episodeId }),
       ...(options.signal && { signal: options.signal }),
     });
-    const { text, toolCalls } = parseToolCalls(beforeStop(decode(tokens), stop));
+    const { text, toolCalls } = this.#chat.parse(beforeStop(this.#chat.written(tokens), stop));
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
     const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
     return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };

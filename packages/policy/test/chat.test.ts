@@ -102,6 +102,41 @@ test('a continuation keeps the sampled tokens, whatever they are, and adds only 
   );
 });
 
+test('of several tokens that end a turn, the one that the template writes counts', () => {
+  const [unused] = chat.encode('<|endoftext|>');
+  expect(unused).not.toBe(end);
+  const several = new Chat({ ...wordCheckpoint(), endTokens: [unused!, end] });
+  const turn = turnOf(observe(question), call);
+  const next = observe(question, call, answer);
+  expect(several.continuation(turn, next)).toEqual(chat.prompt(next));
+  // A turn that ended by the other token keeps it.
+  const other: Turn = { ...turn, action: turn.action.with(-1, unused!) };
+  const prompt = [...several.continuation(other, next)!];
+  const sampled = [...turn.prompt, ...other.action];
+  expect(prompt).toEqual([...sampled, ...chat.prompt(next).subarray(sampled.length)]);
+});
+
+test('marks of tool calls that are special tokens are read, other special tokens are not', () => {
+  const checkpoint = wordCheckpoint();
+  const added = checkpoint.tokenizer.added_tokens as { id: number; content: string }[];
+  const id = 1 + Math.max(...added.map((token) => token.id));
+  const marker = { ...added[0]!, id, content: '[TOOL_CALLS]', special: true };
+  const chat_template =
+    "{{ bos_token }}{{ '[TOOL_CALLS]' }}{{ messages[0].tool_calls[0].id }}{{ eos_token }}";
+  const mistral = new Chat({
+    ...checkpoint,
+    tokenizer: { ...checkpoint.tokenizer, added_tokens: [...added, marker] },
+    tokenizerConfig: { chat_template, bos_token: '<s>', eos_token: { content: '</s>' } },
+  });
+  expect(mistral.render(observe(call))).toBe('<s>[TOOL_CALLS]0000call0</s>');
+  const action = Int32Array.of(...mistral.encode('where'), id, ...mistral.encode('[]'), end);
+  expect(mistral.written(action).replaceAll(' ', '')).toBe('where[TOOL_CALLS][]');
+  expect(mistral.parse('a [TOOL_CALLS][{"name": "b", "arguments": {}}]')).toEqual({
+    text: 'a',
+    toolCalls: [{ id: '000000000', name: 'b', arguments: {} }],
+  });
+});
+
 test('there is no continuation of what the environment rewrote', () => {
   const first = observe(question);
   const turn = turnOf(first, call);

@@ -1,0 +1,155 @@
+/** Tool calls in what a model writes: calls become values, and so does what only looks like one. */
+import type { ToolCall } from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../src/tool-call-formats.ts';
+
+const parseToolCalls = hermesFormat.parse;
+
+test('a turn without a call is text', () => {
+  expect(parseToolCalls(' the answer is 4 < 5 ')).toEqual({ text: 'the answer is 4 < 5', toolCalls: [] });
+});
+
+test('calls are taken out of the text and numbered', () => {
+  const raw =
+    'First. <tool_call>\n{"name": "a", "arguments": {"x": [1]}}\n</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>';
+  expect(parseToolCalls(raw)).toEqual({
+    text: 'First.',
+    toolCalls: [
+      { id: 'call-0', name: 'a', arguments: { x: [1] } },
+      { id: 'call-1', name: 'b', arguments: {} },
+    ],
+  });
+});
+
+test('a last call without its closing tag still counts', () => {
+  expect(parseToolCalls('<tool_call>{"name": "a", "arguments": {}}').toolCalls).toEqual([
+    { id: 'call-0', name: 'a', arguments: {} },
+  ]);
+});
+
+test.each([
+  ['not JSON', 'search(river)', /Not JSON/],
+  ['cut JSON', '{"name": "a", "arguments": {', /Not JSON/],
+  ['nothing', '', /Not JSON/],
+  ['null', 'null', /"name"/],
+  ['an array', '["a"]', /"name"/],
+  ['no name', '{"arguments": {}}', /"name"/],
+  ['a name that is no string', '{"name": 3, "arguments": {}}', /"name"/],
+  ['no arguments', '{"name": "a"}', /"arguments"/],
+  ['arguments in a string', '{"name": "a", "arguments": "{}"}', /"arguments"/],
+  ['arguments in an array', '{"name": "a", "arguments": []}', /"arguments"/],
+])('%s is a parse failure, which keeps the text', (_title, body, failure) => {
+  const raw = `before <tool_call>${body}</tool_call>`;
+  const { text, toolCalls } = parseToolCalls(raw);
+  expect(text).toBe(raw);
+  expect(toolCalls).toEqual([{ parseFailure: expect.stringMatching(failure), text: body }]);
+});
+
+test('a failed call does not hide the next one', () => {
+  const raw = '<tool_call>{</tool_call><tool_call>{"name": "b", "arguments": {}}</tool_call>';
+  const { text, toolCalls } = parseToolCalls(raw);
+  expect(text).toBe('<tool_call>{</tool_call>');
+  expect(toolCalls.map((call) => 'parseFailure' in call)).toEqual([true, false]);
+});
+
+test('any call that is written comes back', () => {
+  const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) });
+  const json = (value: unknown) => JSON.stringify(value).replaceAll('<', '\\u003c');
+  fc.assert(
+    fc.property(fc.array(call, { maxLength: 4 }), (calls) => {
+      const raw = calls.map((one) => `<tool_call>${json(one)}</tool_call>`).join(' and ');
+      const found = parseToolCalls(raw).toolCalls as ToolCall[];
+      expect(found.map(({ name, arguments: args }) => json({ name, arguments: args }))).toEqual(
+        calls.map((one) => json(JSON.parse(JSON.stringify(one)))),
+      );
+      expect(found.map(({ id }) => id)).toEqual(calls.map((_, index) => `call-${index}`));
+    }),
+  );
+});
+
+test.each([
+  ['Hermes', hermesFormat],
+  ['Llama', llamaFormat],
+  ['Mistral', mistralFormat],
+])('whatever is written, parsing %s does not throw', (_, format) => {
+  const marks = ['<tool_call>', '</tool_call>', '<|python_tag|>', '[TOOL_CALLS]', '[ARGS]', ';', '[', ']'];
+  const piece = fc.oneof(fc.string(), fc.constantFrom(...marks, '{"name": "a", "arguments": {}}', '[null]'));
+  fc.assert(fc.property(fc.array(piece), (pieces) => void format.parse(pieces.join(''))));
+});
+
+const args = fc.dictionary(fc.string(), fc.jsonValue());
+const calls = fc.array(fc.record({ name: fc.stringMatching(/^\w+$/), args }), { minLength: 1, maxLength: 4 });
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value));
+
+test.each([
+  [
+    'Llama',
+    llamaFormat,
+    (written: { name: string; args: object }[]) =>
+      written.map(({ name, args }) => JSON.stringify({ name, parameters: args })).join('; '),
+  ],
+  [
+    'Llama, tagged',
+    llamaFormat,
+    (written: { name: string; args: object }[]) =>
+      `<|python_tag|>${written.map(({ name, args }) => JSON.stringify({ name, parameters: args })).join(';')}`,
+  ],
+  [
+    'Mistral, an array',
+    mistralFormat,
+    (written: { name: string; args: object }[]) =>
+      `[TOOL_CALLS]${JSON.stringify(written.map(({ name, args }) => ({ name, arguments: args })))}`,
+  ],
+  [
+    'Mistral, one by one',
+    mistralFormat,
+    (written: { name: string; args: object }[]) =>
+      written.map(({ name, args }) => `[TOOL_CALLS]${name}[ARGS]${JSON.stringify(args)}`).join(''),
+  ],
+])('%s: any calls that are written come back', (_, format, write) => {
+  const marked = /\[TOOL_CALLS\]|\[ARGS\]|<\|python_tag\|>/;
+  fc.assert(
+    fc.property(calls, (written) => {
+      fc.pre(!marked.test(JSON.stringify(written)));
+      const { text, toolCalls } = format.parse(write(written));
+      expect(text).toBe('');
+      expect(toolCalls.map((call) => ('name' in call ? plain([call.name, call.arguments]) : call))).toEqual(
+        written.map(({ name, args }) => plain([name, args])),
+      );
+    }),
+  );
+});
+
+test('an answer is no call', () => {
+  for (const answer of ['42', '{"answer": 42}', '{"parameters": {}}', 'The name is {"name"}.']) {
+    expect(llamaFormat.parse(answer)).toEqual({ text: answer, toolCalls: [] });
+    expect(mistralFormat.parse(answer)).toEqual({ text: answer, toolCalls: [] });
+  }
+});
+
+test('what looks like a call and is none is a failure that keeps the text', () => {
+  const cut = '{"name": "search", "parameters": {"query": "a';
+  expect(llamaFormat.parse(cut)).toEqual({
+    text: cut,
+    toolCalls: [{ parseFailure: expect.stringMatching(/^Not JSON/), text: cut }],
+  });
+  expect(mistralFormat.parse('So: [TOOL_CALLS]{"name": "a"}').toolCalls).toEqual([
+    { parseFailure: 'The calls must be an array.', text: '{"name": "a"}' },
+  ]);
+});
+
+test('ids that Mistral wrote are kept, others are nine digits; a template gets nine letters and digits', () => {
+  const raw =
+    '[TOOL_CALLS][{"name": "a", "arguments": {}, "id": "abcdefghi"}, {"name": "b", "arguments": {}}]';
+  const { toolCalls } = mistralFormat.parse(raw);
+  expect(toolCalls.map((call) => 'id' in call && call.id)).toEqual(['abcdefghi', '000000001']);
+  expect(mistralFormat.templateId!('call-0-0')).toBe('000call00');
+});
+
+test('the chat template tells the format', () => {
+  expect(formatOf("{{ '<tool_call>' }}")).toBe(hermesFormat);
+  expect(formatOf(`{{ '{"name": "' + name + '", "parameters": ' }}`)).toBe(llamaFormat);
+  expect(formatOf("{{ '[TOOL_CALLS]' }}")).toBe(mistralFormat);
+  expect(formatOf('{{ messages }}')).toBe(hermesFormat);
+});
