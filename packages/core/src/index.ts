@@ -61,6 +61,7 @@ export {
   terminated,
   truncated,
 } from './outcome.ts';
+export { type Ahead, playAhead } from './play-ahead.ts';
 export {
   findPlugin,
   type LoadedPlugin,

@@ -14,6 +14,7 @@ export interface GrpoOptions {
   groupSize: number;
   epochs: number;
   miniBatches: number;
+  staleness: number;
   learningRate: number;
   weightDecay: number;
   maxGradNorm: number;
@@ -107,6 +108,11 @@ export const grpoOptions: JsonSchema = {
     groupSize: integer(2, 8, 'episodes of each task, compared with each other'),
     epochs: integer(1, 1, 'times that a rollout is learned from'),
     miniBatches: integer(1, 1, 'optimizer steps of each epoch, each from its share of the rollout'),
+    staleness: integer(
+      0,
+      0,
+      'updates that a rollout may be behind: as many are played ahead, so that slow tools do not hold up learning',
+    ),
     learningRate: number(0, 3e-4, 'of AdamW'),
     weightDecay: number(0, 0, 'of AdamW, on matrices'),
     maxGradNorm: number(0, 1, 'gradients are scaled down to this L2 norm'),

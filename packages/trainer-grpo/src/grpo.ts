@@ -9,10 +9,12 @@ import {
   type Metrics,
   normalisedRewards,
   type OpenEnv,
+  playAhead,
   type Run,
   responseMask,
   resumeCheckpoint,
   rollout,
+  rolloutMetrics,
   saveCheckpoint,
   type TokenValues,
   type TrainEvent,
@@ -27,9 +29,8 @@ import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 import { penalisedRewards } from './kl-penalty.ts';
 import { meanMetrics } from './mean-metrics.ts';
 import { policyLoss } from './policy-loss.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
 import { shuffleRewards } from './shuffled-rewards.ts';
-import { withoutZeroVariance } from './zero-variance.ts';
+import { withoutZeroVariance, zeroVarianceFraction } from './zero-variance.ts';
 
 export const grpo: Trainer<GrpoOptions> = defineTrainer({
   name: 'grpo',
@@ -50,28 +51,33 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
   let step = resumed?.step ?? 0;
 
   try {
-    while (step < steps) {
-      const stepSeed = deriveSeed(seed, 'step', step);
-      const started = performance.now();
-      const { played, compared, attempts } = await playGroups(options, step, stepSeed);
-      const rolledOut = performance.now();
+    const ahead = { from: step, to: steps, ahead: options.staleness, signal };
+    const rollouts = playAhead(ahead, (at, stop) => playGroups({ ...options, signal: stop }, at));
+    for await (const { rollout, staleness } of rollouts) {
+      const { played, compared, attempts, seconds } = rollout;
       yield {
         type: 'rollout',
         step: step + 1,
         metrics: {
-          ...rolloutMetrics(played, (rolledOut - started) / 1000),
+          ...rolloutMetrics(played, seconds),
+          frac_reward_zero_std: zeroVarianceFraction(played),
           ...(options.zeroVariance === 'resample' && { num_gen_batches: attempts }),
         },
         trajectories: played,
       };
       signal?.throwIfAborted();
 
-      const metrics = await update(compared, reference, options, stepSeed);
+      const started = performance.now();
+      const metrics = await update(compared, reference, options, deriveSeed(seed, 'step', step));
       step += 1;
       yield {
         type: 'update',
         step,
-        metrics: { ...metrics, 'time/update': (performance.now() - rolledOut) / 1000 },
+        metrics: {
+          ...metrics,
+          ...(options.staleness > 0 && { staleness }),
+          'time/update': (performance.now() - started) / 1000,
+        },
       };
       if (evaluateEvery > 0 && step % evaluateEvery === 0) {
         yield { type: 'evaluation', step, metrics: await validation(env, options) };
@@ -95,9 +101,11 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
 async function playGroups(
   options: Options,
   step: number,
-  stepSeed: number,
-): Promise<{ played: Trajectory[]; compared: Trajectory[]; attempts: number }> {
+): Promise<{ played: Trajectory[]; compared: Trajectory[]; attempts: number; seconds: number }> {
   const { env, policy, deadline, signal, maxTokens, temperature, questionsPerStep } = options;
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1000;
+  const stepSeed = deriveSeed(options.seed, 'step', step);
   const sampling = { maxTokens, temperature };
   const play = (episodes: EpisodeRequest[]) => {
     const run = { env, policy, sampling, deadline, signal, seed: stepSeed };
@@ -109,7 +117,9 @@ async function playGroups(
   };
 
   const played = await play(drawGroups(env.tasks.train, options, step));
-  if (options.zeroVariance !== 'resample') return { played, compared: scored(played), attempts: 1 };
+  if (options.zeroVariance !== 'resample') {
+    return { played, compared: scored(played), attempts: 1, seconds: seconds() };
+  }
   const compared = withoutZeroVariance(scored(played));
   let attempts = 1;
   for (; attempts <= options.maxResamples; attempts++) {
@@ -119,7 +129,7 @@ async function playGroups(
     for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
     compared.push(...withoutZeroVariance(scored(others)));
   }
-  return { played, compared, attempts };
+  return { played, compared, attempts, seconds: seconds() };
 }
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
@@ -144,8 +154,13 @@ async function update(
   const mask = options.actionMask ? placed.map((row) => row.mask) : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
+  // Weights that changed since a token was sampled make the sampler another policy than the one that learns.
+  const correction =
+    options.mismatchCorrection === 'none' && options.staleness > 0
+      ? 'token_truncate'
+      : options.mismatchCorrection;
   // One update per rollout is strictly on-policy: what was sampled is what the policy says now, and need not be computed.
-  const recomputes = needsEntropy || options.mismatchCorrection !== 'none' || !options.actionMask;
+  const recomputes = needsEntropy || correction !== 'none' || !options.actionMask;
   const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
   const oldLogprobs = before?.logprobs ?? placed.map((row) => row.logprobs);
   const sampledLogprobs = placed.map((row, b) =>
@@ -173,7 +188,7 @@ async function update(
   });
 
   // 4. The loss and its gradient; each optimizer step after the first asks the policy what it says by now.
-  const { mismatchCorrection, maxTokens, maxCompletionLength = maxTokens } = options;
+  const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
   for (const part of splitIntoBatches(learned, epochs, miniBatches, stepSeed)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
@@ -193,7 +208,7 @@ async function update(
         ...options,
         maxLength: maxCompletionLength,
         beta: klIn === 'loss' ? beta : 0,
-        mismatchCorrection: mismatchCorrection === 'none' ? undefined : mismatchCorrection,
+        mismatchCorrection: correction === 'none' ? undefined : correction,
       },
     );
     const gradients = { dLogprobs: loss.dLogprobs, dEntropy: loss.dEntropy };

@@ -12,3 +12,13 @@ export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajec
     return others.length === 0 || others.some(({ reward }) => reward !== first!.reward);
   });
 }
+
+/** Share of the groups in which everything that was scored scored the same. */
+export function zeroVarianceFraction(trajectories: readonly Trajectory[]): number {
+  const rewards = new Map<number, Set<number>>();
+  for (const { group, reward } of trajectories) {
+    if (reward !== null) rewards.set(group, (rewards.get(group) ?? new Set()).add(reward));
+  }
+  const alike = [...rewards.values()].filter(({ size }) => size === 1).length;
+  return rewards.size === 0 ? 0 : alike / rewards.size;
+}

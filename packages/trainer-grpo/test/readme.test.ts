@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { rolloutMetrics } from '@toolenv/core';
 import { algorithms, grpoOptions } from '@toolenv/trainer-grpo';
 import { expect, test } from 'vitest';
 import { policyLoss } from '../src/policy-loss.ts';
-import { rolloutMetrics } from '../src/rollout-metrics.ts';
 import { golden } from './loss-cases.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -50,6 +50,7 @@ test('the table of metrics has every metric of losses and rollouts', () => {
     return Object.keys(policyLoss({ ...golden, entropy }, options).metrics);
   });
   names.push(...Object.keys(rolloutMetrics([], 0)), 'loss', 'grad_norm', 'learned_tokens', 'num_gen_batches');
+  names.push('frac_reward_zero_std', 'staleness');
   for (const name of names) {
     const short = name.replace(/^(sampling\/.*)\/(mean|max)$/, '…/$2');
     expect(readme.includes(`\`${name}\``) || readme.includes(`\`${short}\``), name).toBe(true);
