@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { measureAsync } from './async.ts';
 import type { Benchmark } from './benchmark.ts';
 import { measureEnv } from './env.ts';
 import { busyShare } from './machine.ts';
@@ -16,6 +17,7 @@ const benchmarks: Record<string, (size: string, rounds: number) => Promise<Recor
   train: (size, rounds) => measure('train', size, train(sizes[size]!), rounds),
   rollout: (size, rounds) => measure('rollout', size, rollout(sizes[size]!), rounds),
   env: measureEnv,
+  async: measureAsync,
 };
 const names = Object.keys(benchmarks).join(', ');
 
@@ -33,7 +35,10 @@ first five turns of growing conversations.
 
 env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
 100,000 steps that call a tool and 100,000 that say a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
-0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.`;
+0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.
+
+async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner learns on the demo's task, where a
+search takes 50 to 500 ms, by how many rollouts are played ahead (--staleness 0, 1, 2); ratio is that over the share without latency.`;
 
 const { values, positionals } = parseArgs({
   options: {

@@ -26,6 +26,11 @@ export interface SamplingOptions {
   seed: number;
   /** Names the conversation, so that a policy can keep its key–value cache from turn to turn. */
   episodeId?: string;
+  /**
+   * Milliseconds for which a policy that batches may wait for conversations whose tools are at work, so that equal seeds give equal
+   * bits whatever the tools' timing. Default: as the policy has it.
+   */
+  patience?: number;
   signal?: AbortSignal;
 }
 

@@ -20,6 +20,8 @@ export interface SampleRequest extends Truncation {
   stopsAt?(sampled: readonly number[]): boolean;
   /** Conversations of one name continue each other's cache where the tokens agree. */
   conversation?: string;
+  /** In place of the sampler's own; of several that are at work together, the least counts. */
+  patience?: number;
   signal?: AbortSignal;
 }
 
@@ -158,10 +160,12 @@ export class Sampler {
 
   async #everyoneBack(): Promise<void> {
     if (this.#away.size === 0) return;
+    const working = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
+    const patience = Math.min(...working.map(({ patience = this.#patience }) => patience));
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
-      timer = setTimeout(resolve, this.#patience);
+      timer = setTimeout(resolve, patience);
     });
     clearTimeout(timer);
     this.#away.clear();

@@ -299,3 +299,10 @@ test('an abort is heard while others are awaited', async () => {
   setTimeout(() => controller.abort(new Error('stop')), 20);
   await expect(waiting).rejects.toThrow('stop');
 });
+
+test('a request that has no patience does not wait for others', async () => {
+  const sampler = samplerOf(tinyModel(8), { patience: 60_000 });
+  await sampler.sample(request([1, 2], { conversation: 'away' }));
+  const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', patience: 0 }));
+  expect(tokens.length).toBe(6);
+});
