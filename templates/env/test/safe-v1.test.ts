@@ -55,5 +55,5 @@ test('a mistaken call is told, costs a turn and rules nothing out', async () => 
 });
 
 test('keeps the rules of the toolenv spec', async () => {
-  assertConforms(await checkEnv(safe));
+  await assertConforms(checkEnv(safe));
 }, 60_000);

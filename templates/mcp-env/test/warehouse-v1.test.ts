@@ -34,5 +34,5 @@ test('another answer is not, and what the server refuses is told to the model', 
 
 test('keeps the rules of the toolenv spec', async () => {
   // The server changes nothing, so episodes may share it: a process for each would take its time.
-  assertConforms(await checkEnv(warehouse, { options: { lifetime: 'shared' } }));
+  await assertConforms(checkEnv(warehouse, { options: { lifetime: 'shared' } }));
 }, 60_000);

@@ -33,5 +33,5 @@ test('returns no more than it is asked for, and says when there is nothing', asy
 });
 
 test('keeps the rules of the toolenv spec', async () => {
-  assertConforms(await checkTool(() => createSearch({ documents, topK: 2 })));
+  await assertConforms(checkTool(() => createSearch({ documents, topK: 2 })));
 }, 60_000);
