@@ -1,5 +1,6 @@
 export { Chat, type Turn } from './chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './device.ts';
 export { createModel, type Model, parameterCount } from './model.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { parameterShapes, type Qwen2Config } from './qwen2.ts';

@@ -19,8 +19,11 @@ export class KvCache {
   /** Keys and values of layer l at 2l and 2l + 1. */
   #buffers: Float32Array[];
   #lengths: number[] = [];
+  readonly #leastPast: number;
 
-  constructor(config: Qwen2Config) {
+  /** @param options.neverEmpty A past that is empty is given as masked positions, for runtimes that want no empty tensors. */
+  constructor(config: Qwen2Config, { neverEmpty = false }: { neverEmpty?: boolean } = {}) {
+    this.#leastPast = neverEmpty ? granularity : 0;
     this.#layers = config.num_hidden_layers;
     this.#heads = config.num_key_value_heads;
     this.#size = headWidth(config);
@@ -54,8 +57,8 @@ export class KvCache {
    * least the longest past among them. Slots 0 … n−1 are a view unless most of it would be masked; others are gathered.
    */
   view(slots: readonly number[]): Tensors {
-    this.#reserve(Math.max(...slots) + 1, this.#longest());
-    const rounded = roundUp(Math.max(...slots.map((slot) => this.length(slot))));
+    this.#reserve(Math.max(...slots) + 1, Math.max(this.#leastPast, this.#longest()));
+    const rounded = roundUp(Math.max(this.#leastPast, ...slots.map((slot) => this.length(slot))));
     // Attending to some masked positions is cheaper than copying the cache.
     const leading = this.#capacity <= 2 * rounded && slots.every((slot, index) => slot === index);
     const past = leading ? this.#capacity : rounded;

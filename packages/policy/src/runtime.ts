@@ -25,6 +25,8 @@ export interface Executable {
 
 export interface Runtime {
   readonly name: string;
+  /** Whether inputs without any numbers in them must be avoided. */
+  readonly refusesEmpty?: boolean;
   compile(program: Program, gradients?: GradientRequest): Promise<Executable>;
 }
 

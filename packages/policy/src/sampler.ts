@@ -85,7 +85,7 @@ export class Sampler {
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
     this.#patience = patience;
-    this.#cache = new KvCache(model.config);
+    this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
   }
 
   /**

@@ -9,6 +9,7 @@ import {
 } from '@toolenv/core';
 import { Chat, type Turn } from './chat.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
+import type { Device } from './device.ts';
 import { createModel, type Model } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
 import type { Runtime } from './runtime.ts';
@@ -71,7 +72,10 @@ export class TransformerPolicy implements Policy {
 }
 
 export interface PolicyOptions {
+  /** Default: ONNX Runtime on `device`. */
   runtime?: Runtime;
+  /** Default `cpu`. */
+  device?: Device;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -90,7 +94,7 @@ export async function loadPolicy(folder: string, options: PolicyOptions = {}): P
 }
 
 export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}): LoadedPolicy {
-  const { runtime = onnxRuntime() } = options;
+  const { runtime = onnxRuntime({ device: options.device }) } = options;
   const chat = new Chat(checkpoint);
   const model = createModel(checkpoint.config, checkpoint.weights);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };

@@ -1,5 +1,7 @@
 /** Runs programs on ONNX Runtime. */
+import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
+import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
 import {
   type Executable,
@@ -15,21 +17,32 @@ import { OnnxOps } from './onnx-ops.ts';
 export interface OnnxRuntimeOptions {
   /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
   threads?: number;
+  /** Default `cpu`. What a device cannot compute, the CPU does. */
+  device?: Device;
 }
 
-export function onnxRuntime({ threads }: OnnxRuntimeOptions = {}): Runtime {
+/** @throws ToolEnvError `usage.device`, here or when a program is compiled, for a device that cannot be used. */
+export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptions = {}): Runtime {
+  const device = chooseDevice(asked);
   const sessionOptions: InferenceSession.SessionOptions = {
-    executionProviders: ['cpu'],
+    executionProviders: device === 'cpu' ? ['cpu'] : [device, 'cpu'],
     graphOptimizationLevel: 'all',
     ...(threads !== undefined && { intraOpNumThreads: threads }),
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
   return {
-    name: 'onnxruntime-cpu',
+    name: `onnxruntime-${device}`,
+    // The WebGPU provider of 1.30 crashes the process on an empty tensor.
+    refusesEmpty: device !== 'cpu',
     async compile(program: Program, request?: GradientRequest): Promise<Executable> {
       const { model, inputs } = buildModel(program, request);
-      const session = await Sessions.create(model, sessionOptions);
+      const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {
+        if (device === 'cpu') throw error;
+        const why = messageOf(error).trim().replaceAll(/\s+/g, ' ');
+        const message = `Device ${device} cannot be used (${why}): choose another, as cpu.`;
+        throw new ToolEnvError('usage.device', message, { cause: error });
+      });
       return {
         inputs,
         async run(given) {
