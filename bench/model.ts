@@ -4,14 +4,15 @@ import {
   type Checkpoint,
   createModel,
   type Model,
+  type ModelConfig,
   parameterShapes,
-  type Qwen2Config,
   type Tensors,
   tensor,
 } from '@toolenv/policy';
 
 const common = {
   num_key_value_heads: 2,
+  model_type: 'qwen2' as const,
   max_position_embeddings: 1024,
   rms_norm_eps: 1e-6,
   rope_theta: 10_000,
@@ -19,7 +20,7 @@ const common = {
 };
 
 /** By number of parameters. */
-export const sizes: Record<string, Qwen2Config> = {
+export const sizes: Record<string, ModelConfig> = {
   '1m': {
     ...common,
     vocab_size: 800,
@@ -39,7 +40,7 @@ export const sizes: Record<string, Qwen2Config> = {
 };
 
 /** A configuration as the peers read it. */
-export function modelShape(config: Qwen2Config) {
+export function modelShape(config: ModelConfig) {
   return {
     vocabulary: config.vocab_size,
     width: config.hidden_size,
@@ -51,7 +52,7 @@ export function modelShape(config: Qwen2Config) {
 }
 
 /** The model with random weights of standard deviation 0.02. */
-export function randomModel(config: Qwen2Config): Model {
+export function randomModel(config: ModelConfig): Model {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(1, name);

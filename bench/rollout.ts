@@ -1,10 +1,10 @@
 /** Rollout: sampling at temperature 1 for many sequences at once, no end token. */
-import { onnxRuntime, type Qwen2Config, Sampler } from '@toolenv/policy';
+import { type ModelConfig, onnxRuntime, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens } from './model.ts';
 import { turnLatency } from './turn-latency.ts';
 
-export function rollout(config: Qwen2Config): Benchmark {
+export function rollout(config: ModelConfig): Benchmark {
   const shape = { sequences: 64, prompt: 32, newTokens: 128, ...modelShape(config) };
   return {
     shape,

@@ -1,9 +1,9 @@
 /** Training: forward, backward, gradient clipping and AdamW on a batch of full rows, with a loss on every token. */
-import { onnxRuntime, type Qwen2Config, TransformerLearner } from '@toolenv/policy';
+import { type ModelConfig, onnxRuntime, TransformerLearner } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens, unsavedCheckpoint } from './model.ts';
 
-export function train(config: Qwen2Config): Benchmark {
+export function train(config: ModelConfig): Benchmark {
   const shape = { rows: 16, length: 192, steps: 5, ...modelShape(config) };
   return {
     shape,

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
-import { loadPolicy, type Qwen2Config, writeCheckpoint } from '@toolenv/policy';
+import { loadPolicy, type ModelConfig, writeCheckpoint } from '@toolenv/policy';
 import { initialWeights } from '../tiny-policy/initial-weights.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
@@ -48,7 +48,8 @@ async function writeRandom(folder: string): Promise<string> {
     'river',
     'rise',
   ]);
-  const config: Qwen2Config = {
+  const config: ModelConfig = {
+    model_type: 'qwen2',
     vocab_size: vocabularySize,
     hidden_size: 64,
     intermediate_size: 96,
@@ -63,7 +64,6 @@ async function writeRandom(folder: string): Promise<string> {
   const files = {
     'config.json': JSON.stringify({
       architectures: ['Qwen2ForCausalLM'],
-      model_type: 'qwen2',
       hidden_act: 'silu',
       ...config,
       eos_token_id: endOfTurn,

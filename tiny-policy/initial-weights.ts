@@ -1,8 +1,8 @@
 /** Random weights to begin with: normal with standard deviation 0.02, norms at one, biases at zero (as in Qwen2). */
 import { createRng } from '@toolenv/core';
-import { parameterShapes, type Qwen2Config, type Tensors, tensor } from '@toolenv/policy';
+import { type ModelConfig, parameterShapes, type Tensors, tensor } from '@toolenv/policy';
 
-export function initialWeights(config: Qwen2Config, seed: number): Tensors {
+export function initialWeights(config: ModelConfig, seed: number): Tensors {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(seed, name);

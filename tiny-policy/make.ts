@@ -12,8 +12,8 @@ import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
 import {
   createPolicy,
   type LoadedPolicy,
+  type ModelConfig,
   parameterCount,
-  type Qwen2Config,
   writeCheckpoint,
 } from '@toolenv/policy';
 import { comparisonExercises } from './comparison-exercises.ts';
@@ -54,7 +54,7 @@ const work = args.work ?? join('runs', 'tiny-policy', recipeName);
 
 const names = worldVocabulary().filter((word) => /^[A-Z][a-z]{3}/.test(word));
 const tokenizer = buildTokenizer([...worldVocabulary(), ...(await fixedWords())]);
-const config: Qwen2Config & Record<string, unknown> = {
+const config: ModelConfig & Record<string, unknown> = {
   architectures: ['Qwen2ForCausalLM'],
   model_type: 'qwen2',
   torch_dtype: 'float32',

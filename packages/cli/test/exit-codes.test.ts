@@ -18,7 +18,15 @@ beforeAll(async () => {
 async function truncatedCheckpoint(): Promise<string> {
   const checkpoint = join(folder, 'truncated');
   await mkdir(checkpoint);
-  const config = { model_type: 'qwen2', eos_token_id: 0, vocab_size: 8, hidden_size: 8 };
+  const tiny = {
+    vocab_size: 8,
+    hidden_size: 8,
+    intermediate_size: 8,
+    max_position_embeddings: 8,
+    rms_norm_eps: 1e-6,
+  };
+  const layers = { num_hidden_layers: 1, num_attention_heads: 1, num_key_value_heads: 1 };
+  const config = { model_type: 'qwen2', eos_token_id: 0, ...tiny, ...layers };
   for (const [name, json] of Object.entries({ config, tokenizer: {}, tokenizer_config: {} })) {
     await writeFile(join(checkpoint, `${name}.json`), JSON.stringify(json));
   }

@@ -1,8 +1,8 @@
 /** The sampling program: new tokens attend to a cache and to themselves; a distribution comes out for each row's last token. */
 
+import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
+import { headWidth, type ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
-import type { Attention } from './qwen2.ts';
-import { groupQueries, headWidth, logits, type Qwen2Config, qwen2 } from './qwen2.ts';
 
 /**
  * For S new tokens of each row, S a number or unknown; one token needs neither mask nor last. Inputs: tokens and positions
@@ -10,11 +10,11 @@ import { groupQueries, headWidth, logits, type Qwen2Config, qwen2 } from './qwen
  * `past.<layer>.key|value` [B, key-value heads, P, head width], inverseTemperature [B, 1]. Outputs:
  * probabilities [B, vocabulary] and `new.<layer>.key|value` [B, key-value heads, S, head width].
  */
-export function samplingProgram<T>(ops: Ops<T>, config: Qwen2Config, time: 1 | 'S'): Record<string, T> {
+export function samplingProgram<T>(ops: Ops<T>, config: ModelConfig, time: 1 | 'S'): Record<string, T> {
   const tokens = ops.input('tokens', 'int32', ['B', time]);
   const positions = ops.input('positions', 'int32', ['B', time]);
   const outputs: Record<string, T> = {};
-  const hidden = qwen2(ops, config, tokens, positions, cachedAttention(ops, config, time, outputs));
+  const hidden = decoder(ops, config, tokens, positions, cachedAttention(ops, config, time, outputs));
   const lastHidden =
     time === 1
       ? ops.reshape(hidden, ['B', config.hidden_size])
@@ -26,7 +26,7 @@ export function samplingProgram<T>(ops: Ops<T>, config: Qwen2Config, time: 1 | '
 
 function cachedAttention<T>(
   ops: Ops<T>,
-  config: Qwen2Config,
+  config: ModelConfig,
   time: 1 | 'S',
   outputs: Record<string, T>,
 ): Attention<T> {

@@ -2,13 +2,14 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { parameterShapes, type Qwen2Config } from './qwen2.ts';
+import { parameterShapes } from './decoder.ts';
+import { type ModelConfig, readModelConfig } from './model-config.ts';
 import type { Tensors } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
 export interface Checkpoint {
   folder: string;
-  config: Qwen2Config;
+  config: ModelConfig;
   weights: Tensors;
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
@@ -41,7 +42,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const files: Record<string, string> = {};
   for (const name of copied)
     if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
-  const config = readConfig(folder, parse(folder, files, 'config.json'));
+  const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
@@ -61,7 +62,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
 }
 
 /** The weights of a folder, checked against the configuration. */
-export async function readWeights(folder: string, config: Qwen2Config): Promise<Tensors> {
+export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {
   const { tensors } = await readTensors(join(folder, weightsFile), parameterShapes(config));
   return tensors;
 }
@@ -91,23 +92,4 @@ function parse(folder: string, files: Record<string, string>, name: string): Rec
     const message = `${join(folder, name)} is not JSON (${messageOf(error)}): copy it again.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message);
   }
-}
-
-/** A config.json as older and newer versions of transformers write it. */
-function readConfig(folder: string, config: Record<string, unknown>): Qwen2Config & Record<string, unknown> {
-  const refuse = (what: string) => {
-    throw new ToolEnvError('usage.checkpoint_unsupported', `${join(folder, 'config.json')}: ${what}.`);
-  };
-  // transformers 5 moved rope_theta and rope_scaling into rope_parameters.
-  const { rope_type: ropeType = 'default', ...rope } = (config.rope_parameters ?? {}) as Record<
-    string,
-    unknown
-  >;
-  if (config.model_type !== 'qwen2')
-    refuse(`model_type "${config.model_type}" is not supported; use a qwen2 checkpoint`);
-  if (config.rope_scaling || ropeType !== 'default') refuse('rope_scaling is not supported');
-  if (config.use_sliding_window) refuse('sliding-window attention is not supported');
-  const theta = config.rope_theta ?? rope.rope_theta ?? 10_000;
-  return { tie_word_embeddings: false, ...config, rope_theta: theta } as Qwen2Config &
-    Record<string, unknown>;
 }

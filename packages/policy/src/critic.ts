@@ -1,10 +1,11 @@
 /** The critic of a learner: what it expects of the state before each action token, on the policy's trunk or its own. */
 import { join } from 'node:path';
 import { type CriticOptions, ToolEnvError } from '@toolenv/core';
+import { parameterShapes } from './decoder.ts';
 import type { Model } from './model.ts';
+import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import { ParameterGroup, type Shapes } from './parameter-group.ts';
-import { parameterShapes, type Qwen2Config } from './qwen2.ts';
 import { type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
@@ -34,7 +35,7 @@ export function createCritic(kind: Critic['kind'], runtime: Runtime, { config, w
 }
 
 /** Values [M] of hidden states [M, width]. */
-export function valueHead<T>(ops: Ops<T>, config: Qwen2Config, hidden: T): T {
+export function valueHead<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   const shapes = headShapes(config);
   const input = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
   return ops.reshape(ops.linear(hidden, input(headNames.weight), input(headNames.bias)), ['M']);
@@ -68,14 +69,14 @@ export async function readCritic(
   };
 }
 
-function headShapes({ hidden_size: width }: Qwen2Config): Shapes {
+function headShapes({ hidden_size: width }: ModelConfig): Shapes {
   return new Map<string, readonly number[]>([
     [headNames.weight, [1, width]],
     [headNames.bias, [1]],
   ]);
 }
 
-function trunkShapes(config: Qwen2Config): Shapes {
+function trunkShapes(config: ModelConfig): Shapes {
   return new Map([...parameterShapes(config)].filter(([name]) => name !== 'lm_head.weight'));
 }
 

@@ -1,9 +1,10 @@
 export { Chat, type Turn } from './chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+export { parameterShapes } from './decoder.ts';
 export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './device.ts';
 export { createModel, type Model, parameterCount } from './model.ts';
+export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
-export { parameterShapes, type Qwen2Config } from './qwen2.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
 export {

@@ -1,6 +1,5 @@
 /** The key–value cache of the sampler: one slot per conversation, kept outside the graph. */
-import type { Qwen2Config } from './qwen2.ts';
-import { headWidth } from './qwen2.ts';
+import { headWidth, type ModelConfig } from './model-config.ts';
 import { type Tensors, tensor } from './runtime.ts';
 
 /** Positions are reserved in steps of this many. */
@@ -22,7 +21,7 @@ export class KvCache {
   readonly #leastPast: number;
 
   /** @param options.neverEmpty A past that is empty is given as masked positions, for runtimes that want no empty tensors. */
-  constructor(config: Qwen2Config, { neverEmpty = false }: { neverEmpty?: boolean } = {}) {
+  constructor(config: ModelConfig, { neverEmpty = false }: { neverEmpty?: boolean } = {}) {
     this.#leastPast = neverEmpty ? granularity : 0;
     this.#layers = config.num_hidden_layers;
     this.#heads = config.num_key_value_heads;

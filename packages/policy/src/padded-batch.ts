@@ -1,6 +1,6 @@
 /** Ragged rows as padded batches within a token budget, and their per-token results back again. */
 import type { Rows, TokenRow } from '@toolenv/core';
-import { attentionBlocks } from './qwen2.ts';
+import { attentionBlocks } from './decoder.ts';
 import { type Tensors, tensor } from './runtime.ts';
 
 /** Rows that run together, padded on the right to the longest. */

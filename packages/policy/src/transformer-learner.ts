@@ -14,11 +14,12 @@ import {
 import type { Checkpoint } from './checkpoint.ts';
 import { readWeights, writeCheckpoint } from './checkpoint.ts';
 import { type Critic, createCritic, readCritic, valueHead, writeCritic } from './critic.ts';
+import { decoder, logits, parameterShapes, selfAttention } from './decoder.ts';
 import type { Model } from './model.ts';
+import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { ParameterGroup } from './parameter-group.ts';
-import { logits, parameterShapes, type Qwen2Config, qwen2, selfAttention } from './qwen2.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
@@ -216,19 +217,19 @@ function cotangents(given: Record<string, Rows | undefined>, { slots }: PaddedBa
 }
 
 /** Hidden states [M, width] at the positions before the action tokens. */
-function actionStates<T>(ops: Ops<T>, config: Qwen2Config): T {
+function actionStates<T>(ops: Ops<T>, config: ModelConfig): T {
   const tokens = ops.input('tokens', 'int32', ['B', 'T']);
   const positions = ops.input('positions', 'int32', ['B', 'T']);
   const mask = ops.input('mask', 'float32', ['T', 'T']);
   const where = ops.input('where', 'int32', ['M']);
-  const hidden = qwen2(ops, config, tokens, positions, selfAttention(ops, config, mask));
+  const hidden = decoder(ops, config, tokens, positions, selfAttention(ops, config, mask));
   return ops.gatherRows(hidden, where);
 }
 
 /** logprobs [M], entropy [M] and values [M] of the action tokens; the vocabulary is only computed at those. */
 function tokenOutputs<T>(
   ops: Ops<T>,
-  config: Qwen2Config,
+  config: ModelConfig,
   withValues: boolean,
 ): { logprobs: T; entropy: T; values?: T } {
   const states = actionStates(ops, config);
@@ -241,7 +242,7 @@ function tokenOutputs<T>(
 }
 
 /** Values [M] of a critic with a trunk of its own. */
-function separateValues<T>(ops: Ops<T>, config: Qwen2Config): T {
+function separateValues<T>(ops: Ops<T>, config: ModelConfig): T {
   return valueHead(ops, config, actionStates(ops, config));
 }
 

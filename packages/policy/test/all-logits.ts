@@ -1,7 +1,8 @@
 /** Logits at every position of one sequence, computed plainly: what the sampler and the learner are held against. */
+
+import { attentionBlocks, decoder, logits, selfAttention } from '../src/decoder.ts';
 import type { Model } from '../src/model.ts';
 import { causalMask } from '../src/padded-batch.ts';
-import { attentionBlocks, logits, qwen2, selfAttention } from '../src/qwen2.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 
 export class AllLogits {
@@ -14,7 +15,7 @@ export class AllLogits {
       const tokens = ops.input('tokens', 'int32', ['B', 'T']);
       const positions = ops.input('positions', 'int32', ['B', 'T']);
       const attention = selfAttention(ops, model.config, ops.input('mask', 'float32', ['T', 'T']));
-      const hidden = qwen2(ops, model.config, tokens, positions, attention);
+      const hidden = decoder(ops, model.config, tokens, positions, attention);
       return { logits: logits(ops, model.config, hidden) };
     });
   }

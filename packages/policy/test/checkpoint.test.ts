@@ -56,9 +56,11 @@ test('chat_template.jinja and generation_config.json override', async () => {
 });
 
 test.each([
-  ['model_type', 'llama', /model_type "llama".*qwen2/],
-  ['rope_scaling', { type: 'yarn' }, /rope_scaling/],
-  ['rope_parameters', { rope_type: 'yarn' }, /rope_scaling/],
+  ['model_type', 'gemma3', /model_type "gemma3".*qwen2, qwen3, llama, mistral/],
+  ['rope_scaling', { type: 'dynamic', factor: 2 }, /rope_scaling.*"dynamic"/],
+  ['rope_parameters', { rope_type: 'longrope' }, /rope_scaling.*"longrope"/],
+  ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
+  ['hidden_act', 'gelu', /hidden_act "gelu"/],
   ['use_sliding_window', true, /sliding-window/],
 ])('a configuration with %s = %j is refused', async (key, value, message) => {
   await folderWith(async (folder) => {

@@ -5,7 +5,7 @@ import type { AdamW, TokenBatch } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { readWeights } from '../src/checkpoint.ts';
 import { createModel, type Model } from '../src/model.ts';
-import type { Qwen2Config } from '../src/qwen2.ts';
+import type { ModelConfig } from '../src/model-config.ts';
 import type { Tensors } from '../src/runtime.ts';
 import { readSafetensors } from '../src/safetensors.ts';
 import { AllLogits } from './all-logits.ts';
@@ -37,7 +37,7 @@ const batch: TokenBatch = {
 const dLogprobs = golden.dLogprobs.map((row) => Float32Array.from(row));
 
 async function openModel(): Promise<Model> {
-  const full: Qwen2Config = { ...config, ...rope };
+  const full: ModelConfig = { ...config, ...rope };
   return createModel(full, await readWeights(join(folder, 'checkpoint'), full));
 }
 

@@ -4,16 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Checkpoint } from '../src/checkpoint.ts';
+import { parameterShapes } from '../src/decoder.ts';
 import { createModel, type Model } from '../src/model.ts';
+import type { ModelConfig } from '../src/model-config.ts';
 import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import { parameterShapes, type Qwen2Config } from '../src/qwen2.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 import { readSafetensors } from '../src/safetensors.ts';
 import { type LearnerOptions, TransformerLearner } from '../src/transformer-learner.ts';
 
 export const runtime: Runtime = onnxRuntime({ threads: 1 });
 
-export const tinyConfig: Qwen2Config = {
+export const tinyConfig: ModelConfig = {
+  model_type: 'qwen2',
   vocab_size: 29,
   hidden_size: 16,
   intermediate_size: 24,
@@ -27,7 +29,7 @@ export const tinyConfig: Qwen2Config = {
 };
 
 /** Weights large enough that no distribution is flat. */
-export function randomWeights(config: Qwen2Config, seed: number): Tensors {
+export function randomWeights(config: ModelConfig, seed: number): Tensors {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(seed, name);

@@ -2,10 +2,10 @@
 
 import { buildTokenizer } from '../../../tiny-policy/tokenizer.ts';
 import type { Checkpoint } from '../src/checkpoint.ts';
-import type { Qwen2Config } from '../src/qwen2.ts';
+import type { ModelConfig } from '../src/model-config.ts';
 import { randomWeights, tinyConfig } from './tiny-model.ts';
 
-export function wordCheckpoint(overrides: Partial<Qwen2Config> = {}): Checkpoint {
+export function wordCheckpoint(overrides: Partial<ModelConfig> = {}): Checkpoint {
   const { tokenizer, tokenizerConfig, vocabularySize, endOfTurn } = buildTokenizer([
     'where',
     'is',
@@ -16,7 +16,7 @@ export function wordCheckpoint(overrides: Partial<Qwen2Config> = {}): Checkpoint
   ]);
   const config = { ...tinyConfig, vocab_size: vocabularySize, max_position_embeddings: 160, ...overrides };
   const files = {
-    'config.json': JSON.stringify({ model_type: 'qwen2', ...config, eos_token_id: endOfTurn }),
+    'config.json': JSON.stringify({ ...config, eos_token_id: endOfTurn }),
     'tokenizer.json': JSON.stringify(tokenizer),
     'tokenizer_config.json': JSON.stringify(tokenizerConfig),
   };

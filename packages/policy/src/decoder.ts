@@ -1,0 +1,148 @@
+/**
+ * The decoder of Llama (arXiv 2302.13971) and its relatives over Ops: RMSNorm, rotary positions, grouped-query attention,
+ * SwiGLU. Qwen2 (arXiv 2407.10671) has biases, Qwen3 (arXiv 2505.09388) normalises queries and keys.
+ */
+import { headWidth, type ModelConfig } from './model-config.ts';
+import type { Dim, Ops } from './ops.ts';
+
+/** Parameter names as in Hugging Face checkpoints, with their shapes. What an architecture has and others lack is here. */
+export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
+  const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary, model_type: type } = config;
+  const queryWidth = headWidth(config) * config.num_attention_heads;
+  const keyValueWidth = headWidth(config) * config.num_key_value_heads;
+  const attentionBias = config.attention_bias === true && (type === 'llama' || type === 'qwen3');
+  const mlpBias = config.mlp_bias === true && type === 'llama';
+  const shapes = new Map<string, readonly number[]>([['model.embed_tokens.weight', [vocabulary, width]]]);
+  const addLinear = (name: string, to: number, from: number, bias: boolean) => {
+    shapes.set(`${name}.weight`, [to, from]);
+    if (bias) shapes.set(`${name}.bias`, [to]);
+  };
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    const prefix = `model.layers.${layer}.`;
+    shapes.set(`${prefix}input_layernorm.weight`, [width]);
+    addLinear(`${prefix}self_attn.q_proj`, queryWidth, width, attentionBias || type === 'qwen2');
+    addLinear(`${prefix}self_attn.k_proj`, keyValueWidth, width, attentionBias || type === 'qwen2');
+    addLinear(`${prefix}self_attn.v_proj`, keyValueWidth, width, attentionBias || type === 'qwen2');
+    if (type === 'qwen3') {
+      shapes.set(`${prefix}self_attn.q_norm.weight`, [headWidth(config)]);
+      shapes.set(`${prefix}self_attn.k_norm.weight`, [headWidth(config)]);
+    }
+    addLinear(`${prefix}self_attn.o_proj`, width, queryWidth, attentionBias);
+    shapes.set(`${prefix}post_attention_layernorm.weight`, [width]);
+    addLinear(`${prefix}mlp.gate_proj`, inner, width, mlpBias);
+    addLinear(`${prefix}mlp.up_proj`, inner, width, mlpBias);
+    addLinear(`${prefix}mlp.down_proj`, width, inner, mlpBias);
+  }
+  shapes.set('model.norm.weight', [width]);
+  if (!config.tie_word_embeddings) shapes.set('lm_head.weight', [vocabulary, width]);
+  return shapes;
+}
+
+/**
+ * How queries meet keys and values: queries [B, heads, T, D] after rotation, keys and values [B, key-value heads, T, D]
+ * → [B, heads, T, D]. Training attends within the batch, sampling to a cache as well.
+ */
+export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
+
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
+export function decoder<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  tokens: T,
+  positions: T,
+  attention: Attention<T>,
+): T {
+  const { hidden_size: width, num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
+  const { weight, linear, has } = parameters(ops, config);
+  const size = headWidth(config);
+  const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
+  const cos = ops.input('rotary.cos', 'float32', table);
+  const sin = ops.input('rotary.sin', 'float32', table);
+  const [batch, time] = ops.shapeOf(tokens) as [Dim, Dim];
+  const norm = (x: T, name: string) => ops.rmsNorm(x, weight(`${name}.weight`), config.rms_norm_eps);
+
+  let hidden = ops.reshape(ops.gatherRows(weight('model.embed_tokens.weight'), tokens), ['N', width]);
+  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
+    const at = `model.layers.${layer}`;
+    /** [N, heads · D] → [B, heads, T, D]. */
+    const split = (x: T, count: number, normName: string) => {
+      const perHead = ops.reshape(x, [batch, time, count, size]);
+      return ops.transpose(has(`${normName}.weight`) ? norm(perHead, normName) : perHead, [0, 2, 1, 3]);
+    };
+    const normed = norm(hidden, `${at}.input_layernorm`);
+    const project = (part: 'q' | 'k' | 'v', count: number) =>
+      split(linear(normed, `${at}.self_attn.${part}_proj`), count, `${at}.self_attn.${part}_norm`);
+    const queries = ops.rotary(project('q', heads), positions, cos, sin);
+    const keys = ops.rotary(project('k', keyValueHeads), positions, cos, sin);
+    const values = project('v', keyValueHeads);
+    const mixed = ops.transpose(attention(layer, queries, keys, values), [0, 2, 1, 3]);
+    const merged = ops.reshape(mixed, ['N', heads * size]);
+    hidden = ops.add(hidden, linear(merged, `${at}.self_attn.o_proj`));
+
+    const inner = norm(hidden, `${at}.post_attention_layernorm`);
+    const gate = ops.silu(linear(inner, `${at}.mlp.gate_proj`));
+    const up = linear(inner, `${at}.mlp.up_proj`);
+    hidden = ops.add(hidden, linear(ops.mul(gate, up), `${at}.mlp.down_proj`));
+  }
+  return norm(hidden, 'model.norm');
+}
+
+/** Logits [M, vocabulary] of hidden states [M, width]. */
+export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
+  const head = config.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
+  return ops.linear(hidden, parameters(ops, config).weight(head));
+}
+
+/** The length of a padded batch must be a multiple of this. */
+export const attentionBlocks = 4;
+
+/**
+ * Causal attention within one padded batch: `mask` [T, T] is added to the scores. Queries go in blocks, each to the keys up
+ * to its own end: three eighths of the scores, which the mask would cancel, are never computed.
+ */
+export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Attention<T> {
+  const groupSize = config.num_attention_heads / config.num_key_value_heads;
+  const scale = 1 / Math.sqrt(headWidth(config));
+  const upTo = (whole: T, blocks: readonly T[], index: number, axis: number) =>
+    index === blocks.length - 1 ? whole : ops.concat(blocks.slice(0, index + 1), axis);
+  const masks = ops.split(mask, 0, attentionBlocks).map((rows, index) => {
+    const seen = upTo(rows, ops.split(rows, 1, attentionBlocks), index, 1);
+    return ops.concat(Array(groupSize).fill(seen), 0);
+  });
+  return (_layer, queries, keys, values) => {
+    const keyBlocks = ops.split(keys, 2, attentionBlocks);
+    const valueBlocks = ops.split(values, 2, attentionBlocks);
+    const mixed = ops.split(queries, 2, attentionBlocks).map((block, index) => {
+      const seenKeys = upTo(keys, keyBlocks, index, 2);
+      const seenValues = upTo(values, valueBlocks, index, 2);
+      const grouped = groupQueries(ops, config, block);
+      return ops.reshape(
+        ops.attention(grouped, seenKeys, seenValues, masks[index]!, scale),
+        ops.shapeOf(block),
+      );
+    });
+    return ops.concat(mixed, 2);
+  };
+}
+
+/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys need no repeating. */
+export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
+  const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
+  const groupSize = heads / config.num_key_value_heads;
+  const merged = typeof time === 'number' ? groupSize * time : groupedTime(time, groupSize);
+  return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
+}
+
+/** The name under which {@link Ops.concat} knows `groupSize` masks of `time` rows. */
+function groupedTime(time: string, groupSize: number): Dim {
+  return groupSize === 1 ? time : Array.from({ length: groupSize }, () => time).join('+');
+}
+
+function parameters<T>(ops: Ops<T>, config: ModelConfig) {
+  const shapes = parameterShapes(config);
+  const has = (name: string) => shapes.has(name);
+  const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
+  const linear = (x: T, name: string) =>
+    ops.linear(x, weight(`${name}.weight`), has(`${name}.bias`) ? weight(`${name}.bias`) : undefined);
+  return { has, weight, linear };
+}

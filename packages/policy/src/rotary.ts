@@ -1,0 +1,81 @@
+/** Rotary position embedding (arXiv 2104.09864): the angle of each position, with the scalings that lengthen contexts. */
+import { headWidth, type ModelConfig } from './model-config.ts';
+import type { RopeScaling } from './rope-scaling.ts';
+
+/** The rotary tables [max_position_embeddings, head width / 2]: cos and sin of position · frequency. */
+export function rotaryTables(config: ModelConfig): {
+  cos: Float32Array;
+  sin: Float32Array;
+  dims: [number, number];
+} {
+  const frequencies = scaledFrequencies(config);
+  const amplitude = attentionFactor(config);
+  const dims: [number, number] = [config.max_position_embeddings, frequencies.length];
+  const cos = new Float32Array(dims[0] * dims[1]);
+  const sin = new Float32Array(dims[0] * dims[1]);
+  for (let position = 0; position < dims[0]; position++) {
+    for (const [i, frequency] of frequencies.entries()) {
+      // Hugging Face computes the angle in float32.
+      const angle = Math.fround(position * frequency);
+      cos[position * dims[1] + i] = Math.cos(angle) * amplitude;
+      sin[position * dims[1] + i] = Math.sin(angle) * amplitude;
+    }
+  }
+  return { cos, sin, dims };
+}
+
+/** Radians per position, [head width / 2], in float32: theta^(−2i / head width), scaled. */
+function scaledFrequencies(config: ModelConfig): Float32Array {
+  const half = headWidth(config) / 2;
+  const { rope_theta: theta, rope_scaling: scaling } = config;
+  const frequencies = Float32Array.from({ length: half }, (_, i) => 1 / Math.fround(theta ** (i / half)));
+  if (scaling?.rope_type === 'linear') return frequencies.map((frequency) => frequency / scaling.factor);
+  if (scaling?.rope_type === 'llama3')
+    return frequencies.map((frequency) =>
+      interpolate(frequency, scaling.factor, keptOfLlama3(frequency, scaling)),
+    );
+  if (scaling?.rope_type === 'yarn')
+    return frequencies.map((frequency, i) =>
+      interpolate(frequency, scaling.factor, keptOfYarn(i, config, scaling)),
+    );
+  return frequencies;
+}
+
+/** `kept` 1 leaves the frequency, 0 divides it by the factor. */
+function interpolate(frequency: number, factor: number, kept: number): number {
+  return kept * frequency + ((1 - kept) * frequency) / factor;
+}
+
+/** Llama 3.1: waves that turn often within the original context stay, those longer than it are stretched. */
+function keptOfLlama3(frequency: number, scaling: RopeScaling & { rope_type: 'llama3' }): number {
+  const { low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: context } = scaling;
+  const turns = (context * frequency) / (2 * Math.PI);
+  return clamp((turns - low) / (high - low));
+}
+
+/** YaRN (arXiv 2309.00071): a ramp over the pairs between those that turn beta_fast and beta_slow times. */
+function keptOfYarn(pair: number, config: ModelConfig, scaling: RopeScaling & { rope_type: 'yarn' }): number {
+  const width = headWidth(config);
+  const {
+    beta_fast: fast = 32,
+    beta_slow: slow = 1,
+    truncate = true,
+    original_max_position_embeddings: context = config.max_position_embeddings,
+  } = scaling;
+  const pairThatTurns = (times: number) =>
+    (width * Math.log(context / (times * 2 * Math.PI))) / (2 * Math.log(config.rope_theta));
+  const first = truncate ? Math.floor(pairThatTurns(fast)) : pairThatTurns(fast);
+  const last = truncate ? Math.ceil(pairThatTurns(slow)) : pairThatTurns(slow);
+  const [start, end] = [Math.max(first, 0), Math.min(last, width - 1)];
+  return 1 - clamp((pair - start) / (end === start ? 0.001 : end - start));
+}
+
+/** YaRN makes attention sharper by scaling cos and sin. */
+function attentionFactor({ rope_scaling: scaling }: ModelConfig): number {
+  if (scaling?.rope_type !== 'yarn') return 1;
+  return scaling.attention_factor ?? (scaling.factor <= 1 ? 1 : 0.1 * Math.log(scaling.factor) + 1);
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
