@@ -1,0 +1,91 @@
+/** Every architecture against transformers: logits, gradients and greedy tokens (golden/architectures/make-golden.py). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readWeights } from '../src/checkpoint.ts';
+import { createModel, type Model } from '../src/model.ts';
+import { readModelConfig } from '../src/model-config.ts';
+import { readSafetensors } from '../src/safetensors.ts';
+import { Sampler } from '../src/sampler.ts';
+import { AllLogits } from './all-logits.ts';
+import { learnerOf, runtime, takeGradients } from './tiny-model.ts';
+
+interface Golden {
+  tokens: number[][];
+  /** [B][T]: the loss is their product with the log-probabilities; 0 for first tokens. */
+  dLogprobs: number[][];
+  greedy: number[][];
+}
+
+const architectures = [
+  'qwen2-untied',
+  'qwen2-yarn',
+  'qwen3',
+  'qwen3-bias-yarn',
+  'llama3',
+  'llama-biases-linear',
+  'smollm2',
+  'mistral',
+];
+
+describe.each(architectures)('%s', (name) => {
+  const folder = join(import.meta.dirname, 'golden/architectures', name);
+  const golden: Golden = readJson('golden.json');
+
+  test('logits equal those of transformers', async () => {
+    const all = new AllLogits(runtime, await openModel());
+    const { tensors: expected } = await readSafetensors(join(folder, 'logits.safetensors'));
+    for (const [row, tokens] of golden.tokens.entries()) {
+      const found = (await all.of(tokens)).flatMap((logits) => [...logits]);
+      expect(largestDifference(found, expected[row]!.data)).toBeLessThan(1e-4);
+    }
+  });
+
+  test("every parameter's gradient equals PyTorch's", async () => {
+    const learner = learnerOf(await openModel());
+    const rows = golden.tokens.map((tokens) => ({
+      tokens: Int32Array.from(tokens),
+      mask: Uint8Array.from(tokens, (_, position) => Number(position > 0)),
+    }));
+    await learner.backward({ rows }, { dLogprobs: golden.dLogprobs.map((row) => Float32Array.from(row)) });
+    const found = await takeGradients(learner);
+    const { tensors: expected } = await readSafetensors(join(folder, 'gradients.safetensors'));
+    expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
+    for (const [parameter, { data, dims }] of Object.entries(expected)) {
+      expect(found[parameter]!.dims, parameter).toEqual(dims);
+      const largest = Math.max(...data.map(Math.abs));
+      expect(largestDifference(found[parameter]!.data, data) / largest, parameter).toBeLessThan(1e-4);
+    }
+  });
+
+  test('greedy tokens equal those of transformers', async () => {
+    const sampler = new Sampler(runtime, await openModel());
+    const sampled = await Promise.all(
+      golden.tokens.map((tokens, seed) =>
+        sampler.sample({
+          prompt: Int32Array.from(tokens),
+          maxTokens: 20,
+          temperature: 0,
+          seed,
+          stopTokens: [],
+        }),
+      ),
+    );
+    expect(sampled.map(({ tokens }) => [...tokens])).toEqual(golden.greedy);
+    await sampler.close();
+  });
+
+  async function openModel(): Promise<Model> {
+    const config = readModelConfig('config.json', readJson('config.json'));
+    return createModel(config, await readWeights(folder, config));
+  }
+
+  function readJson(file: string) {
+    return JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  }
+});
+
+function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  expect(a.length).toBe(b.length);
+  return Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
+}

@@ -1,0 +1,97 @@
+"""Makes the numbers that architectures.test.ts holds each architecture against: logits, gradients, greedy tokens.
+
+Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. For each case
+it writes a folder beside itself: a random checkpoint, golden.json, logits.safetensors and gradients.safetensors.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config
+
+torch.set_num_threads(1)
+
+common = {
+    "vocab_size": 37,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
+
+
+def rope(theta, **scaling):
+    return {"rope_parameters": {"rope_theta": theta, "rope_type": "default", **scaling}}
+
+
+llama3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+
+cases = {
+    "qwen2-untied": Qwen2Config(**common, **rope(5000.0), tie_word_embeddings=False),
+    "qwen2-yarn": Qwen2Config(**common, **rope(1e6, **yarn), tie_word_embeddings=True),
+    "qwen3": Qwen3Config(**common, **rope(1e6), head_dim=8, tie_word_embeddings=True),
+    "qwen3-bias-yarn": Qwen3Config(
+        **common, **rope(1e4, **yarn, beta_fast=8, attention_factor=1.3), head_dim=8, attention_bias=True
+    ),
+    "llama3": LlamaConfig(**common, **rope(500000.0, **llama3), tie_word_embeddings=False),
+    "llama-biases-linear": LlamaConfig(
+        **common, **rope(1e4, rope_type="linear", factor=2.0), attention_bias=True, mlp_bias=True
+    ),
+    "smollm2": LlamaConfig(
+        **{**common, "hidden_size": 24, "num_attention_heads": 3, "num_key_value_heads": 1},
+        **rope(1e5),
+        tie_word_embeddings=True,
+    ),
+    "mistral": MistralConfig(**common, **rope(1e6), sliding_window=None, tie_word_embeddings=False),
+}
+
+
+def make(folder, config):
+    torch.manual_seed(5)
+    model = AutoModelForCausalLM.from_config(config).float()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            # Large enough that no distribution is flat, and no bias or norm is at its trivial value.
+            parameter.copy_((1 if "norm" in name else 0) + 0.3 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+
+    lengths = [33, 9]
+    sequences = [torch.randint(0, config.vocab_size, (length,)).tolist() for length in lengths]
+    weights = [[0.0] + [round(float(torch.randn(())), 3) for _ in range(length - 1)] for length in lengths]
+
+    total = torch.zeros(())
+    logits = {}
+    for row, (tokens, weight) in enumerate(zip(sequences, weights)):
+        scores = model(torch.tensor([tokens])).logits[0]
+        logits[str(row)] = scores.detach().clone()
+        logprobs = torch.log_softmax(scores[:-1], -1).gather(1, torch.tensor(tokens[1:])[:, None])[:, 0]
+        total = total + (torch.tensor(weight[1:]) * logprobs).sum()
+    total.backward()
+    save_file(logits, folder / "logits.safetensors")
+    save_file({name: p.grad.clone() for name, p in model.named_parameters()}, folder / "gradients.safetensors")
+
+    greedy = []
+    for tokens in sequences:
+        prompt = torch.tensor([tokens])
+        options = {"attention_mask": torch.ones_like(prompt), "do_sample": False, "max_new_tokens": 20, "pad_token_id": 0}
+        greedy.append(model.generate(prompt, **options)[0, len(tokens) :].tolist())
+    golden = {"tokens": sequences, "dLogprobs": weights, "greedy": greedy}
+    (folder / "golden.json").write_text(json.dumps(golden) + "\n")
+
+
+for name, config in cases.items():
+    make(Path(__file__).parent / name, config)
