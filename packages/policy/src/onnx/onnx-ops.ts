@@ -1,4 +1,5 @@
 /** Ops as ONNX graph nodes. Every operation also records how to pull a gradient back through it. */
+import type { DeviceInfo } from '../device.ts';
 import type { Dim, ElementType, Ops } from '../ops.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
@@ -20,6 +21,12 @@ export class OnnxOps implements Ops<Value> {
   #memoAll: Map<string, Value[]> = new Map();
   /** What a reshaped value was before: reshaping again starts from there. */
   #unshaped: Map<Value, Value> = new Map();
+  readonly #device: DeviceInfo['device'];
+
+  /** @param device Where the graph will run: what computes wrongly there is left out. */
+  constructor(device: DeviceInfo['device'] = 'cpu') {
+    this.#device = device;
+  }
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
     return this.graph.input(name, type, shape);
@@ -266,19 +273,25 @@ export class OnnxOps implements Ops<Value> {
       { type: 'float32', shape: x.shape },
       { type: 'float32', shape: column },
     ] as const;
-    const [y, inverse] = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, {
+    const [y, inverseRoot] = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, {
       attributes: { axis: -1, epsilon },
       floats: ['epsilon'],
     }) as [Value, Value];
     const width = x.shape.at(-1) as number;
-    const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse));
+    // WebGPU's kernel writes the mean there, as if the norm were LayerNormalization, which has it for its second output
+    // (ONNX Runtime 1.30, since its pull request 24223).
+    const inverse = () =>
+      this.#device === 'webgpu'
+        ? this.#once(`inverse ${y.name}`, () => this.#inverseRoot(x, epsilon))
+        : inverseRoot;
+    const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse()));
     const product = (g: Value) =>
       this.#once(`normalised ${y.name} ${g.name}`, () => this.mul(g, normalised()));
     return this.#record([x, weight], y, [
       (g) => {
         // Mean over the axis of g·weight·normalised, as a product with a vector.
         const mean = this.matmul(product(g), this.reshape(weight, [width, 1]), { scale: 1 / width });
-        return this.mul(this.sub(this.mul(g, weight), this.mul(normalised(), mean)), inverse);
+        return this.mul(this.sub(this.mul(g, weight), this.mul(normalised(), mean)), inverse());
       },
       (g) => this.#unbroadcast(product(g), weight),
     ]);
@@ -360,6 +373,12 @@ export class OnnxOps implements Ops<Value> {
     return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, {
       attributes: { keepdims },
     });
+  }
+
+  /** 1 / sqrt(mean(x²) + epsilon) over the last axis, which stays with length 1. */
+  #inverseRoot(x: Value, epsilon: number): Value {
+    const mean = this.div(this.sum(this.mul(x, x), [-1]), this.scalar(x.shape.at(-1) as number));
+    return this.div(this.scalar(1), this.sqrt(this.add(mean, this.scalar(epsilon))));
   }
 
   #logSoftmax(logits: Value): Value {

@@ -36,7 +36,7 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     async compile(program: Program, request?: GradientRequest): Promise<Executable> {
-      const { model, inputs } = buildModel(program, request);
+      const { model, inputs } = buildModel(new OnnxOps(device), program, request);
       const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {
         if (device === 'cpu') throw error;
         const why = messageOf(error).trim().replaceAll(/\s+/g, ' ');
@@ -65,8 +65,11 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
   };
 }
 
-function buildModel(program: Program, request?: GradientRequest): { model: Uint8Array; inputs: string[] } {
-  const ops = new OnnxOps();
+function buildModel(
+  ops: OnnxOps,
+  program: Program,
+  request?: GradientRequest,
+): { model: Uint8Array; inputs: string[] } {
   const outputs = program(ops);
   if (request) {
     const { [request.of]: loss, ...rest } = outputs;
