@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   resolve: { conditions: ['@toolenv/source'] },
-  ssr: { resolve: { conditions: ['@toolenv/source', 'node', 'import', 'default'] } },
+  ssr: { resolve: { conditions: ['@toolenv/source', 'node'] } },
   test: {
     include: [
       'packages/*/test/**/*.test.ts',

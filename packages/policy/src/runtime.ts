@@ -16,9 +16,7 @@ export interface GradientRequest {
 }
 
 export interface Executable {
-  /** Names of the inputs that the outputs depend on; others may be left out. */
-  readonly inputs: readonly string[];
-  /** Inputs are read in place and must not change while the run lasts; outputs are fresh. */
+  /** Inputs that the program does not ask for may be left out or given. They are read in place and must not change while the run lasts; outputs are fresh. */
   run(inputs: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }

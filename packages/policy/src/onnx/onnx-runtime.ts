@@ -44,7 +44,6 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
         throw new ToolEnvError('usage.device', message, { cause: error });
       });
       return {
-        inputs,
         async run(given) {
           const feeds: Record<string, OrtTensor> = {};
           for (const name of inputs) {

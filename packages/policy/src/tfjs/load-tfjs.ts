@@ -1,0 +1,63 @@
+/** Finds TensorFlow.js among what is installed: its packages are optional, as each is large and fits some machines only. */
+import { createRequire } from 'node:module';
+import util from 'node:util';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+
+/** What all packages share, under the types of `@tensorflow/tfjs`. */
+export type Tfjs = typeof import('@tensorflow/tfjs');
+
+/** `gpu` is native TensorFlow with CUDA, `node` native TensorFlow on the CPU, `wasm` WebAssembly. */
+export const tfjsBackends = ['gpu', 'node', 'wasm'] as const;
+export type TfjsBackend = (typeof tfjsBackends)[number];
+
+/** The packages of each backend, the one with the operations first, and TensorFlow.js's name for it. */
+const installations: Record<TfjsBackend, { packages: readonly string[]; name: string }> = {
+  gpu: { packages: ['@tensorflow/tfjs-node-gpu'], name: 'tensorflow' },
+  node: { packages: ['@tensorflow/tfjs-node'], name: 'tensorflow' },
+  wasm: { packages: ['@tensorflow/tfjs', '@tensorflow/tfjs-backend-wasm'], name: 'wasm' },
+};
+
+/**
+ * The backend asked for, or the first that is installed.
+ * @throws ToolEnvError `usage.runtime_missing` if it is not installed, `usage.runtime_broken` if it is and does not load.
+ */
+export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend: TfjsBackend }> {
+  const candidates = asked ? [asked] : tfjsBackends;
+  const backend = candidates.find((candidate) => installations[candidate].packages.every(isInstalled));
+  if (!backend) {
+    const commands = candidates.map(
+      (candidate) => `npm install ${installations[candidate].packages.join(' ')}`,
+    );
+    const message = `TensorFlow.js is not installed for ${candidates.join(', ')}: ${commands.join(', or ')}.`;
+    throw new ToolEnvError('usage.runtime_missing', message);
+  }
+  const { packages, name } = installations[backend];
+  try {
+    restoreRemovedHelpers();
+    const [tf] = packages.map((one) => require(one)) as [Tfjs];
+    if (!(await tf.setBackend(name))) throw new Error(`its backend "${name}" does not start`);
+    return { tf, backend };
+  } catch (error) {
+    const message = `${packages.at(-1)} is installed but does not load (${messageOf(error)}): install it again, or choose another backend.`;
+    throw new ToolEnvError('usage.runtime_broken', message, { cause: error });
+  }
+}
+
+/** The packages are CommonJS; required rather than imported, they are also found through NODE_PATH. */
+const require = createRequire(import.meta.url);
+
+function isInstalled(name: string): boolean {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** tfjs-node 4.22 calls two functions of node:util that Node 23 has removed. */
+function restoreRemovedHelpers(): void {
+  const helpers: { isNullOrUndefined?: unknown; isArray?: unknown } = util;
+  helpers.isNullOrUndefined ??= (value: unknown) => value === null || value === undefined;
+  helpers.isArray ??= Array.isArray;
+}

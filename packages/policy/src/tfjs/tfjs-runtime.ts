@@ -1,0 +1,77 @@
+/** Runs programs on TensorFlow.js, operation by operation. */
+import type { Tensor as TfTensor } from '@tensorflow/tfjs';
+import type { Program } from '../ops.ts';
+import { type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
+import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
+import { TfjsOps } from './tfjs-ops.ts';
+
+export interface TfjsRuntimeOptions {
+  /** Default: the first of `gpu`, `node` and `wasm` that is installed. */
+  backend?: TfjsBackend;
+}
+
+/**
+ * TensorFlow.js has one backend at a time for the whole process.
+ * @throws ToolEnvError `usage.runtime_missing` with what to install, or `usage.runtime_broken`.
+ */
+export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Runtime> {
+  const { tf, backend } = await loadTfjs(options.backend);
+  return {
+    name: `tfjs-${backend}`,
+    async compile(program: Program, request?: GradientRequest) {
+      return {
+        async run(given) {
+          const results = tf.tidy(() => evaluate(tf, program, given, request));
+          try {
+            return await read(results, given);
+          } finally {
+            tf.dispose(results);
+          }
+        },
+        async close() {},
+      };
+    },
+  };
+}
+
+function evaluate(
+  tf: Tfjs,
+  program: Program,
+  given: Tensors,
+  request?: GradientRequest,
+): Record<string, TfTensor> {
+  const ops = new TfjsOps(tf, given);
+  if (!request) return program(ops);
+  const sources = request.to.map((name) => ops.given(name));
+  let others: Record<string, TfTensor> = {};
+  const forward = () => {
+    const { [request.of]: loss, ...rest } = program(ops);
+    if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
+    others = rest;
+    // What is not the loss would be gone once the forward pass is over.
+    for (const other of Object.values(others)) tf.keep(other);
+    return loss;
+  };
+  try {
+    const { value, grads } = tf.engine().gradients(forward, sources, undefined, true);
+    const gradients = request.to.map((name, index) => {
+      if (!grads[index]) throw new RangeError(`The loss does not depend on "${name}".`);
+      return [gradientOf(name), grads[index]] as const;
+    });
+    return { ...others, [request.of]: value, ...Object.fromEntries(gradients) };
+  } catch (error) {
+    tf.dispose(others);
+    throw error;
+  }
+}
+
+async function read(results: Record<string, TfTensor>, given: Tensors): Promise<Tensors> {
+  const inputs = new Set(Object.values(given).map(({ data }) => data));
+  const outputs: Tensors = {};
+  for (const [name, result] of Object.entries(results)) {
+    const data = (await result.data()) as Float32Array | Int32Array;
+    // A backend that has never used an input gives back the very array.
+    outputs[name] = { data: inputs.has(data) ? data.slice() : data, dims: result.shape };
+  }
+  return outputs;
+}
