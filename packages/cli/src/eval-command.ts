@@ -83,7 +83,7 @@ async function evalPolicy(
   const { out } = given;
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
   const env = await openRunEnv(ref, { ...given, seed });
-  const { policy, close } = await openPolicy(given.policy, given.policyOption);
+  const { policy, close } = await openPolicy(given.policy, { pairs: given.policyOption });
   if (out !== undefined) await mkdir(out, { recursive: true });
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));

@@ -9,32 +9,47 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import { importPackage } from './import-package.ts';
+import type { Lora } from './lora-flags.ts';
 import { readPairs } from './schema-flags.ts';
 
 /** The part of `@toolenv/policy` that the commands use; it is loaded by name, so that they run without it. */
 interface PolicyPackage {
-  loadPolicy(folder: string): Promise<{
+  loadPolicy(
+    folder: string,
+    options: { learner: { lora?: Lora } },
+  ): Promise<{
     policy: Policy;
     learner: Learner & { close?(): Promise<void> };
   }>;
 }
 
+export interface OpenPolicyOptions {
+  /** `key=value` options of a policy plugin. */
+  pairs?: readonly string[];
+  /** Trains adapters of a checkpoint folder instead of all of its weights. */
+  lora?: Lora;
+}
+
 /**
- * @param pairs `key=value` options of a policy plugin.
  * @throws ToolEnvError `usage.missing_package` if folders cannot be read here, or what loading the policy throws.
  */
-export async function openPolicy(name: string, pairs: readonly string[] = []): Promise<OpenPolicy> {
+export async function openPolicy(name: string, options: OpenPolicyOptions = {}): Promise<OpenPolicy> {
+  const { pairs = [], lora } = options;
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
+    if (lora) {
+      const message = `--lora-rank ${lora.rank}: ${name} is not a checkpoint folder; remove it.`;
+      throw new ToolEnvError('usage.unknown_option', message);
+    }
     const definition = await loadPlugin('policies', name);
-    const options = readPairs(definition.options, pairs, '--policy-option', name);
-    return definition.open(completeOptions(definition.options, options, name));
+    const given = readPairs(definition.options, pairs, '--policy-option', name);
+    return definition.open(completeOptions(definition.options, given, name));
   }
   if (pairs.length > 0) {
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
   const { loadPolicy } = await importPackage<PolicyPackage>('@toolenv/policy', 'reading a checkpoint folder');
-  const { policy, learner } = await loadPolicy(name);
+  const { policy, learner } = await loadPolicy(name, { learner: { lora } });
   return {
     policy,
     learner,

@@ -1,5 +1,5 @@
 /** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
-import { constants, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { constants, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkpointSteps, messageOf, ToolEnvError } from '@toolenv/core';
 
@@ -31,7 +31,7 @@ export async function refuseOtherRun(out: string, config: Record<string, unknown
   for (const [name, value] of Object.entries(config)) {
     const [was, is] = [JSON.stringify(earlier[name]), JSON.stringify(value)];
     if (was === is) continue;
-    const message = `--resume: the run in ${out} has ${name} ${was}, not ${is}: give the same, or another --out.`;
+    const message = `--resume: the run in ${out} has ${name} ${was ?? 'not set'}, not ${is ?? 'unset'}: give the same, or another --out.`;
     throw new ToolEnvError('usage.other_run', message);
   }
 }
@@ -64,7 +64,10 @@ export async function exportPolicy(checkpoint: string, folder: string): Promise<
   await mkdir(partial, { recursive: true });
   for (const name of await readdir(checkpoint)) {
     if (trainingState.includes(name)) continue;
-    await copyFile(join(checkpoint, name), join(partial, name), constants.COPYFILE_FICLONE);
+    await cp(join(checkpoint, name), join(partial, name), {
+      recursive: true,
+      mode: constants.COPYFILE_FICLONE,
+    });
   }
   await rm(folder, { recursive: true, force: true });
   await rename(partial, folder);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Trainer } from '@toolenv/core';
 import { Command } from 'commander';
 import { trainingCurves } from './curves.ts';
+import { loraSchema, readLora } from './lora-flags.ts';
 import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
@@ -45,6 +46,9 @@ const taken = [
   'trajectories',
   'tensorboard',
   'json',
+  'loraRank',
+  'loraAlpha',
+  'loraTargets',
 ];
 
 /**
@@ -66,7 +70,8 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of [...envFlags(), ...schemaFlags(seedSchema)]) command.addOption(flag);
+  for (const flag of [...envFlags(), ...schemaFlags(seedSchema), ...schemaFlags(loraSchema)])
+    command.addOption(flag);
   const flags = trainer ? schemaFlags(trainer.options, taken) : [];
   for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
   if (!trainer) command.addHelpText('after', `\n${trainerRef} is not installed: its options are not listed.`);
@@ -96,12 +101,14 @@ async function train(
   const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !taken.includes(name)));
   const options = completeOptions(trainer.options, readFlags(trainer.options, own), given.trainer);
+  const lora = readLora(given, seed);
   const identity = {
     env: ref,
     envOption,
     tool,
     policy: given.policy,
     policyOption,
+    lora,
     trainer: given.trainer,
     seed,
   };
@@ -113,7 +120,7 @@ async function train(
       `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
     );
   }
-  const { policy, learner, close } = await openPolicy(given.policy, policyOption);
+  const { policy, learner, close } = await openPolicy(given.policy, { pairs: policyOption, lora });
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
     throw new ToolEnvError('usage.not_trainable', message);

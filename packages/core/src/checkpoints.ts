@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from './errors.ts';
 import type { Learner } from './learner.ts';
@@ -96,9 +96,14 @@ async function readState(folder: string): Promise<StoredState> {
   return state;
 }
 
-/** SHA-256, in hexadecimal, of each file of a folder but the state's. */
+/** SHA-256, in hexadecimal, of each file in a folder and the folders in it, but the state's. */
 async function digests(folder: string): Promise<Record<string, string>> {
-  const names = (await readdir(folder)).filter((name) => name !== stateFile).sort();
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = found
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .filter((name) => name !== stateFile)
+    .sort();
   const entries = names.map(async (name) => {
     const hash = createHash('sha256');
     await pipeline(createReadStream(join(folder, name)), hash);

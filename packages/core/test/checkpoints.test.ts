@@ -1,5 +1,5 @@
 /** Checkpoints: whole or not there, checked when they are read, and the one before a damaged one is used. */
-import { mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -68,6 +68,19 @@ test.each<[string, () => Promise<void>]>([
   learner.table[0] = 33;
   await saveCheckpoint(out, learner, { step: 3, seed: 1 });
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 3, seed: 1 });
+});
+
+test('what a learner keeps in a folder of its own is checked as well', async () => {
+  const learner = Object.assign(new TableLearner(), {
+    async save(folder: string) {
+      await TableLearner.prototype.save.call(learner, folder);
+      await mkdir(join(folder, 'adapter'));
+      await writeFile(join(folder, 'adapter', 'weights'), 'of the adapter');
+    },
+  });
+  for (const step of [1, 2]) await saveCheckpoint(out, learner, { step, seed: 1 });
+  await truncate(join(folderOf(2), 'adapter', 'weights'), 3);
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
 });
 
 test('when all are damaged, it is an error that keeps the last', async () => {

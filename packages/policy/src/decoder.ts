@@ -44,16 +44,20 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
  */
 export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. */
+/** What an adapter adds to the linear map of that name for its input x, or `undefined` if it adds nothing there. */
+export type LowRank<T> = (x: T, name: string) => T | undefined;
+
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]; `lowRank` adapts the linear maps. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
   tokens: T,
   positions: T,
   attention: Attention<T>,
+  lowRank?: LowRank<T>,
 ): T {
   const { hidden_size: width, num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
-  const { weight, linear, has } = parameters(ops, config);
+  const { weight, linear, has } = parameters(ops, config, lowRank);
   const size = headWidth(config);
   const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
   const cos = ops.input('rotary.cos', 'float32', table);
@@ -138,11 +142,15 @@ function groupedTime(time: string, groupSize: number): Dim {
   return groupSize === 1 ? time : Array.from({ length: groupSize }, () => time).join('+');
 }
 
-function parameters<T>(ops: Ops<T>, config: ModelConfig) {
+function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
   const shapes = parameterShapes(config);
   const has = (name: string) => shapes.has(name);
   const weight = (name: string) => ops.input(name, 'float32', shapes.get(name)!);
-  const linear = (x: T, name: string) =>
-    ops.linear(x, weight(`${name}.weight`), has(`${name}.bias`) ? weight(`${name}.bias`) : undefined);
+  const linear = (x: T, name: string) => {
+    const bias = has(`${name}.bias`) ? weight(`${name}.bias`) : undefined;
+    const y = ops.linear(x, weight(`${name}.weight`), bias);
+    const low = lowRank?.(x, name);
+    return low === undefined ? y : ops.add(y, low);
+  };
   return { has, weight, linear };
 }

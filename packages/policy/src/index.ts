@@ -2,6 +2,7 @@ export { Chat, type Turn } from './chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 export { parameterShapes } from './decoder.ts';
 export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './device.ts';
+export { type LoraOptions, type LoraTarget, loraTargets } from './lora.ts';
 export { createModel, type Model, parameterCount } from './model.ts';
 export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';

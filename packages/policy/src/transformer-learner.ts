@@ -14,7 +14,8 @@ import {
 import type { Checkpoint } from './checkpoint.ts';
 import { readWeights, writeCheckpoint } from './checkpoint.ts';
 import { type Critic, createCritic, readCritic, valueHead, writeCritic } from './critic.ts';
-import { decoder, logits, parameterShapes, selfAttention } from './decoder.ts';
+import { decoder, type LowRank, logits, parameterShapes, selfAttention } from './decoder.ts';
+import { LoraAdapter, type LoraOptions } from './lora.ts';
 import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
@@ -28,6 +29,8 @@ const optimizerFile = 'optimizer.safetensors';
 export interface LearnerOptions {
   /** Padded tokens computed at a time: more is faster until memory or cache runs out. */
   tokenBudget?: number;
+  /** Train an adapter and leave the model's own weights as they are. Default: all weights are trained. */
+  lora?: LoraOptions;
 }
 
 export class TransformerLearner implements Learner {
@@ -37,19 +40,21 @@ export class TransformerLearner implements Learner {
   readonly #tokenBudget: number;
   readonly #programs: Map<string, Promise<Executable>> = new Map();
   readonly #group: ParameterGroup;
+  readonly #lora: LoraAdapter | undefined;
   #critic: Critic | undefined;
 
   constructor(
     runtime: Runtime,
     model: Model,
     checkpoint: Checkpoint,
-    { tokenBudget = 4096 }: LearnerOptions = {},
+    { tokenBudget = 4096, lora }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
     this.#model = model;
     this.#checkpoint = checkpoint;
     this.#tokenBudget = tokenBudget;
-    this.#group = new ParameterGroup(runtime, parameterShapes(model.config));
+    this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
+    this.#group = new ParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
@@ -75,14 +80,15 @@ export class TransformerLearner implements Learner {
     const given = { dLogprobs, ...(dEntropy && { dEntropy }), ...(shared && { dValues }) };
     const executable = await this.#compiled(`backward ${Object.keys(given)}`, () => {
       const program = <T>(ops: Ops<T>) => {
-        const outputs = tokenOutputs(ops, this.#model.config, shared !== undefined);
+        const withValues = shared !== undefined;
+        const outputs = tokenOutputs(ops, this.#model.config, withValues, this.#lora?.lowRank(ops));
         return { loss: linearFunctional(ops, outputs, { entropy: dEntropy !== undefined }) };
       };
       const to = [...this.#group.shapes.keys(), ...(shared?.group.shapes.keys() ?? [])];
       return this.#runtime.compile(program, { of: 'loss', to });
     });
     for (const padded of padRows(batch.rows, this.#tokenBudget)) {
-      const weights = { ...this.#model.weights, ...shared?.weights };
+      const weights = { ...(this.#lora?.inputs ?? this.#model.weights), ...shared?.weights };
       const outputs = await executable.run({
         ...this.#inputs(batch, weights, padded),
         ...cotangents(given, padded),
@@ -98,11 +104,14 @@ export class TransformerLearner implements Learner {
     const critic = this.#critic;
     // Both are computed before either is kept, so that gradients that are not finite change nothing.
     const [stepped, criticStepped] = await Promise.all([
-      this.#group.step(this.#model.weights, options),
+      this.#group.step(this.#lora?.weights ?? this.#model.weights, options),
       critic?.group.step(critic.weights, { ...options, ...options.critic }),
     ]);
     if (stepped) {
-      this.#model.weights = stepped.weights;
+      // What is merged is the adapter; without one, all of the model is trained.
+      const weights = await (this.#lora?.merge(stepped.weights) ?? stepped.weights);
+      if (this.#lora) this.#lora.weights = stepped.weights;
+      this.#model.weights = weights;
       this.#group.state = stepped.state;
     }
     if (critic && criticStepped) {
@@ -122,15 +131,19 @@ export class TransformerLearner implements Learner {
     await mkdir(folder, { recursive: true });
     await writeCheckpoint(folder, { ...this.#checkpoint, weights: this.#model.weights });
     const { step, moments } = this.#group.state;
+    await this.#lora?.save(folder, this.#checkpoint.folder);
     await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
     if (this.#critic) await writeCritic(folder, this.#critic);
   }
 
   async load(folder: string): Promise<void> {
     const weights = await readWeights(folder, this.#model.config);
+    const adapter = await this.#lora?.read(folder);
+    if (adapter) await this.#lora!.refuseOtherBase(adapter, weights, folder);
     const { tensors, metadata } = await readTensors(join(folder, optimizerFile), this.#group.momentShapes);
     const critic = this.#critic && (await readCritic(folder, this.#critic));
     this.#model.weights = weights;
+    if (adapter) this.#lora!.weights = adapter;
     this.#group.state = { step: Number(metadata.step), moments: tensors };
     this.#group.clearGradients();
     if (!this.#critic || !critic) return;
@@ -143,6 +156,7 @@ export class TransformerLearner implements Learner {
     for (const executable of this.#programs.values()) await (await executable).close();
     this.#programs.clear();
     await this.#group.close();
+    await this.#lora?.close();
     await this.#critic?.group.close();
   }
 
@@ -217,12 +231,12 @@ function cotangents(given: Record<string, Rows | undefined>, { slots }: PaddedBa
 }
 
 /** Hidden states [M, width] at the positions before the action tokens. */
-function actionStates<T>(ops: Ops<T>, config: ModelConfig): T {
+function actionStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
   const tokens = ops.input('tokens', 'int32', ['B', 'T']);
   const positions = ops.input('positions', 'int32', ['B', 'T']);
   const mask = ops.input('mask', 'float32', ['T', 'T']);
   const where = ops.input('where', 'int32', ['M']);
-  const hidden = decoder(ops, config, tokens, positions, selfAttention(ops, config, mask));
+  const hidden = decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
   return ops.gatherRows(hidden, where);
 }
 
@@ -231,8 +245,9 @@ function tokenOutputs<T>(
   ops: Ops<T>,
   config: ModelConfig,
   withValues: boolean,
+  lowRank?: LowRank<T>,
 ): { logprobs: T; entropy: T; values?: T } {
-  const states = actionStates(ops, config);
+  const states = actionStates(ops, config, lowRank);
   const targets = ops.input('targets', 'int32', ['M']);
   const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
   // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.

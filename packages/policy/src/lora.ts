@@ -1,0 +1,183 @@
+/** LoRA (arXiv 2106.09685): the model's matrices stay, and W + alpha / rank · B · A takes the place of each target W. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRng, ToolEnvError } from '@toolenv/core';
+import { type LowRank, parameterShapes } from './decoder.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Ops } from './ops.ts';
+import type { Shapes } from './parameter-group.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
+import { readTensors, writeSafetensors } from './safetensors.ts';
+
+export interface LoraOptions {
+  /** Columns of B and rows of A. */
+  rank: number;
+  /** Default: twice the rank. */
+  alpha?: number;
+  /** The projections of each layer that are adapted. Default: all seven, which arXiv 2106.09685 leaves open and most use. */
+  targets?: readonly LoraTarget[];
+  /** Of the first A. Default 1. */
+  seed?: number;
+}
+
+export const loraTargets = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'o_proj',
+  'gate_proj',
+  'up_proj',
+  'down_proj',
+] as const;
+export type LoraTarget = (typeof loraTargets)[number];
+
+/** The names of Hugging Face's peft, less its prefix. */
+const lowRank = { a: 'lora_A.weight', b: 'lora_B.weight' };
+const prefixOfPeft = 'base_model.model.';
+const folderName = 'adapter';
+
+export class LoraAdapter {
+  /** A [rank, in] and B [out, rank] of each target. */
+  readonly shapes: Shapes;
+  /** Of A and B. */
+  weights: Tensors;
+  readonly #base: Tensors;
+  readonly #options: Required<LoraOptions>;
+  readonly #adapted: Shapes;
+  readonly #runtime: Runtime;
+  #merging: Promise<Executable> | undefined;
+
+  /** B begins at 0, so that the adapted model begins as the base is. */
+  constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
+    const { rank, alpha = 2 * rank, targets = loraTargets, seed = 1 } = options;
+    if (!Number.isSafeInteger(rank) || rank < 1)
+      throw new ToolEnvError('usage.lora', `LoRA rank ${rank} is not a positive whole number.`);
+    const unknown = targets.find((target) => !loraTargets.includes(target));
+    if (unknown || targets.length === 0) {
+      const message = `LoRA has no target "${unknown ?? ''}": choose among ${loraTargets.join(', ')}.`;
+      throw new ToolEnvError('usage.lora', message);
+    }
+    this.#options = { rank, alpha, targets, seed };
+    this.#runtime = runtime;
+    this.#base = base;
+    const isAdapted = (name: string) => targets.some((target) => name.endsWith(`.${target}.weight`));
+    this.#adapted = new Map([...parameterShapes(config)].filter(([name]) => isAdapted(name)));
+    const shapes = new Map<string, readonly number[]>();
+    for (const [name, [to, from]] of this.#adapted as ReadonlyMap<string, readonly [number, number]>) {
+      shapes.set(partOf(name, 'a'), [rank, from]);
+      shapes.set(partOf(name, 'b'), [to, rank]);
+    }
+    this.shapes = shapes;
+    this.weights = initialWeights(shapes, seed);
+  }
+
+  /** What a program that computes with base and adapter apart is given. */
+  get inputs(): Tensors {
+    return { ...this.#base, ...this.weights };
+  }
+
+  lowRank<T>(ops: Ops<T>): LowRank<T> {
+    return (x, name) => {
+      const weight = `${name}.weight`;
+      if (!this.#adapted.has(weight)) return undefined;
+      const [a, b] = [this.#part(ops, weight, 'a'), this.#part(ops, weight, 'b')];
+      return ops.linear(ops.mul(ops.linear(x, a), ops.scalar(this.#scale)), b);
+    };
+  }
+
+  /** The weights of the whole model with `weights` of the adapter in it, as an ordinary checkpoint has them. */
+  async merge(weights: Tensors): Promise<Tensors> {
+    this.#merging ??= this.#runtime.compile((ops) => this.#merged(ops));
+    const outputs = await (await this.#merging).run({ ...this.#base, ...weights });
+    const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
+    return { ...this.#base, ...Object.fromEntries(merged) };
+  }
+
+  /** Writes the folder that peft opens. */
+  async save(folder: string, baseName: string): Promise<void> {
+    const { rank, alpha, targets } = this.#options;
+    const config = {
+      peft_type: 'LORA',
+      task_type: 'CAUSAL_LM',
+      base_model_name_or_path: baseName,
+      r: rank,
+      lora_alpha: alpha,
+      target_modules: targets,
+      lora_dropout: 0,
+      bias: 'none',
+      fan_in_fan_out: false,
+      inference_mode: true,
+    };
+    const at = join(folder, folderName);
+    await mkdir(at, { recursive: true });
+    await writeFile(join(at, 'adapter_config.json'), `${JSON.stringify(config, null, 2)}\n`);
+    const named = Object.entries(this.weights).map(([name, value]) => [`${prefixOfPeft}${name}`, value]);
+    await writeSafetensors(join(at, 'adapter_model.safetensors'), Object.fromEntries(named), {
+      format: 'pt',
+    });
+  }
+
+  /** @throws ToolEnvError `usage.checkpoint_missing` or `usage.checkpoint_damaged`, also for an adapter of another shape. */
+  async read(folder: string): Promise<Tensors> {
+    const file = join(folder, folderName, 'adapter_model.safetensors');
+    const shapes = new Map([...this.shapes].map(([name, shape]) => [`${prefixOfPeft}${name}`, shape]));
+    const { tensors } = await readTensors(file, shapes);
+    const named = Object.entries(tensors).map(([name, value]) => [name.slice(prefixOfPeft.length), value]);
+    return Object.fromEntries(named);
+  }
+
+  /** @throws ToolEnvError `usage.checkpoint_other_base` if `adapter` does not make `expected` of this model's weights. */
+  async refuseOtherBase(adapter: Tensors, expected: Tensors, folder: string): Promise<void> {
+    const merged = await this.merge(adapter);
+    for (const name of this.#adapted.keys()) {
+      const [ours, theirs] = [merged[name]!.data, expected[name]!.data];
+      if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
+      const message = `${folder} was trained from another model: its adapter does not make its "${name}" of this one.`;
+      throw new ToolEnvError('usage.checkpoint_other_base', message);
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#merging)?.close();
+    this.#merging = undefined;
+  }
+
+  get #scale(): number {
+    return this.#options.alpha / this.#options.rank;
+  }
+
+  #part<T>(ops: Ops<T>, name: string, part: keyof typeof lowRank): T {
+    return ops.input(partOf(name, part), 'float32', this.shapes.get(partOf(name, part))!);
+  }
+
+  #merged<T>(ops: Ops<T>): Record<string, T> {
+    const merged = [...this.#adapted].map(([name, shape]) => {
+      const [a, b] = [this.#part(ops, name, 'a'), this.#part(ops, name, 'b')];
+      const product = ops.matmul(b, a, { scale: this.#scale });
+      return [mergedName(name), ops.add(ops.input(name, 'float32', shape), product)];
+    });
+    return Object.fromEntries(merged);
+  }
+}
+
+/** Outputs and inputs of a program may not share a name. */
+function mergedName(weight: string): string {
+  return `merged ${weight}`;
+}
+
+function partOf(weight: string, part: keyof typeof lowRank): string {
+  return weight.replace(/weight$/, lowRank[part]);
+}
+
+/** A uniform within ±1/√in, as peft's, and B zero. */
+function initialWeights(shapes: Shapes, seed: number): Tensors {
+  const weights: Tensors = {};
+  for (const [name, shape] of shapes) {
+    const [rows, columns] = shape as readonly [number, number];
+    const rng = createRng(seed, name);
+    const bound = name.endsWith(lowRank.a) ? 1 / Math.sqrt(columns) : 0;
+    const data = Float32Array.from({ length: rows * columns }, () => bound * (2 * rng.float() - 1));
+    weights[name] = tensor(data, shape);
+  }
+  return weights;
+}

@@ -1,0 +1,177 @@
+/** LoRA: it begins as the base, its gradients are those that full training implies, and what it saves is an ordinary model. */
+import { join } from 'node:path';
+import { type AdamW, createRng, type TokenBatch } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { readWeights } from '../src/checkpoint.ts';
+import { type LoraOptions, loraTargets } from '../src/lora.ts';
+import { createModel, type Model } from '../src/model.ts';
+import type { Tensor } from '../src/runtime.ts';
+import { readSafetensors } from '../src/safetensors.ts';
+import { TransformerLearner } from '../src/transformer-learner.ts';
+import { inTemporaryFolder, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
+import { wordCheckpoint } from './word-checkpoint.ts';
+
+const rng = createRng(1, 'rows');
+const rows = [7, 12].map((length) => ({
+  tokens: Int32Array.from({ length }, () => rng.int(tinyConfig.vocab_size)),
+  mask: Uint8Array.from({ length }, (_, t) => Number(t > 2)),
+}));
+const batch: TokenBatch = { rows, temperature: 0.7 };
+const dLogprobs = rows.map(({ mask }) => Float32Array.from(mask, (bit) => bit * (rng.float() - 0.5)));
+const adamw: AdamW = { learningRate: 0.05, maxGradNorm: 1 };
+const lora: LoraOptions = { rank: 3, alpha: 5 };
+const scale = 5 / 3;
+
+function learnerOf(model: Model, options: LoraOptions = lora): TransformerLearner {
+  return new TransformerLearner(runtime, model, wordCheckpoint(), { lora: options });
+}
+
+function fullLearnerOf(model: Model): TransformerLearner {
+  return new TransformerLearner(runtime, model, wordCheckpoint());
+}
+
+async function train(learner: TransformerLearner, steps: number): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    await learner.backward(batch, { dLogprobs });
+    await learner.step(adamw);
+  }
+}
+
+test('it begins as the base model, which it never changes', async () => {
+  const model = tinyModel();
+  const base = structuredClone(model.weights);
+  const before = await fullLearnerOf(tinyModel()).forward(batch);
+  const learner = learnerOf(model);
+  const held = model.weights;
+  expect(await learner.forward(batch)).toEqual(before);
+  const reference = await learner.reference();
+  await train(learner, 2);
+  expect(held).toEqual(base);
+  expect(await reference.forward(batch)).toEqual(before);
+  expect(await learner.forward(batch)).not.toEqual(before);
+});
+
+test('its gradients are s · Bᵀ dW and s · dW Aᵀ of the full gradient dW at the merged weights', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  await train(learner, 2);
+  const adapter = await savedAdapter(learner);
+  const full = fullLearnerOf(createModel(tinyConfig, model.weights));
+  await full.backward(batch, { dLogprobs });
+  const dWeights = await takeGradients(full);
+  await learner.backward(batch, { dLogprobs });
+  const found = await takeGradients(learner);
+
+  const adapted = Object.keys(model.weights).filter((name) =>
+    loraTargets.some((target) => name.includes(target)),
+  );
+  const matrices = adapted.filter((name) => name.endsWith('.weight'));
+  expect(Object.keys(found)).toHaveLength(2 * matrices.length);
+  expect(matrices).toHaveLength(7 * tinyConfig.num_hidden_layers);
+  for (const name of matrices) {
+    const [nameOfA, nameOfB] = ['lora_A.weight', 'lora_B.weight'].map((part) =>
+      name.replace(/weight$/, part),
+    );
+    const [a, b, dWeight] = [adapter[nameOfA!]!, adapter[nameOfB!]!, dWeights[name]!];
+    expectClose(found[nameOfA!]!, product(transposed(b), dWeight));
+    expectClose(found[nameOfB!]!, product(dWeight, transposed(a)));
+  }
+});
+
+test('only the targets are adapted', async () => {
+  const model = tinyModel();
+  const before = model.weights;
+  const learner = learnerOf(model, { rank: 2, targets: ['q_proj', 'down_proj'] });
+  await train(learner, 1);
+  const changed = Object.keys(before).filter((name) => before[name] !== model.weights[name]);
+  expect(changed.map((name) => name.split('.').at(-2)).sort()).toEqual(
+    ['q_proj', 'down_proj'].flatMap((target) => Array(tinyConfig.num_hidden_layers).fill(target)).sort(),
+  );
+});
+
+test('a saved run goes on where it was, bit for bit, and its model.safetensors is the merged model', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const [model, other] = [tinyModel(), tinyModel()];
+    const learner = learnerOf(model);
+    await train(learner, 2);
+    await learner.save(folder);
+    expect(await readWeights(folder, tinyConfig)).toEqual(model.weights);
+    await train(learner, 2);
+
+    const resumed = learnerOf(other);
+    await resumed.load(folder);
+    await train(resumed, 2);
+    expect(other.weights).toEqual(model.weights);
+  });
+});
+
+test('an adapter of another base model is refused, and nothing is loaded', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const learner = learnerOf(tinyModel(1));
+    await train(learner, 1);
+    await learner.save(folder);
+    const other = tinyModel(2);
+    const weights = other.weights;
+    await expect(learnerOf(other).load(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_other_base',
+    });
+    expect(other.weights).toBe(weights);
+  });
+});
+
+test('an adapter of another rank is refused', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const learner = learnerOf(tinyModel());
+    await train(learner, 1);
+    await learner.save(folder);
+    await expect(learnerOf(tinyModel(), { rank: 4 }).load(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_damaged',
+      message: expect.stringMatching(/adapter_model.safetensors.*lora_A/),
+    });
+  });
+});
+
+test.each([
+  [{ rank: 0 }, /rank 0/],
+  [{ rank: 2, targets: ['lm_head'] }, /"lm_head".*q_proj/],
+] as [LoraOptions, RegExp][])('%j is refused', (options, message) => {
+  expect(() => learnerOf(tinyModel(), options)).toThrow(message);
+});
+
+/** A and B of each target by the model's own names. */
+async function savedAdapter(learner: TransformerLearner): Promise<Record<string, Tensor>> {
+  return inTemporaryFolder(async (folder) => {
+    await learner.save(folder);
+    const { tensors } = await readSafetensors(join(folder, 'adapter', 'adapter_model.safetensors'));
+    return Object.fromEntries(
+      Object.entries(tensors).map(([name, value]) => [name.replace('base_model.model.', ''), value]),
+    );
+  });
+}
+
+function transposed({ data, dims: [rows, columns] }: Tensor): Tensor {
+  const moved = Float32Array.from(
+    { length: data.length },
+    (_, i) => data[(i % rows!) * columns! + Math.floor(i / rows!)]!,
+  );
+  return { data: moved, dims: [columns!, rows!] };
+}
+
+/** `scale` times a matrix product. */
+function product(a: Tensor, b: Tensor): Tensor {
+  const [rows, inner, columns] = [a.dims[0]!, a.dims[1]!, b.dims[1]!];
+  const data = Float32Array.from({ length: rows * columns }, (_, index) => {
+    const [row, column] = [Math.floor(index / columns), index % columns];
+    let sum = 0;
+    for (let i = 0; i < inner; i++) sum += a.data[row * inner + i]! * b.data[i * columns + column]!;
+    return scale * sum;
+  });
+  return { data, dims: [rows, columns] };
+}
+
+function expectClose(found: Tensor, expected: Tensor): void {
+  expect(found.dims).toEqual(expected.dims);
+  const largest = Math.max(...expected.data.map(Math.abs));
+  for (const [index, value] of expected.data.entries())
+    expect(Math.abs(found.data[index]! - value)).toBeLessThan(1e-4 * largest + 1e-7);
+}
