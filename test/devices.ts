@@ -1,79 +1,101 @@
 /**
- * `npm run devices -- webgpu`: a device gives the numbers that the CPU gives, on a small model: losses, gradients, greedy tokens.
+ * `npm run devices -- webgpu`: a device gives the numbers that the CPU gives: every operation and its gradients, then a small
+ * model's log-probabilities, entropies, values, their gradients, the weights after two steps, and greedy tokens.
  *
- * Without a GPU, Debian's chromium has a software Vulkan: VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json.
+ * Without a GPU, Debian's chromium has a software Vulkan: VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json, with
+ * any folder as XDG_RUNTIME_DIR.
  */
 import { join } from 'node:path';
-import { createRng, type TokenBatch } from '@toolenv/core';
-import { type Device, devices, loadPolicy } from '@toolenv/policy';
-import { takeGradients } from '../packages/policy/test/tiny-model.ts';
+import { createRng, type Rows, type TokenBatch } from '@toolenv/core';
+import { type Device, devices, loadPolicy, onnxRuntime, type TransformerLearner } from '@toolenv/policy';
+import { readSafetensors } from '../packages/policy/src/safetensors.ts';
+import { opsCases } from '../packages/policy/test/ops-cases.ts';
+import { operationRun } from '../packages/policy/test/runtime-agreement.ts';
+import { inTemporaryFolder } from '../packages/policy/test/tiny-model.ts';
 
-const asked = process.argv[2] ?? 'webgpu';
-if (!devices.some((device) => device === asked))
-  throw new RangeError(`No device "${asked}": ${devices.join(', ')}.`);
-const folder = join(import.meta.dirname, '../tiny-policy/checkpoint');
+/** Named arrays. */
+type Numbers = Record<string, ArrayLike<number>>;
+
+const asked = (process.argv[2] ?? 'webgpu') as (typeof devices)[number];
+if (!devices.includes(asked)) throw new RangeError(`No device "${asked}": ${devices.join(', ')}.`);
+const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
+/** As a share of the largest number that the CPU gives under the same name. */
+const tolerance = 1e-3;
 const tally = { passed: 0, failed: 0 };
 
-const [ours, theirs] = [await compute('cpu'), await compute(asked as Device)];
-check('log-probabilities', ours.logprobs, theirs.logprobs);
-for (const [name, gradient] of Object.entries(ours.gradients))
-  check(`gradient of ${name}`, gradient, theirs.gradients[name]!);
-check('weights after a step', ours.weights, theirs.weights);
-const same = JSON.stringify(ours.greedy) === JSON.stringify(theirs.greedy);
-report('greedy tokens', same, `${JSON.stringify(ours.greedy)} and ${JSON.stringify(theirs.greedy)}`);
+const [cpu, device] = [onnxRuntime({ device: 'cpu' }), onnxRuntime({ device: asked })];
+for (const one of opsCases) {
+  const [ours, theirs] = [await operationRun(cpu, one), await operationRun(device, one)];
+  for (const [name, { data }] of Object.entries(ours))
+    check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
+}
+const [ours, theirs] = [await compute('cpu'), await compute(asked)];
+for (const [name, numbers] of Object.entries(ours)) check(name, numbers, theirs[name]!);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
-interface Numbers {
-  logprobs: ArrayLike<number>;
-  gradients: Record<string, ArrayLike<number>>;
-  weights: ArrayLike<number>;
-  greedy: number[];
-}
-
+/** What a run of the tiny policy gives, from sampling to training. */
 async function compute(device: Device): Promise<Numbers> {
   const started = performance.now();
-  const { policy, learner, model } = await loadPolicy(folder, { device });
+  const { policy, learner, model } = await loadPolicy(checkpoint, { device });
+  const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
+  const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
+  const numbers: Numbers = { 'greedy tokens': tokens!.action };
+
   const rng = createRng(1, 'rows');
   const rows = [12, 20].map((length) => ({
     tokens: Int32Array.from({ length }, () => rng.int(model.config.vocab_size)),
     mask: Uint8Array.from({ length }, (_, t) => Number(t > 3)),
   }));
   const batch: TokenBatch = { rows, temperature: 0.8 };
-  const { logprobs } = await learner.forward(batch);
-  const dLogprobs = rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / 10));
-  await learner.backward(batch, { dLogprobs });
-  const gradients = await takeGradients(learner);
-  await learner.backward(batch, { dLogprobs });
-  await learner.step({ learningRate: 1e-4, maxGradNorm: 1 });
-  const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
-  const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
-  const weights = Object.values(model.weights).flatMap(({ data }) => [...data]);
-  console.log(`${device}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  const slopes = (): Rows => rows.map(({ mask }) => Float32Array.from(mask, () => rng.float() - 0.5));
+  const cotangents = { dLogprobs: slopes(), dEntropy: slopes(), dValues: slopes() };
+  // Far from 0, so that the step is smooth in the gradient, and not its sign.
+  const adamw = { learningRate: 0.1, epsilon: 1, maxGradNorm: 10 };
+  await learner.addCritic({ critic: 'shared' });
+  // The first step makes values that are not all 0.
+  for (const step of [1, 2]) {
+    const before = model.weights;
+    for (const [name, found] of Object.entries(await learner.forward(batch)))
+      numbers[`${name} before step ${step}`] = found.flatMap((row: Float32Array) => [...row]);
+    await learner.backward(batch, cotangents);
+    for (const [name, gradient] of Object.entries(await takeGradients(learner)))
+      numbers[`gradient of ${name} in step ${step}`] = gradient;
+    await learner.backward(batch, cotangents);
+    await learner.step(adamw);
+    for (const [name, { data }] of Object.entries(model.weights))
+      numbers[`change of ${name} by step ${step}`] = data.map((value, i) => value - before[name]!.data[i]!);
+  }
   await learner.close();
   await policy.close();
-  return {
-    logprobs: logprobs.flatMap((row) => [...row]),
-    gradients: Object.fromEntries(Object.entries(gradients).map(([name, { data }]) => [name, data])),
-    weights,
-    greedy: [...tokens!.action],
-  };
+  console.log(`${device}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  return numbers;
 }
 
-function check(title: string, a: ArrayLike<number>, b: ArrayLike<number>): void {
-  let [largest, difference] = [0, 0];
-  for (let i = 0; i < a.length; i++) {
-    largest = Math.max(largest, Math.abs(a[i]!));
-    difference = Math.max(difference, Math.abs(a[i]! - b[i]!));
+/** The gradients that a learner and its critic have accumulated, which are cleared; the weights stay. */
+async function takeGradients(learner: TransformerLearner): Promise<Numbers> {
+  // Without momentum, Adam's first moment is the gradient.
+  await learner.step({ learningRate: 0, beta1: 0 });
+  return inTemporaryFolder(async (folder) => {
+    await learner.save(folder);
+    const gradients: Numbers = {};
+    for (const file of ['optimizer.safetensors', 'critic.safetensors']) {
+      for (const [name, { data }] of Object.entries((await readSafetensors(join(folder, file))).tensors))
+        if (name.startsWith('mean ')) gradients[name.slice('mean '.length)] = data;
+    }
+    return gradients;
+  });
+}
+
+function check(title: string, expected: ArrayLike<number>, found: ArrayLike<number>): void {
+  let [largest, apart] = [0, expected.length === found.length ? 0 : Number.POSITIVE_INFINITY];
+  for (let i = 0; i < expected.length; i++) {
+    largest = Math.max(largest, Math.abs(expected[i]!));
+    const difference = Math.abs(found[i]! - expected[i]!);
+    if (!(difference <= apart)) apart = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
   }
-  report(
-    title,
-    a.length === b.length && difference <= 1e-3 * Math.max(1, largest),
-    `they differ by ${difference}`,
-  );
-}
-
-function report(title: string, passed: boolean, otherwise: string): void {
+  const passed = apart <= (expected instanceof Int32Array ? 0 : tolerance * largest);
   tally[passed ? 'passed' : 'failed'] += 1;
-  console.log(passed ? `ok      ${title}` : `FAILED  ${title}: ${otherwise}`);
+  const share = (apart / (largest || 1)).toExponential(1);
+  console.log(`${passed ? 'ok      ' : 'FAILED  '}${title}: ${share} apart`);
 }

@@ -1,8 +1,10 @@
 /** What two runtimes must agree on, and how closely. */
-import { createRng } from '@toolenv/core';
+import { createRng, type Rows, type TokenRow } from '@toolenv/core';
 import type { Ops } from '../src/ops.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { Sampler } from '../src/sampler.ts';
 import type { OpsCase } from './ops-cases.ts';
+import { learnerOf, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 
 /** The value of an operation, and the gradients of a random linear functional of it. */
 export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsCase): Promise<Tensors> {
@@ -31,13 +33,85 @@ export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsC
   return { ...outputs, value };
 }
 
+/** What the learner of a tiny model with a critic says of some rows, and the gradients of all its parameters. */
+export async function learnerRun(runtime: Runtime): Promise<Tensors> {
+  const learner = learnerOf(tinyModel(), { tokenBudget: 30 }, runtime);
+  await learner.addCritic({ critic: 'shared' });
+  const before = await learner.forward({ rows, temperature: 0.7 });
+  await learner.backward(
+    { rows, temperature: 0.7 },
+    {
+      dLogprobs: randomValues('logprobs'),
+      dEntropy: randomValues('entropy'),
+      dValues: randomValues('values'),
+    },
+  );
+  const outputs: Tensors = { ...flat(before), ...(await takeGradients(learner)) };
+  await learner.close();
+  return outputs;
+}
+
+/** Gradient norms of three steps of AdamW, the weights after them, and what the learner then says. */
+export async function trainingRun(runtime: Runtime): Promise<Tensors> {
+  const model = tinyModel();
+  const learner = learnerOf(model, {}, runtime);
+  const norms: number[] = [];
+  for (let step = 0; step < 3; step++) {
+    await learner.backward({ rows }, { dLogprobs: randomValues(`step ${step}`) });
+    const { gradNorm } = await learner.step({ learningRate: 1e-2, weightDecay: 0.01, maxGradNorm: 1 });
+    norms.push(gradNorm);
+  }
+  const after = await learner.forward({ rows });
+  await learner.close();
+  return { ...model.weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
+}
+
+/** The most probable tokens of conversations that go on for three turns together, some of them forgotten between. */
+export async function greedyRun(runtime: Runtime): Promise<number[][]> {
+  const sampler = new Sampler(runtime, tinyModel(), { maxConversations: 3 });
+  const histories = rows.map(({ tokens }) => [...tokens]);
+  for (let turn = 0; turn < 3; turn++) {
+    const turns = histories.map(async (history, index) => {
+      const { tokens } = await sampler.sample({
+        prompt: Int32Array.from(history),
+        maxTokens: 5 + index,
+        temperature: 0,
+        seed: 1,
+        stopTokens: [],
+        conversation: `conversation ${index}`,
+      });
+      history.push(...tokens, turn);
+    });
+    await Promise.all(turns);
+  }
+  await sampler.close();
+  return histories;
+}
+
+const rows: TokenRow[] = [9, 5, 13, 21].map((length, seed) => {
+  const rng = createRng(seed, 'row');
+  const tokens = Int32Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
+  return { tokens, mask: Uint8Array.from({ length }, (_, position) => Number(position > 1)) };
+});
+
+function randomValues(name: string): Rows {
+  const rng = createRng(1, name);
+  return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
+}
+
+function flat(outputs: Record<string, Rows>): Tensors {
+  const joined = Object.entries(outputs).map(([name, values]) => {
+    const data = Float32Array.from(values.flatMap((row) => [...row]));
+    return [name, tensor(data, [data.length])] as const;
+  });
+  return Object.fromEntries(joined);
+}
+
 /** The largest distance between two tensors, as a share of the largest number in `expected` or of 0.1; infinite for NaN. */
 export function distance(found: Tensors[string], expected: Tensors[string]): number {
   if (`${found.dims}` !== `${expected.dims}`) return Number.POSITIVE_INFINITY;
-  const scale = expected.data.reduce(
-    (largest: number, value: number) => Math.max(largest, Math.abs(value)),
-    0.1,
-  );
+  let scale = 0.1;
+  for (const value of expected.data) scale = Math.max(scale, Math.abs(value));
   let largest = 0;
   for (const [index, value] of expected.data.entries()) {
     const apart = Math.abs(found.data[index]! - value) / scale;
