@@ -16,7 +16,10 @@ export interface GradientRequest {
 }
 
 export interface Executable {
-  /** Inputs that the program does not ask for may be left out or given. They are read in place and must not change while the run lasts; outputs are fresh. */
+  /**
+   * Inputs that the program does not ask for may be left out. Those given are read in place and must not change while the
+   * run lasts; outputs are fresh.
+   */
   run(inputs: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** What two runtimes must agree on, and how closely. */
-import { createRng, type Rows, type TokenRow } from '@toolenv/core';
+import { createRng, type Rows, type TokenOutputs, type TokenRow } from '@toolenv/core';
 import type { Ops } from '../src/ops.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 import { Sampler } from '../src/sampler.ts';
@@ -68,7 +68,7 @@ export async function trainingRun(runtime: Runtime): Promise<Tensors> {
 
 /** The most probable tokens of conversations that go on for three turns together, some of them forgotten between. */
 export async function greedyRun(runtime: Runtime): Promise<number[][]> {
-  const sampler = new Sampler(runtime, tinyModel(), { maxConversations: 3 });
+  const sampler = new Sampler(runtime, tinyModel(), { maxConversations: 3, patience: 0 });
   const histories = rows.map(({ tokens }) => [...tokens]);
   for (let turn = 0; turn < 3; turn++) {
     const turns = histories.map(async (history, index) => {
@@ -99,8 +99,8 @@ function randomValues(name: string): Rows {
   return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
 }
 
-function flat(outputs: Record<string, Rows>): Tensors {
-  const joined = Object.entries(outputs).map(([name, values]) => {
+function flat(outputs: TokenOutputs): Tensors {
+  const joined = Object.entries(outputs).map(([name, values]: [string, Rows]) => {
     const data = Float32Array.from(values.flatMap((row) => [...row]));
     return [name, tensor(data, [data.length])] as const;
   });

@@ -47,8 +47,8 @@ export function tinyModel(seed = 1): Model {
   return createModel(tinyConfig, randomWeights(tinyConfig, seed));
 }
 
-export function learnerOf(model: Model, options?: LearnerOptions): TransformerLearner {
-  return new TransformerLearner(runtime, model, emptyCheckpoint(model), options);
+export function learnerOf(model: Model, options?: LearnerOptions, on: Runtime = runtime): TransformerLearner {
+  return new TransformerLearner(on, model, emptyCheckpoint(model), options);
 }
 
 /** The gradients that a learner has accumulated, which it then clears; its weights stay. */
