@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
-import { loadPolicy, type ModelConfig, writeCheckpoint } from '@toolenv/policy';
+import { loadPolicy, type ModelConfig, readCheckpoint, writeCheckpoint } from '@toolenv/policy';
 import { initialWeights } from '../tiny-policy/initial-weights.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
@@ -17,6 +17,8 @@ export async function checkpointsToCheck(scratch: string): Promise<Map<string, s
   return new Map([
     [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', start],
     ['after two updates', trained],
+    ['stored as bfloat16', await store(trained, 'bfloat16', join(scratch, 'bfloat16'))],
+    ['stored as float16', await store(trained, 'float16', join(scratch, 'float16'))],
   ]);
 }
 
@@ -37,6 +39,11 @@ async function train(start: string, folder: string): Promise<string> {
   await learner.save(folder);
   await learner.close();
   await policy.close();
+  return folder;
+}
+
+async function store(from: string, dtype: 'bfloat16' | 'float16', folder: string): Promise<string> {
+  await writeCheckpoint(folder, await readCheckpoint(from), { dtype });
   return folder;
 }
 

@@ -27,7 +27,8 @@ async function truncatedCheckpoint(): Promise<string> {
   };
   const layers = { num_hidden_layers: 1, num_attention_heads: 1, num_key_value_heads: 1 };
   const config = { model_type: 'qwen2', eos_token_id: 0, ...tiny, ...layers };
-  for (const [name, json] of Object.entries({ config, tokenizer: {}, tokenizer_config: {} })) {
+  const tokenizer = { model: { type: 'BPE', vocab: {}, merges: [] } };
+  for (const [name, json] of Object.entries({ config, tokenizer, tokenizer_config: {} })) {
     await writeFile(join(checkpoint, `${name}.json`), JSON.stringify(json));
   }
   const header = Buffer.alloc(8);

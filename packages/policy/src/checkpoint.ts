@@ -1,11 +1,12 @@
-/** Hugging Face checkpoint folders: config.json, model.safetensors, tokenizer files, chat template. */
+/** Hugging Face checkpoint folders: config.json, weights in one file or in shards, tokenizer files, chat template. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { parameterShapes } from './decoder.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
 import type { Tensors } from './runtime.ts';
-import { readTensors, writeSafetensors } from './safetensors.ts';
+import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
+import { checkTokenizer } from './tokenizer-check.ts';
 
 export interface Checkpoint {
   folder: string;
@@ -22,6 +23,7 @@ export interface Checkpoint {
 }
 
 const weightsFile = 'model.safetensors';
+const indexFile = 'model.safetensors.index.json';
 const copied = [
   'config.json',
   'generation_config.json',
@@ -35,10 +37,7 @@ const copied = [
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const present = await readdir(folder).catch((error: unknown) => {
-    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder with --policy.`;
-    throw new ToolEnvError('usage.checkpoint_missing', message);
-  });
+  const present = await list(folder);
   const files: Record<string, string> = {};
   for (const name of copied)
     if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
@@ -49,7 +48,13 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const endTokens = [generation.eos_token_id ?? config.eos_token_id]
     .flat()
     .filter((id) => typeof id === 'number');
-  const tokenizer = parse(folder, files, 'tokenizer.json');
+  const tokenizer = parse(
+    folder,
+    files,
+    'tokenizer.json',
+    "or make it of older tokenizer files with transformers' AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+  );
+  checkTokenizer(join(folder, 'tokenizer.json'), tokenizer, config.vocab_size);
   return {
     folder,
     config,
@@ -61,35 +66,119 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   };
 }
 
-/** The weights of a folder, checked against the configuration. */
+/**
+ * The weights of a folder, checked against the configuration. Tensors that the model does not have are left out, as the
+ * `lm_head.weight` of tied embeddings.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
+ */
 export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {
-  const { tensors } = await readTensors(join(folder, weightsFile), parameterShapes(config));
-  return tensors;
+  const { source, files } = await locateTensors(folder);
+  const wanted = new Map<string, Map<string, readonly number[]>>();
+  const names = new Map<string, string>();
+  for (const [name, shape] of parameterShapes(config)) {
+    // What AutoModel saved has no language-model head, and no prefix that tells the rest from it.
+    const stored = files.has(name) ? name : name.replace(/^model\./, '');
+    const file = files.get(stored);
+    if (file === undefined) {
+      const message = `${source} lacks "${name}": it does not belong to its config.json.`;
+      throw new ToolEnvError('usage.checkpoint_damaged', message);
+    }
+    names.set(stored, name);
+    wanted.set(file, (wanted.get(file) ?? new Map()).set(stored, shape));
+  }
+  const weights: Tensors = {};
+  for (const [file, shapes] of wanted) {
+    const { tensors } = await readTensors(join(folder, file), shapes);
+    for (const [stored, values] of Object.entries(tensors)) weights[names.get(stored)!] = values;
+  }
+  return weights;
 }
 
-/** Writes a folder that `transformers` opens. */
+async function list(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    const message = `No checkpoint at ${folder} (${messageOf(error)}): name a Hugging Face folder with --policy.`;
+    throw new ToolEnvError('usage.checkpoint_missing', message);
+  }
+}
+
+/** Which file of the folder holds which tensor, and the file that says so. */
+async function locateTensors(folder: string): Promise<{ source: string; files: Map<string, string> }> {
+  const present = await list(folder);
+  if (!present.includes(weightsFile) && present.includes(indexFile)) {
+    const source = join(folder, indexFile);
+    const index = parseJson(source, await readFile(source, 'utf8'));
+    const files = new Map(Object.entries(index.weight_map ?? {}));
+    for (const [name, file] of files) {
+      if (typeof file === 'string' && present.includes(file)) continue;
+      const message = `${source} has "${name}" in ${file}, which is missing: copy the whole checkpoint again.`;
+      throw new ToolEnvError('usage.checkpoint_missing', message);
+    }
+    return { source, files };
+  }
+  const source = join(folder, weightsFile);
+  if (!present.includes(weightsFile)) throw noWeights(folder, present);
+  return { source, files: new Map((await readTensorNames(source)).map((name) => [name, weightsFile])) };
+}
+
+function noWeights(folder: string, present: readonly string[]): ToolEnvError {
+  const pickled = present.find((name) => /^pytorch_model.*\.bin$/.test(name));
+  if (!pickled) {
+    const message = `${join(folder, weightsFile)} is missing, and so is ${indexFile}: name a whole Hugging Face folder.`;
+    return new ToolEnvError('usage.checkpoint_missing', message);
+  }
+  const convert = `AutoModelForCausalLM.from_pretrained("${folder}").save_pretrained("${folder}")`;
+  return new ToolEnvError(
+    'usage.checkpoint_unsupported',
+    `${join(folder, pickled)} is not safetensors: convert it in Python with transformers' ${convert}.`,
+  );
+}
+
+/** Writes a folder that `transformers` opens, with the numbers stored as `dtype`; narrower ones are rounded. */
 export async function writeCheckpoint(
   folder: string,
   checkpoint: Pick<Checkpoint, 'files' | 'weights'>,
+  { dtype = 'float32' }: { dtype?: StoredType } = {},
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [name, content] of Object.entries(checkpoint.files))
-    await writeFile(join(folder, name), content);
-  await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' });
+    await writeFile(join(folder, name), name === 'config.json' ? withType(content, dtype) : content);
+  await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' }, dtype);
 }
 
-function parse(folder: string, files: Record<string, string>, name: string): Record<string, unknown> {
+/** A config.json that tells how the numbers are stored: `transformers` computes in what it says there. */
+function withType(config: string, dtype: StoredType): string {
+  const fields: Record<string, unknown> = JSON.parse(config);
+  // The name of transformers 5, and the one before it, which all versions read.
+  const key = 'dtype' in fields ? 'dtype' : 'torch_dtype';
+  if ((fields[key] ?? 'float32') === dtype) return config;
+  return `${JSON.stringify({ ...fields, [key]: dtype }, null, 2)}\n`;
+}
+
+function parse(
+  folder: string,
+  files: Record<string, string>,
+  name: string,
+  otherRemedy?: string,
+): Record<string, unknown> {
   const content = files[name];
   if (content === undefined) {
-    throw new ToolEnvError(
-      'usage.checkpoint_missing',
-      `${join(folder, name)} is missing: name a whole Hugging Face folder.`,
-    );
+    const remedy = ['name a whole Hugging Face folder', otherRemedy].filter(Boolean).join(', ');
+    throw new ToolEnvError('usage.checkpoint_missing', `${join(folder, name)} is missing: ${remedy}.`);
   }
+  return parseJson(join(folder, name), content);
+}
+
+function parseJson(file: string, content: string): Record<string, unknown> {
+  const damaged = (what: string) =>
+    new ToolEnvError('usage.checkpoint_damaged', `${file} is not ${what}: copy it again.`);
+  let value: unknown;
   try {
-    return JSON.parse(content);
+    value = JSON.parse(content);
   } catch (error) {
-    const message = `${join(folder, name)} is not JSON (${messageOf(error)}): copy it again.`;
-    throw new ToolEnvError('usage.checkpoint_damaged', message);
+    throw damaged(`JSON (${messageOf(error)})`);
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw damaged('a JSON object');
+  return value as Record<string, unknown>;
 }

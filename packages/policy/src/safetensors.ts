@@ -1,7 +1,11 @@
-/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. float32 in and out. */
-import { readFile, writeFile } from 'node:fs/promises';
+/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory all is float32. */
+import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import type { Tensor, Tensors } from './runtime.ts';
+import { type HalfFormat, narrow, widen } from './half-precision.ts';
+import { type Tensor, type Tensors, tensor } from './runtime.ts';
+
+/** How numbers are stored. */
+export type StoredType = 'float32' | HalfFormat;
 
 interface Entry {
   dtype: string;
@@ -9,82 +13,66 @@ interface Entry {
   data_offsets: [number, number];
 }
 
+/** A file's header: `data` is where in the file the tensors' offsets count from. */
+interface Header {
+  entries: Map<string, Entry>;
+  metadata: Record<string, string>;
+  data: number;
+}
+
+const storedTypes = new Map<string, StoredType>([
+  ['F32', 'float32'],
+  ['BF16', 'bfloat16'],
+  ['F16', 'float16'],
+]);
+
 /**
  * Reads every tensor of a file.
  * @throws ToolEnvError `usage.checkpoint_missing`, `usage.checkpoint_damaged` or `usage.checkpoint_unsupported`.
  */
-export async function readSafetensors(
+export function readSafetensors(
   file: string,
 ): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw new ToolEnvError(
-      'usage.checkpoint_missing',
-      `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`,
-    );
+  return withFile(file, async (handle) => {
+    const header = await readHeader(file, handle);
+    return {
+      tensors: await readData(file, handle, header, [...header.entries.keys()]),
+      metadata: header.metadata,
+    };
   });
-  const damaged = (what: string) =>
-    new ToolEnvError(
-      'usage.checkpoint_damaged',
-      `${file} is damaged (${what}): copy it again or use an earlier checkpoint.`,
-    );
-  if (bytes.length < 8) throw damaged(`${bytes.length} bytes long`);
-  const headerLength = Number(bytes.readBigUInt64LE(0));
-  if (8 + headerLength > bytes.length) throw damaged('its header is cut short');
-  let header: unknown;
-  try {
-    header = JSON.parse(bytes.toString('utf8', 8, 8 + headerLength));
-  } catch {
-    throw damaged('its header is not JSON');
-  }
-  if (typeof header !== 'object' || header === null || Array.isArray(header))
-    throw damaged('its header is not an object');
-  const { __metadata__, ...entries } = header as Record<string, unknown> & {
-    __metadata__?: Record<string, string>;
-  };
-  const tensors: Tensors = {};
-  for (const [name, entry] of Object.entries(entries)) {
-    if (!isEntry(entry)) throw damaged(`its header says nothing sensible of "${name}"`);
-    const { dtype, shape, data_offsets } = entry;
-    if (dtype !== 'F32') {
-      const message = `${file}: "${name}" is ${dtype}, which is not supported: convert the checkpoint to float32.`;
-      throw new ToolEnvError('usage.checkpoint_unsupported', message);
-    }
-    const [start, end] = data_offsets;
-    const size = shape.reduce((product, dim) => product * dim, 4);
-    if (end - start !== size) throw damaged(`"${name}" has ${end - start} bytes, not ${size}`);
-    if (8 + headerLength + end > bytes.length) throw damaged(`"${name}" is cut short`);
-    const data = new Float32Array(size / 4);
-    bytes.copy(new Uint8Array(data.buffer), 0, 8 + headerLength + start, 8 + headerLength + end);
-    tensors[name] = { data, dims: shape };
-  }
-  return { tensors, metadata: __metadata__ ?? {} };
 }
 
 /**
  * Reads the tensors of these names, which must have these shapes.
  * @throws ToolEnvError as {@link readSafetensors} does, naming the tensor that is missing or has another shape.
  */
-export async function readTensors(
+export function readTensors(
   file: string,
   shapes: ReadonlyMap<string, readonly number[]>,
 ): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
-  const { tensors, metadata } = await readSafetensors(file);
-  const chosen: Tensors = {};
-  for (const [name, shape] of shapes) {
-    const found = tensors[name];
-    if (!found) {
-      throw new ToolEnvError(
-        'usage.checkpoint_damaged',
-        `${file} lacks "${name}": it does not belong to its config.json.`,
-      );
+  return withFile(file, async (handle) => {
+    const header = await readHeader(file, handle);
+    for (const [name, shape] of shapes) {
+      const found = header.entries.get(name)?.shape;
+      if (!found) {
+        const message = `${file} lacks "${name}": it does not belong to its folder's config.json or index.`;
+        throw new ToolEnvError('usage.checkpoint_damaged', message);
+      }
+      if (found.join() !== shape.join()) {
+        const message = `${file}: "${name}" has shape [${found}], config.json says [${shape}].`;
+        throw new ToolEnvError('usage.checkpoint_damaged', message);
+      }
     }
-    if (found.dims.join() !== shape.join()) {
-      const message = `${file}: "${name}" has shape [${found.dims}], config.json says [${shape}].`;
-      throw new ToolEnvError('usage.checkpoint_damaged', message);
-    }
-    chosen[name] = found;
-  }
-  return { tensors: chosen, metadata };
+    return {
+      tensors: await readData(file, handle, header, [...shapes.keys()]),
+      metadata: header.metadata,
+    };
+  });
+}
+
+/** The names of a file's tensors. Throws as {@link readSafetensors} does. */
+export function readTensorNames(file: string): Promise<string[]> {
+  return withFile(file, async (handle) => [...(await readHeader(file, handle)).entries.keys()]);
 }
 
 /** Writes float32 tensors; whoever needs the file whole or not at all writes it beside its place and renames it. */
@@ -92,28 +80,173 @@ export async function writeSafetensors(
   file: string,
   tensors: Tensors,
   metadata: Record<string, string>,
+  storedType: StoredType = 'float32',
 ): Promise<void> {
+  const [dtype] = [...storedTypes].find(([, type]) => type === storedType)!;
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
   for (const [name, { data, dims }] of Object.entries(tensors)) {
-    header[name] = { dtype: 'F32', shape: dims, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
+    const end = offset + data.length * byteWidth(storedType);
+    header[name] = { dtype, shape: dims, data_offsets: [offset, end] };
+    offset = end;
   }
+  await writeFile(file, fileContents(JSON.stringify(header), Object.values(tensors), storedType));
+}
+
+/** The contents piece by piece, so that narrowing needs little memory at a time. */
+function* fileContents(
+  header: string,
+  tensors: readonly Tensor[],
+  storedType: StoredType,
+): Generator<Uint8Array> {
   // Readers that map the file want tensors aligned to 8 bytes.
-  const json = JSON.stringify(header);
-  const headerBytes = Buffer.from(json.padEnd(Math.ceil(Buffer.byteLength(json) / 8) * 8));
+  const headerBytes = Buffer.from(header.padEnd(Math.ceil(Buffer.byteLength(header) / 8) * 8));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(headerBytes.length));
-  await writeFile(file, Buffer.concat([length, headerBytes, ...Object.values(tensors).map(bytesOf)]));
+  yield length;
+  yield headerBytes;
+  const pieceLength = 1 << 20;
+  for (const { data } of tensors) {
+    if (storedType === 'float32') yield bytesOf(data);
+    else {
+      for (let start = 0; start < data.length; start += pieceLength)
+        yield bytesOf(narrow(data.subarray(start, start + pieceLength) as Float32Array, storedType));
+    }
+  }
+}
+
+async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const unreadable = (error: unknown) =>
+    ToolEnvError.isInstance(error)
+      ? error
+      : new ToolEnvError(
+          'usage.checkpoint_missing',
+          `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`,
+        );
+  try {
+    const handle = await open(file);
+    try {
+      return await use(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+/** Reads the header and holds every entry to the file's size, so that a file cut short is told before anything is read. */
+async function readHeader(file: string, handle: FileHandle): Promise<Header> {
+  const { size } = await handle.stat();
+  if (size < 8) throw damaged(file, `${size} bytes long`);
+  const headerLength = Number(
+    Buffer.from(await readBytes(file, handle, new Uint8Array(8), 0)).readBigUInt64LE(),
+  );
+  const data = 8 + headerLength;
+  if (data > size) throw damaged(file, 'its header is cut short');
+  const json = await readBytes(file, handle, new Uint8Array(headerLength), 8);
+  let header: unknown;
+  try {
+    header = JSON.parse(Buffer.from(json.buffer).toString());
+  } catch {
+    throw damaged(file, 'its header is not JSON');
+  }
+  if (typeof header !== 'object' || header === null || Array.isArray(header))
+    throw damaged(file, 'its header is not an object');
+  const { __metadata__: metadata, ...entries } = header as Record<string, unknown>;
+  const checked = new Map<string, Entry>();
+  for (const [name, entry] of Object.entries(entries)) {
+    if (!isEntry(entry)) throw damaged(file, `its header says nothing sensible of "${name}"`);
+    const [start, end] = entry.data_offsets;
+    const storedType = storedTypes.get(entry.dtype);
+    const length = storedType && byteWidth(storedType) * sizeOf(entry.shape);
+    if (length !== undefined && end - start !== length)
+      throw damaged(file, `"${name}" has ${end - start} bytes, not ${length}`);
+    if (data + end > size) throw damaged(file, `"${name}" is cut short`);
+    checked.set(name, entry);
+  }
+  refuseOverlaps(file, checked);
+  return { entries: checked, metadata: (metadata ?? {}) as Record<string, string>, data };
+}
+
+function refuseOverlaps(file: string, entries: ReadonlyMap<string, Entry>): void {
+  const inOrder = [...entries].sort(
+    ([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1],
+  );
+  for (const [index, [name, { data_offsets: offsets }]] of inOrder.slice(1).entries()) {
+    const [before, { data_offsets: earlier }] = inOrder[index]!;
+    if (offsets[0] < earlier[1]) throw damaged(file, `"${name}" overlaps "${before}"`);
+  }
+}
+
+async function readData(
+  file: string,
+  handle: FileHandle,
+  header: Header,
+  names: readonly string[],
+): Promise<Tensors> {
+  const tensors: Tensors = {};
+  for (const name of names) {
+    const { dtype, shape, data_offsets: offsets } = header.entries.get(name)!;
+    const storedType = storedTypes.get(dtype);
+    if (!storedType) {
+      const message = `${file}: "${name}" is ${dtype}, which is not supported: convert the checkpoint to float32, bfloat16 or float16.`;
+      throw new ToolEnvError('usage.checkpoint_unsupported', message);
+    }
+    const values = new Float32Array(sizeOf(shape));
+    // Narrow numbers go to the back half of where they will be wide: no other copy is needed.
+    const bytes = bytesOf(values).subarray(values.byteLength - (offsets[1] - offsets[0]));
+    await readBytes(file, handle, bytes, header.data + offsets[0], `"${name}"`);
+    if (storedType !== 'float32') widen(values, storedType);
+    tensors[name] = tensor(values, shape);
+  }
+  return tensors;
+}
+
+/** Fills `bytes` from `position` on. */
+async function readBytes(
+  file: string,
+  handle: FileHandle,
+  bytes: Uint8Array,
+  position: number,
+  what = 'its header',
+): Promise<Uint8Array> {
+  // One read takes less than 2 GiB.
+  const atMost = 1 << 30;
+  for (let done = 0; done < bytes.length; ) {
+    const length = Math.min(atMost, bytes.length - done);
+    const { bytesRead } = await handle.read(bytes, done, length, position + done);
+    if (bytesRead === 0) throw damaged(file, `${what} is cut short`);
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+function damaged(file: string, what: string): ToolEnvError {
+  const message = `${file} is damaged (${what}): copy it again or use an earlier checkpoint.`;
+  return new ToolEnvError('usage.checkpoint_damaged', message);
 }
 
 function isEntry(value: unknown): value is Entry {
   const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Partial<Record<keyof Entry, unknown>>;
-  const counts = (numbers: unknown) =>
+  const counts = (numbers: unknown): numbers is number[] =>
     Array.isArray(numbers) && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
-  return typeof dtype === 'string' && counts(shape) && counts(offsets) && (offsets as number[]).length === 2;
+  if (typeof dtype !== 'string' || !counts(shape) || !counts(offsets)) return false;
+  return offsets.length === 2 && offsets[0]! <= offsets[1]!;
 }
 
-function bytesOf({ data }: Tensor): Uint8Array {
-  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+function byteWidth(storedType: StoredType): number {
+  return storedType === 'float32' ? 4 : 2;
+}
+
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, dim) => product * dim, 1);
+}
+
+function bytesOf({
+  buffer,
+  byteOffset,
+  byteLength,
+}: ArrayBufferView<ArrayBuffer | ArrayBufferLike>): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -1,8 +1,10 @@
 /** Hugging Face folders: written ones are read, newer configurations are understood, and what is wrong is named. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readCheckpoint, writeCheckpoint } from '../src/checkpoint.ts';
+import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../src/checkpoint.ts';
+import type { Tensors } from '../src/runtime.ts';
+import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
 import { inTemporaryFolder } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 
@@ -106,13 +108,218 @@ test.each(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safe
   },
 );
 
+/** Puts the folder's weights into two shards, as transformers does where they are large; `name` changes the names. */
+async function shard(folder: string, name = (original: string) => original): Promise<void> {
+  const { tensors } = await readSafetensors(join(folder, 'model.safetensors'));
+  const entries = Object.entries(tensors).map(([key, value]) => [name(key), value] as const);
+  const weightMap: Record<string, string> = {};
+  for (const [index, part] of [entries.slice(0, 7), entries.slice(7)].entries()) {
+    const file = `model-0000${index + 1}-of-00002.safetensors`;
+    await writeSafetensors(join(folder, file), Object.fromEntries(part), { format: 'pt' }, 'bfloat16');
+    for (const [key] of part) weightMap[key] = file;
+  }
+  const index = { metadata: { total_size: 1 }, weight_map: weightMap };
+  await writeFile(join(folder, indexFile), JSON.stringify(index));
+  await rm(join(folder, 'model.safetensors'));
+}
+
+const indexFile = 'model.safetensors.index.json';
+
+async function editIndex(folder: string, change: (map: Record<string, string>) => void): Promise<void> {
+  const index = JSON.parse(await readFile(join(folder, indexFile), 'utf8'));
+  change(index.weight_map);
+  await writeFile(join(folder, indexFile), JSON.stringify(index));
+}
+
+/** As close as rounding to bfloat16 leaves them, which keeps 8 bits, and no closer. */
+function expectRounded(weights: Tensors, expected: Tensors): void {
+  expect(Object.keys(weights).sort()).toEqual(Object.keys(expected).sort());
+  for (const [name, { data, dims }] of Object.entries(expected)) {
+    expect(weights[name]!.dims).toEqual(dims);
+    const errors = Array.from(
+      data,
+      (value, i) => Math.abs(weights[name]!.data[i]! - value) / Math.abs(value),
+    );
+    expect(Math.max(...errors), name).toBeLessThanOrEqual(2 ** -8);
+    expect(Math.max(...errors), name).toBeGreaterThan(0);
+  }
+}
+
+test('shards in bfloat16 are read by their index', async () => {
+  await folderWith(async (folder) => {
+    await shard(folder);
+    expectRounded((await readCheckpoint(folder)).weights, wordCheckpoint().weights);
+  });
+});
+
+test('what AutoModel saved has no prefix', async () => {
+  await folderWith(async (folder) => {
+    await shard(folder, (name) => name.replace(/^model\./, ''));
+    expectRounded((await readCheckpoint(folder)).weights, wordCheckpoint().weights);
+  });
+});
+
+test.each([
+  [
+    'a shard that is missing',
+    async (folder: string) => rm(join(folder, 'model-00002-of-00002.safetensors')),
+    'usage.checkpoint_missing',
+    /index\.json has "model\.\S+" in model-00002-of-00002\.safetensors, which is missing/,
+  ],
+  [
+    'a tensor that is not in the shard where the index has it',
+    async (folder: string) =>
+      editIndex(folder, (map) => {
+        map['model.norm.weight'] = map['model.embed_tokens.weight']!;
+      }),
+    'usage.checkpoint_damaged',
+    /model-00001-of-00002\.safetensors lacks "model\.norm\.weight"/,
+  ],
+  [
+    'a tensor that is not in the index',
+    async (folder: string) =>
+      editIndex(folder, (map) => {
+        delete map['model.norm.weight'];
+      }),
+    'usage.checkpoint_damaged',
+    /index\.json lacks "model\.norm\.weight"/,
+  ],
+  [
+    'a shard that is cut short',
+    async (folder: string) => {
+      const file = join(folder, 'model-00002-of-00002.safetensors');
+      await writeFile(file, (await readFile(file)).subarray(0, -2));
+    },
+    'usage.checkpoint_damaged',
+    /model-00002-of-00002\.safetensors is damaged \("model\.norm\.weight" is cut short\)/,
+  ],
+  [
+    'an index that points out of the folder',
+    async (folder: string) =>
+      editIndex(folder, (map) => {
+        map['model.norm.weight'] = '../elsewhere.safetensors';
+      }),
+    'usage.checkpoint_missing',
+    /"model\.norm\.weight" in \.\.\/elsewhere\.safetensors, which is missing/,
+  ],
+])('%s is named with the tensor', async (_title, spoil, code, message) => {
+  await folderWith(async (folder) => {
+    await shard(folder);
+    await spoil(folder);
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+test('of tied embeddings a second copy is ignored', async () => {
+  await folderWith(async (folder) => {
+    const file = join(folder, 'model.safetensors');
+    const { tensors } = await readSafetensors(file);
+    await writeSafetensors(file, { ...tensors, 'lm_head.weight': tensors['model.embed_tokens.weight']! }, {});
+    expect((await readCheckpoint(folder)).weights).toEqual(wordCheckpoint().weights);
+  });
+});
+
+test('pickled weights are refused with the way to convert them', async () => {
+  await folderWith(async (folder) => {
+    await rename(join(folder, 'model.safetensors'), join(folder, 'pytorch_model.bin'));
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_unsupported',
+      message: expect.stringMatching(/pytorch_model\.bin is not safetensors.*save_pretrained/),
+    });
+  });
+});
+
+async function editTokenizer(folder: string, change: (tokenizer: TokenizerFile) => void): Promise<void> {
+  const tokenizer = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8'));
+  change(tokenizer);
+  await writeFile(join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
+}
+
+interface TokenizerFile {
+  model: { type: string; vocab: Record<string, number> };
+  added_tokens: { id: number; content: string }[];
+}
+
+test.each([
+  [
+    'an added token',
+    (tokenizer: TokenizerFile, size: number) => {
+      tokenizer.added_tokens[0]!.id = size + 3;
+    },
+    3,
+  ],
+  [
+    'a token of the vocabulary',
+    (tokenizer: TokenizerFile, size: number) => {
+      tokenizer.model.vocab.surplus = size;
+    },
+    0,
+  ],
+])('%s that the model has no embedding for is refused with both numbers', async (_title, change, beyond) => {
+  const size = wordCheckpoint().config.vocab_size;
+  await folderWith(async (folder) => {
+    await editTokenizer(folder, (tokenizer) => change(tokenizer, size));
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_unsupported',
+      message: expect.stringContaining(
+        `tokenizer.json: its token ids go up to ${size + beyond}, config.json's vocab_size is ${size}`,
+      ),
+    });
+  });
+});
+
+test('a tokenizer of another kind is refused', async () => {
+  await folderWith(async (folder) => {
+    await editTokenizer(folder, (tokenizer) => {
+      tokenizer.model.type = 'WordLevel';
+    });
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_unsupported',
+      message: expect.stringMatching(/model\.type "WordLevel" is not supported.*BPE/),
+    });
+  });
+});
+
+/** What the config.json says, under either name. */
+function storedType({ files }: Checkpoint): unknown {
+  const { dtype, torch_dtype: old } = JSON.parse(files['config.json']!);
+  return dtype ?? old;
+}
+
+test.each([undefined, 'float32', 'bfloat16'])(
+  'narrower numbers are told to transformers, not only stored (%s before)',
+  async (before) => {
+    const { files, weights } = wordCheckpoint();
+    const config = JSON.stringify({ ...JSON.parse(files['config.json']!), ...(before && { dtype: before }) });
+    await inTemporaryFolder(async (folder) => {
+      await writeCheckpoint(
+        folder,
+        { files: { ...files, 'config.json': config }, weights },
+        { dtype: 'bfloat16' },
+      );
+      const read = await readCheckpoint(folder);
+      expectRounded(read.weights, weights);
+      expect(storedType(read)).toBe('bfloat16');
+      await writeCheckpoint(folder, read);
+      const again = await readCheckpoint(folder);
+      expect(again.weights).toEqual(read.weights);
+      expect(storedType(again)).toBe('float32');
+    });
+  },
+);
+
 test('a small file that is not JSON is named', async () => {
   await folderWith(async (folder) => {
-    await writeFile(join(folder, 'tokenizer.json'), '{');
-    await expect(readCheckpoint(folder)).rejects.toMatchObject({
-      code: 'usage.checkpoint_damaged',
-      message: expect.stringContaining('tokenizer.json'),
-    });
+    for (const content of ['{', 'null', '[]']) {
+      await writeFile(join(folder, 'tokenizer.json'), content);
+      await expect(readCheckpoint(folder)).rejects.toMatchObject({
+        code: 'usage.checkpoint_damaged',
+        message: expect.stringContaining('tokenizer.json'),
+      });
+    }
   });
 });
 

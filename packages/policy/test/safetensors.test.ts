@@ -1,11 +1,11 @@
 /** The safetensors format: what is written is read again, and what is damaged is named. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Tensor, tensor } from '../src/runtime.ts';
-import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { readSafetensors, readTensorNames, readTensors, writeSafetensors } from '../src/safetensors.ts';
 import { inTemporaryFolder } from './tiny-model.ts';
 
 const anyTensor: fc.Arbitrary<Tensor> = fc
@@ -70,6 +70,17 @@ test.each([
     ['"weight"', '8', '4'],
   ],
   ['offsets beyond the file', JSON.stringify({ weight: { ...good, data_offsets: [8, 16] } }), ['"weight"']],
+  ['offsets in reverse', JSON.stringify({ weight: { ...good, data_offsets: [8, 0] } }), ['"weight"']],
+  [
+    'tensors that overlap',
+    JSON.stringify({ weight: good, bias: { ...good, shape: [1], data_offsets: [4, 8] } }),
+    ['"bias"', 'overlaps "weight"'],
+  ],
+  [
+    'another element type that is cut short',
+    JSON.stringify({ weight: { dtype: 'I64', shape: [2], data_offsets: [0, 16] } }),
+    ['"weight"', 'cut short'],
+  ],
   ['offsets before the data', JSON.stringify({ weight: { ...good, data_offsets: [-8, 0] } }), ['"weight"']],
 ])('%s is damage, named with its tensor', async (_title, header, mentions) => {
   const error = await readingHeader(header);
@@ -86,9 +97,38 @@ test('a header length beyond the file is damage', async () => {
 });
 
 test('another element type is named with the remedy', async () => {
-  const error = await readingHeader(JSON.stringify({ weight: { ...good, dtype: 'BF16', shape: [4] } }));
+  const error = await readingHeader(JSON.stringify({ weight: { ...good, dtype: 'F64', shape: [1] } }));
   expect(error.code).toBe('usage.checkpoint_unsupported');
-  expect(error.message).toMatch(/"weight" is BF16.*float32/);
+  expect(error.message).toMatch(/"weight" is F64.*float32/);
+});
+
+test('tensors that nobody asks for may be of any type', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'buffers.safetensors');
+    const buffers = { mask: { dtype: 'BOOL', shape: [3], data_offsets: [0, 3] } };
+    const weight = { ...good, data_offsets: [3, 11] };
+    await writeFile(file, fileOf(JSON.stringify({ ...buffers, weight }), Buffer.alloc(11)));
+    expect(await readTensorNames(file)).toEqual(['mask', 'weight']);
+    const { tensors } = await readTensors(file, new Map([['weight', [2]]]));
+    expect(tensors).toEqual({ weight: tensor(Float32Array.of(0, 0), [2]) });
+  });
+});
+
+test('a tensor beyond 2 GiB is found in its place', async () => {
+  await inTemporaryFolder(async (folder) => {
+    const file = join(folder, 'large.safetensors');
+    const start = 3 * 2 ** 30;
+    const far = { dtype: 'BF16', shape: [2], data_offsets: [start, start + 4] };
+    const before = { dtype: 'U8', shape: [start], data_offsets: [0, start] };
+    const header = fileOf(JSON.stringify({ before, far }), Buffer.alloc(0));
+    // The middle is a hole, which takes no room on the disk.
+    const handle = await open(file, 'w');
+    await handle.write(header, 0, header.length, 0);
+    await handle.write(Uint8Array.of(0x80, 0x3f, 0x00, 0xc0), 0, 4, header.length + start);
+    await handle.close();
+    const { tensors } = await readTensors(file, new Map([['far', [2]]]));
+    expect(tensors.far!.data).toEqual(Float32Array.of(1, -2));
+  });
 });
 
 test('a file that is not there is missing', async () => {
@@ -101,13 +141,17 @@ test('a file that is not there is missing', async () => {
 function readingHeader(json: string): Promise<ToolEnvError> {
   return inTemporaryFolder(async (folder) => {
     const file = join(folder, 'header.safetensors');
-    const length = Buffer.alloc(8);
-    length.writeBigUInt64LE(BigInt(Buffer.byteLength(json)));
-    await writeFile(file, Buffer.concat([length, Buffer.from(json), Buffer.alloc(8)]));
+    await writeFile(file, fileOf(json, Buffer.alloc(8)));
     const error = await thrownBy(readSafetensors(file));
     expect(error.message).toContain(file);
     return error;
   });
+}
+
+function fileOf(header: string, data: Buffer): Buffer {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(Buffer.byteLength(header)));
+  return Buffer.concat([length, Buffer.from(header), data]);
 }
 
 async function thrownBy(promise: Promise<unknown>): Promise<ToolEnvError> {
