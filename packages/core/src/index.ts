@@ -50,6 +50,7 @@ export type { ContentBlock, EmbeddedResource, Message, ToolCall, ToolDescription
 export { type MixedTask, mixEnvs } from './mix-envs.ts';
 export { nearest } from './nearest.ts';
 export { type OpenEnvOptions, openEnv } from './open-env.ts';
+export { optimizerStep } from './optimizer-step.ts';
 export { completeOptions } from './options.ts';
 export {
   type AbortedOutcome,

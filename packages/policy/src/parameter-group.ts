@@ -70,7 +70,7 @@ export class ParameterGroup {
     const outputs = await executable.run(inputs);
     const gradNorm = outputs.gradNorm!.data[0]!;
     if (!Number.isFinite(gradNorm)) {
-      const message = `The gradient norm is ${gradNorm}: nothing was updated; lower the learning rate.`;
+      const message = `The gradient norm is ${gradNorm}: nothing was updated. A lower learning rate may help.`;
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
     const updated = (names: Iterable<string>): Tensors =>

@@ -9,6 +9,7 @@ import {
   type Metrics,
   normalisedRewards,
   type OpenEnv,
+  optimizerStep,
   playAhead,
   type Run,
   responseMask,
@@ -231,12 +232,11 @@ async function update(
 async function descend(
   batch: Parameters<Run['learner']['backward']>[0],
   gradients: Parameters<Run['learner']['backward']>[1],
-  { learner, learningRate, weightDecay, maxGradNorm }: Options,
+  { learner, learningRate, weightDecay, maxGradNorm, out }: Options,
 ): Promise<{ gradNorm: number }> {
   const all = [...gradients.dLogprobs, ...(gradients.dEntropy ?? [])];
   if (all.every((row) => row.every((gradient) => gradient === 0))) return { gradNorm: 0 };
-  await learner.backward(batch, gradients);
-  return learner.step({ learningRate, weightDecay, maxGradNorm });
+  return optimizerStep(learner, batch, gradients, { learningRate, weightDecay, maxGradNorm, out });
 }
 
 /** The rows of each optimizer step: `parts` of every epoch, shuffled if there is more than one. None is empty. */

@@ -10,6 +10,7 @@ import {
   type Metrics,
   normalisedRewards,
   type OpenEnv,
+  optimizerStep,
   type Run,
   responseMask,
   resumeCheckpoint,
@@ -112,7 +113,7 @@ async function update(
   { step, stepSeed }: { step: number; stepSeed: number },
 ): Promise<Metrics> {
   const { learner, temperature, gamma, lambda, valueCoefficient } = options;
-  const { learningRate, criticLearningRate, weightDecay, maxGradNorm } = options;
+  const { learningRate, criticLearningRate, weightDecay, maxGradNorm, out } = options;
   const placed = trajectories.flatMap(toTrainingRows);
   if (placed.length === 0) return { learned_tokens: 0 };
   const action = placed.map(({ mask }) => mask);
@@ -186,13 +187,14 @@ async function update(
     );
     const dValues = ofValues.dValues.map((row) => row.map((slope) => valueCoefficient * slope));
     const { dLogprobs, dEntropy } = ofPolicy;
-    await learner.backward(batch, { dLogprobs, dValues, ...(dEntropy && { dEntropy }) });
-    const { gradNorm, criticGradNorm = 0 } = await learner.step({
+    const gradients = { dLogprobs, dValues, ...(dEntropy && { dEntropy }) };
+    const { gradNorm, criticGradNorm = 0 } = await optimizerStep(learner, batch, gradients, {
       learningRate,
       weightDecay,
       maxGradNorm,
       criticOnly,
       critic: { learningRate: criticLearningRate },
+      out,
     });
     const ofActor = { ...ofPolicy.metrics, 'actor/grad_norm': gradNorm };
     updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
