@@ -9,6 +9,7 @@ import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { Progress } from './progress.ts';
 import { refuseUsedFolder, writeWhole } from './run-folder.ts';
 import { RunningScores } from './running-scores.ts';
+import { readRuntime, runtimeSchema } from './runtime-flag.ts';
 import { completeFlags, schemaFlags } from './schema-flags.ts';
 
 interface EvalFlags {
@@ -67,7 +68,8 @@ export function evalCommand(signal: AbortSignal): Command {
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
     .option('--json', 'print one JSON object instead of the table')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  for (const flag of [...envFlags(), ...schemaFlags(schema), ...schemaFlags(runtimeSchema)])
+    command.addOption(flag);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
     evalPolicy(ref, given, signal),
   );
@@ -83,7 +85,10 @@ async function evalPolicy(
   const { out } = given;
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
   const env = await openRunEnv(ref, { ...given, seed });
-  const { policy, close } = await openPolicy(given.policy, { pairs: given.policyOption });
+  const { policy, close } = await openPolicy(given.policy, {
+    pairs: given.policyOption,
+    runtime: readRuntime(given),
+  });
   if (out !== undefined) await mkdir(out, { recursive: true });
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));

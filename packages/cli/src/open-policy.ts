@@ -10,17 +10,19 @@ import {
 } from '@toolenv/core';
 import { importPackage } from './import-package.ts';
 import type { Lora } from './lora-flags.ts';
+import type { RuntimeName } from './runtime-flag.ts';
 import { readPairs } from './schema-flags.ts';
 
 /** The part of `@toolenv/policy` that the commands use; it is loaded by name, so that they run without it. */
 interface PolicyPackage {
   loadPolicy(
     folder: string,
-    options: { learner: { lora?: Lora } },
+    options: { learner: { lora?: Lora }; runtime?: object },
   ): Promise<{
     policy: Policy;
     learner: Learner & { close?(): Promise<void> };
   }>;
+  tfjsRuntime(): Promise<object>;
 }
 
 export interface OpenPolicyOptions {
@@ -28,16 +30,22 @@ export interface OpenPolicyOptions {
   pairs?: readonly string[];
   /** Trains adapters of a checkpoint folder instead of all of its weights. */
   lora?: Lora;
+  /** Computes a checkpoint folder's model. Default `onnx`. */
+  runtime?: RuntimeName;
 }
 
 /**
  * @throws ToolEnvError `usage.missing_package` if folders cannot be read here, or what loading the policy throws.
  */
 export async function openPolicy(name: string, options: OpenPolicyOptions = {}): Promise<OpenPolicy> {
-  const { pairs = [], lora } = options;
+  const { pairs = [], lora, runtime = 'onnx' } = options;
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
     if (lora) {
       const message = `--lora-rank ${lora.rank}: ${name} is not a checkpoint folder; remove it.`;
+      throw new ToolEnvError('usage.unknown_option', message);
+    }
+    if (runtime !== 'onnx') {
+      const message = `--runtime ${runtime}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
     const definition = await loadPlugin('policies', name);
@@ -48,8 +56,14 @@ export async function openPolicy(name: string, options: OpenPolicyOptions = {}):
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
-  const { loadPolicy } = await importPackage<PolicyPackage>('@toolenv/policy', 'reading a checkpoint folder');
-  const { policy, learner } = await loadPolicy(name, { learner: { lora } });
+  const { loadPolicy, tfjsRuntime } = await importPackage<PolicyPackage>(
+    '@toolenv/policy',
+    'reading a checkpoint folder',
+  );
+  const { policy, learner } = await loadPolicy(name, {
+    learner: { lora },
+    ...(runtime === 'tfjs' && { runtime: await tfjsRuntime() }),
+  });
   return {
     policy,
     learner,

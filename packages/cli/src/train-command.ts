@@ -8,6 +8,7 @@ import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
 import { RunLog, readMetrics } from './run-log.ts';
+import { readRuntime, runtimeSchema } from './runtime-flag.ts';
 import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
 import { TensorBoardLog } from './tensorboard-log.ts';
 import { terminalChart } from './terminal-chart.ts';
@@ -49,6 +50,7 @@ const taken = [
   'loraRank',
   'loraAlpha',
   'loraTargets',
+  'runtime',
 ];
 
 /**
@@ -70,8 +72,8 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of [...envFlags(), ...schemaFlags(seedSchema), ...schemaFlags(loraSchema)])
-    command.addOption(flag);
+  const own = [seedSchema, loraSchema, runtimeSchema].flatMap((schema) => schemaFlags(schema));
+  for (const flag of [...envFlags(), ...own]) command.addOption(flag);
   const flags = trainer ? schemaFlags(trainer.options, taken) : [];
   for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
   if (!trainer) command.addHelpText('after', `\n${trainerRef} is not installed: its options are not listed.`);
@@ -120,7 +122,11 @@ async function train(
       `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
     );
   }
-  const { policy, learner, close } = await openPolicy(given.policy, { pairs: policyOption, lora });
+  const { policy, learner, close } = await openPolicy(given.policy, {
+    pairs: policyOption,
+    lora,
+    runtime: readRuntime(given),
+  });
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
     throw new ToolEnvError('usage.not_trainable', message);

@@ -8,6 +8,8 @@ export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
+export type { TfjsBackend } from './tfjs/load-tfjs.ts';
+export { type TfjsRuntimeOptions, tfjsRuntime } from './tfjs/tfjs-runtime.ts';
 export {
   formatOf,
   hermesFormat,
