@@ -1,0 +1,148 @@
+/**
+ * `npm run interop -- trl`: how long GRPO takes to an exact match of 0.8 on bridge-v1, here and with TRL's GRPOTrainer: the same
+ * policy, environment, questions and setting, one after the other on this machine. Prints one JSON line.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { evaluate, type OpenEnv, openEnv } from '@toolenv/core';
+import { loadPolicy } from '@toolenv/policy';
+import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
+import { MachineTime } from './machine-time.ts';
+import { trainOurs } from './ours.ts';
+import { checkpoint, environment, envOptions, goal, setting } from './setting.ts';
+import type { SideOptions } from './side.ts';
+import { trainTheirs } from './theirs.ts';
+
+/** @param argv `--seed`, `--max-steps` and `--minutes` of each side at most, `--rows-at-a-time` of TRL's passes. */
+export async function compareWithTrl(python: string, argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      seed: { type: 'string', default: '1' },
+      'max-steps': { type: 'string', default: '400' },
+      minutes: { type: 'string', default: '40' },
+      'rows-at-a-time': { type: 'string', default: '32' },
+    },
+  });
+  const [seed, maxSteps, minutes, rowsAtATime] = [
+    values.seed,
+    values['max-steps'],
+    values.minutes,
+    values['rows-at-a-time'],
+  ].map(Number) as [number, number, number, number];
+  const threads = availableParallelism();
+  const env = await openEnv(environment, { seed, options: envOptions });
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
+
+  const measure = async <T>(name: string, train: (side: SideOptions) => Promise<T>) => {
+    const out = join(scratch, name);
+    const steps: StepReport[] = [];
+    const machine = new MachineTime();
+    const result = await train({
+      out,
+      seed,
+      threads,
+      maxSteps,
+      onStep(report) {
+        steps.push(report);
+        show(name, steps);
+        return report.seconds > 60 * minutes || stepOfGoal(steps, goal) !== undefined;
+      },
+    });
+    const otherWork = machine.othersShare(steps.at(-1)!.cpuSeconds);
+    return { ...summary(steps), otherWork: round(otherWork, 2), ...result, heldOut: await examine(env, out) };
+  };
+  try {
+    const before = await examine(env, checkpoint);
+    const ours = await measure('toolenv', (side) => trainOurs(env, side));
+    const trl = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
+    console.log(
+      JSON.stringify({
+        name: 'trl',
+        ours,
+        trl,
+        ratio: ratio(ours, trl),
+        before,
+        goal,
+        setting: { environment, envOptions, ...setting, seed, rowsAtATime },
+        threads,
+        processor: cpus()[0]?.model,
+        node: process.version,
+      }),
+    );
+  } finally {
+    await env.close();
+    await rm(scratch, { recursive: true });
+  }
+}
+
+interface Summary {
+  reached: boolean;
+  /** To the goal; to where training stopped if it was not reached. */
+  seconds: number;
+  cpuSeconds: number;
+  steps: number;
+  secondsPerStep: { mean: number; rollout: number; update: number };
+  /** That the policy wrote, per second of the whole training and of the rollouts. */
+  tokensPerSecond: { training: number; rollout: number };
+  /** Of each step. */
+  curve: { em: number[]; seconds: number[] };
+}
+
+function summary(steps: readonly StepReport[]): Summary {
+  const { seconds, cpuSeconds } = steps.at(-1)!;
+  const sum = (of: (report: StepReport) => number) => steps.reduce((total, report) => total + of(report), 0);
+  const rollouts = sum(({ rolloutSeconds }) => rolloutSeconds);
+  const tokens = sum(({ generatedTokens }) => generatedTokens);
+  return {
+    reached: stepOfGoal(steps, goal) !== undefined,
+    seconds: round(seconds, 1),
+    cpuSeconds: round(cpuSeconds, 1),
+    steps: steps.length,
+    secondsPerStep: {
+      mean: round(seconds / steps.length, 2),
+      rollout: round(rollouts / steps.length, 2),
+      update: round((seconds - rollouts) / steps.length, 2),
+    },
+    tokensPerSecond: { training: Math.round(tokens / seconds), rollout: Math.round(tokens / rollouts) },
+    curve: { em: steps.map(({ em }) => round(em, 3)), seconds: steps.map((step) => round(step.seconds, 1)) },
+  };
+}
+
+/** TRL's over ours: to the goal, a lower bound if TRL did not reach it, and of one step. */
+function ratio(ours: Summary, trl: Summary): Record<string, number | boolean | null> {
+  return {
+    seconds: ours.reached ? round(trl.seconds / ours.seconds, 2) : null,
+    isLowerBound: ours.reached && !trl.reached,
+    cpuSeconds: ours.reached ? round(trl.cpuSeconds / ours.cpuSeconds, 2) : null,
+    secondsPerStep: round(trl.secondsPerStep.mean / ours.secondsPerStep.mean, 2),
+  };
+}
+
+/** Exact match on held-out questions, with the likeliest tokens and with sampled ones. */
+async function examine(env: OpenEnv<unknown>, folder: string): Promise<{ greedy: number; sampled: number }> {
+  const { policy, learner } = await loadPolicy(folder);
+  const emAt = async (temperature: number) => {
+    const sampling = { maxTokens: setting.maxTokens, temperature };
+    const run = { env, policy, split: 'test', count: 256, concurrency: 128, sampling, seed: 1 } as const;
+    return round((await evaluate(run)).means.em ?? 0, 3);
+  };
+  const scores = { greedy: await emAt(0), sampled: await emAt(1) };
+  await learner.close();
+  await policy.close();
+  return scores;
+}
+
+function show(name: string, steps: readonly StepReport[]): void {
+  const { step, seconds, em } = steps.at(-1)!;
+  const recent = movingMean(steps, steps.length - 1, goal.window);
+  console.error(
+    `${name}  step ${step}  ${seconds.toFixed(1)} s  EM ${em.toFixed(3)}  recently ${recent.toFixed(3)}`,
+  );
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,221 @@
+"""TRL's side of the comparison: GRPOTrainer with its own tool loop, in the environment that the parent process plays.
+
+Speaks JSON lines. The first on stdin is the request; after it each line on stdout is a question and the next on stdin its
+answer: {"method": "reset" | "step" | "report", ...}.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+
+os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch
+import transformers
+import trl
+from datasets import Dataset
+from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+
+# What the trainer prints must not come between the lines.
+lines, sys.stdout = sys.stdout, sys.stderr
+
+
+def ask(method, **parameters):
+    print(json.dumps({"method": method, **parameters}), file=lines, flush=True)
+    return json.loads(sys.stdin.readline())
+
+
+class SearchEpisode:
+    """An episode of the environment. TRL keeps one for each place in the batch and resets it for each rollout."""
+
+    made = 0
+    #: The turn that is played, for all episodes: TRL runs the calls of one turn one by one.
+    turn = 0
+    #: Seconds spent waiting for the environment since the last report, and those that the environment itself took.
+    waited, worked, exchanges = 0.0, 0.0, 0
+
+    def __init__(self):
+        self._place = SearchEpisode.made
+        SearchEpisode.made += 1
+
+    def reset(self, task, **_):
+        self._rewards = {}
+        self._ask("reset", task=task)
+
+    def search(self, query: str) -> str:
+        """
+        Find documents.
+
+        Args:
+            query: What to search for.
+        """
+        return self._call({"name": "search", "arguments": {"query": query}})
+
+    def _finish(self, message, stopped):
+        """Hands in the last turn: an answer, a call that comes too late, or what the limit of tokens cut."""
+        calls = message.get("tool_calls")
+        if not stopped:
+            self._step({"text": "", "toolCalls": [], "stopReason": "length"})
+        elif calls:
+            self._call(calls[0]["function"])
+        else:
+            self._step({"text": message["content"], "toolCalls": [], "stopReason": "stop"})
+
+    def _call(self, function):
+        return self._step({"text": "", "toolCalls": [{"id": "", **function}], "stopReason": "tool_call"})
+
+    def _step(self, action):
+        transition = self._ask("step", turn=SearchEpisode.turn, action=action)
+        for name, value in transition["rewards"].items():
+            self._rewards[name] = self._rewards.get(name, 0.0) + (value or 0.0)
+        return transition["text"]
+
+    def _ask(self, method, **parameters):
+        start = time.perf_counter()
+        reply = ask(method, episode=self._place, **parameters)
+        SearchEpisode.waited += time.perf_counter() - start
+        SearchEpisode.worked += reply["seconds"]
+        SearchEpisode.exchanges += 1
+        return reply
+
+
+def em(environments, completions, completion_ids, **_):
+    for episode, messages, ids in zip(environments, completions, completion_ids, strict=True):
+        last = messages[-1]
+        if last["role"] == "assistant":
+            episode._finish(last, stopped=ids[-1] == tokenizer.eos_token_id)
+    return [episode._rewards.get("em", 0.0) for episode in environments]
+
+
+def retrieved(environments, **_):
+    return [episode._rewards.get("retrieved", 0.0) for episode in environments]
+
+
+class MeasuredTrainer(GRPOTrainer):
+    """Notes how long rollouts take and how many tokens they have, and that no token of the environment is learned from."""
+
+    def _generate_single_turn(self, *arguments, **named):
+        SearchEpisode.turn += 1
+        return super()._generate_single_turn(*arguments, **named)
+
+    def _generate(self, prompts):
+        start = time.perf_counter()
+        generated = super()._generate(prompts)
+        self.rollout_seconds = time.perf_counter() - start
+        _, completion_ids, tool_mask, *_ = generated
+        self.generated_tokens = sum(map(sum, tool_mask))
+        if self.state.global_step == 0:
+            for ids, mask in zip(completion_ids, tool_mask, strict=True):
+                check_mask(ids, mask)
+        return generated
+
+
+def check_mask(ids, mask):
+    """The tokens that are masked out are the tools' answers with what the chat template puts around them, and no others."""
+    learned, masked = (tokenizer.decode([i for i, bit in zip(ids, mask) if bit == which]) for which in (1, 0))
+    answer = r"<\|im_start\|> ?tool<tool_response>[^<]*</tool_response><\|im_end\|>"
+    assert re.fullmatch(rf"(({answer})+<\|im_start\|> ?assistant)*", masked), masked
+    assert "tool_response" not in learned and "im_start" not in learned, learned
+
+
+class Report(TrainerCallback):
+    def on_train_begin(self, *_, **__):
+        self.start = time.perf_counter()
+
+    def on_step_end(self, args, state, control, **_):
+        seconds = time.perf_counter() - self.start
+        metrics = {name: values[-1] for name, values in trainer._metrics["train"].items() if values}
+        reply = ask(
+            "report",
+            step=state.global_step,
+            seconds=seconds,
+            cpuSeconds=time.process_time(),
+            em=metrics["rewards/em/mean"],
+            reward=metrics["reward"],
+            kl=metrics.get("kl"),
+            generatedTokens=trainer.generated_tokens,
+            rolloutSeconds=trainer.rollout_seconds,
+            callFrequency=metrics["tools/call_frequency"],
+            failureFrequency=metrics["tools/failure_frequency"],
+            env={
+                "waited": SearchEpisode.waited,
+                "worked": SearchEpisode.worked,
+                "exchanges": SearchEpisode.exchanges,
+            },
+        )
+        SearchEpisode.waited, SearchEpisode.worked, SearchEpisode.exchanges = 0.0, 0.0, 0
+        control.should_training_stop = reply["stop"]
+
+
+request = json.loads(sys.stdin.readline())
+setting = request["setting"]
+torch.set_num_threads(request["threads"])
+transformers.logging.set_verbosity_error()
+transformers.set_seed(request["seed"])
+
+tokenizer = PreTrainedTokenizerFast.from_pretrained(request["checkpoint"], padding_side="left")
+# TRL knows the formats of published templates by their text; this one's is Hermes's.
+tokenizer.response_template = {
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant",
+    "fields": {
+        "tool_calls": {
+            "open": "<tool_call>",
+            "close_pattern": r"</tool_call>\s*",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
+    },
+}
+episodes = setting["questionsPerStep"] * setting["groupSize"]
+trainer = MeasuredTrainer(
+    model=Qwen2ForCausalLM.from_pretrained(request["checkpoint"], dtype=torch.float32),
+    processing_class=tokenizer,
+    environment_factory=SearchEpisode,
+    reward_funcs=[em, retrieved],
+    train_dataset=Dataset.from_list(request["tasks"]),
+    callbacks=[Report()],
+    args=GRPOConfig(
+        output_dir=request["out"],
+        seed=request["seed"],
+        # What both sides share.
+        num_generations=setting["groupSize"],
+        per_device_train_batch_size=request["rowsAtATime"],
+        gradient_accumulation_steps=episodes // request["rowsAtATime"],
+        learning_rate=setting["learningRate"],
+        beta=setting["beta"],
+        temperature=setting["temperature"],
+        reward_weights=[request["weights"]["em"], request["weights"]["retrieved"]],
+        lr_scheduler_type="constant",
+        weight_decay=0.0,
+        max_grad_norm=1.0,
+        loss_type="dapo",
+        scale_rewards="group",
+        epsilon=0.2,
+        shuffle_dataset=False,
+        # The limit is of a turn; the whole conversation is bounded by the model's context.
+        generation_kwargs={"max_new_tokens": setting["maxTokens"]},
+        max_completion_length=request["maxCompletionLength"],
+        max_tool_calling_iterations=request["maxTurns"] - 1,
+        # What makes it as fast as it can be here: a small model in float32 on the CPU.
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+        dataloader_pin_memory=False,
+        max_steps=request["maxSteps"],
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    ),
+)
+trainer.train()
+trainer.save_model(request["out"])
+versions = {"trl": trl.__version__, "torch": torch.__version__, "transformers": transformers.__version__}
+ask("done", versions=versions)
