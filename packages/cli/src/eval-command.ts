@@ -3,6 +3,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeTrajectory, evaluate, type JsonSchema, type Split } from '@toolenv/core';
 import { Command } from 'commander';
+import { deviceSchema, readDevice } from './device-flag.ts';
 import { evaluationTable } from './evaluation-table.ts';
 import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
@@ -68,8 +69,8 @@ export function evalCommand(signal: AbortSignal): Command {
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
     .option('--json', 'print one JSON object instead of the table')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  for (const flag of [...envFlags(), ...schemaFlags(schema), ...schemaFlags(runtimeSchema)])
-    command.addOption(flag);
+  const own = [schema, runtimeSchema, deviceSchema].flatMap((one) => schemaFlags(one));
+  for (const flag of [...envFlags(), ...own]) command.addOption(flag);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
     evalPolicy(ref, given, signal),
   );
@@ -88,6 +89,7 @@ async function evalPolicy(
   const { policy, close } = await openPolicy(given.policy, {
     pairs: given.policyOption,
     runtime: readRuntime(given),
+    device: readDevice(given),
   });
   if (out !== undefined) await mkdir(out, { recursive: true });
 

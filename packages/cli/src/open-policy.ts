@@ -17,7 +17,7 @@ import { readPairs } from './schema-flags.ts';
 interface PolicyPackage {
   loadPolicy(
     folder: string,
-    options: { learner: { lora?: Lora }; runtime?: object },
+    options: { learner: { lora?: Lora }; runtime?: object; device?: string },
   ): Promise<{
     policy: Policy;
     learner: Learner & { close?(): Promise<void> };
@@ -32,13 +32,15 @@ export interface OpenPolicyOptions {
   lora?: Lora;
   /** Computes a checkpoint folder's model. Default `onnx`. */
   runtime?: RuntimeName;
+  /** Where ONNX Runtime computes it. Default `cpu`. */
+  device?: string;
 }
 
 /**
  * @throws ToolEnvError `usage.missing_package` if folders cannot be read here, or what loading the policy throws.
  */
 export async function openPolicy(name: string, options: OpenPolicyOptions = {}): Promise<OpenPolicy> {
-  const { pairs = [], lora, runtime = 'onnx' } = options;
+  const { pairs = [], lora, runtime = 'onnx', device } = options;
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
     if (lora) {
       const message = `--lora-rank ${lora.rank}: ${name} is not a checkpoint folder; remove it.`;
@@ -46,6 +48,10 @@ export async function openPolicy(name: string, options: OpenPolicyOptions = {}):
     }
     if (runtime !== 'onnx') {
       const message = `--runtime ${runtime}: ${name} is not a checkpoint folder; remove it.`;
+      throw new ToolEnvError('usage.unknown_option', message);
+    }
+    if (device !== undefined) {
+      const message = `--device ${device}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
     const definition = await loadPlugin('policies', name);
@@ -56,6 +62,10 @@ export async function openPolicy(name: string, options: OpenPolicyOptions = {}):
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
+  if (device !== undefined && runtime === 'tfjs') {
+    const message = `--device ${device}: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.`;
+    throw new ToolEnvError('usage.unknown_option', message);
+  }
   const { loadPolicy, tfjsRuntime } = await importPackage<PolicyPackage>(
     '@toolenv/policy',
     'reading a checkpoint folder',
@@ -63,6 +73,7 @@ export async function openPolicy(name: string, options: OpenPolicyOptions = {}):
   const { policy, learner } = await loadPolicy(name, {
     learner: { lora },
     ...(runtime === 'tfjs' && { runtime: await tfjsRuntime() }),
+    ...(device !== undefined && { device }),
   });
   return {
     policy,

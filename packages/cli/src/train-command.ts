@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Trainer } from '@toolenv/core';
 import { Command } from 'commander';
 import { trainingCurves } from './curves.ts';
+import { deviceSchema, readDevice } from './device-flag.ts';
 import { loraSchema, readLora } from './lora-flags.ts';
 import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
@@ -51,6 +52,7 @@ const taken = [
   'loraAlpha',
   'loraTargets',
   'runtime',
+  'device',
 ];
 
 /**
@@ -72,7 +74,7 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  const own = [seedSchema, loraSchema, runtimeSchema].flatMap((schema) => schemaFlags(schema));
+  const own = [seedSchema, loraSchema, runtimeSchema, deviceSchema].flatMap((schema) => schemaFlags(schema));
   for (const flag of [...envFlags(), ...own]) command.addOption(flag);
   const flags = trainer ? schemaFlags(trainer.options, taken) : [];
   for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
@@ -126,6 +128,7 @@ async function train(
     pairs: policyOption,
     lora,
     runtime: readRuntime(given),
+    device: readDevice(given),
   });
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
