@@ -1,0 +1,50 @@
+/** The commands compute the same on TensorFlow.js as on ONNX Runtime. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readCheckpoint } from '@toolenv/policy';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCli, startCli } from '../packages/cli/test/run-cli.ts';
+
+const root = join(import.meta.dirname, '..');
+const base = join(root, 'tiny-policy/checkpoint');
+const task = ['@toolenv/envs-qa/bridge-v1', '--policy', base, '--env-option', 'topK=2'];
+
+test('eval scores the same', async () => {
+  const score = async (runtime: string) => {
+    const { stdout } = await startCli(['eval', ...task, '--count', '8', '--json', '--runtime', runtime], root)
+      .finished;
+    const { means, reward, outcomes, turns, toolCalls, tokens } = JSON.parse(stdout);
+    return { means, reward, outcomes, turns, toolCalls, tokens };
+  };
+  const [onnx, tfjs] = await Promise.all([score('onnx'), score('tfjs')]);
+  expect(tfjs).toEqual(onnx);
+  expect(onnx.tokens).toBeGreaterThan(100);
+});
+
+test('train moves the weights', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const out = join(folder, 'run');
+  const size = ['--questions-per-step', '1', '--group-size', '6', '--max-tokens', '24', '--steps', '1'];
+  const flags = ['--out', out, '--temperature', '1.2', '--runtime', 'tfjs'];
+  expect(await startCli(['train', ...task, ...size, ...flags], root).finished).toMatchObject({ code: 0 });
+  const [before, after] = [await readCheckpoint(base), await readCheckpoint(join(out, 'policy'))];
+  for (const [name, { data }] of Object.entries(after.weights))
+    expect(data, name).not.toEqual(before.weights[name]!.data);
+});
+
+test('a policy plugin computes for itself', async () => {
+  const { code, stderr } = await runCli(
+    'eval',
+    'fixture-plugin/lamp-v1',
+    '--policy',
+    'fixture-plugin/weight-v1',
+    '--runtime',
+    'tfjs',
+  );
+  expect([code, stderr]).toEqual([
+    2,
+    'toolenv: --runtime tfjs: fixture-plugin/weight-v1 is not a checkpoint folder; remove it.\n',
+  ]);
+});
