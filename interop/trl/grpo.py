@@ -158,10 +158,10 @@ transformers.logging.set_verbosity_error()
 transformers.set_seed(request["seed"])
 
 tokenizer = PreTrainedTokenizerFast.from_pretrained(request["checkpoint"], padding_side="left")
-# TRL knows the formats of published templates by their text; this one's is Hermes's.
+# TRL knows the formats of published templates by their text; this one's is Hermes's. Its decoder writes a space after markers.
 tokenizer.response_template = {
     "defaults": {"role": "assistant"},
-    "start_anchor": "<|im_start|>assistant",
+    "start_anchor": "<|im_start|> assistant",
     "fields": {
         "tool_calls": {
             "open": "<tool_call>",
