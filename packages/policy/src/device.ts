@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { listSupportedBackends } from 'onnxruntime-node';
+import { probeDevice } from './probe-device.ts';
 
 export const devices = ['cpu', 'webgpu', 'cuda', 'dml', 'coreml'] as const;
-/** `auto` is CUDA where its provider is installed, else the CPU. WebGPU is asked for by name: it may be software. */
+/** `auto` is CUDA where it is installed and computes, else the CPU. WebGPU is asked for by name: it may be software. */
 export type Device = 'auto' | (typeof devices)[number];
 
 export interface DeviceInfo {
@@ -29,7 +30,8 @@ export function knownDevices(): DeviceInfo[] {
  */
 export function chooseDevice(asked: Device): DeviceInfo['device'] {
   const installed = knownDevices().flatMap(({ device, installed }) => (installed ? [device] : []));
-  if (asked === 'auto') return installed.includes('cuda') ? 'cuda' : 'cpu';
+  // Linux on x64 gets CUDA's provider from the installer, whether it has a GPU or not.
+  if (asked === 'auto') return installed.includes('cuda') && probeDevice('cuda').runs ? 'cuda' : 'cpu';
   if (installed.includes(asked)) return asked;
   const remedy =
     asked === 'cuda' ? ', or install onnxruntime-node again without ONNXRUNTIME_NODE_INSTALL=skip' : '';

@@ -6,6 +6,7 @@ export { type LoraOptions, type LoraTarget, loraTargets } from './lora.ts';
 export { createModel, type Model, parameterCount } from './model.ts';
 export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
+export { type DeviceProbe, probeDevice } from './probe-device.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
 export type { TfjsBackend } from './tfjs/load-tfjs.ts';

@@ -1,5 +1,5 @@
 /** Runs programs on ONNX Runtime. */
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
 import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
@@ -13,6 +13,7 @@ import {
 } from '../runtime.ts';
 import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
+import { reasonOf } from './reason.ts';
 
 export interface OnnxRuntimeOptions {
   /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
@@ -39,8 +40,7 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
       const { model, inputs } = buildModel(new OnnxOps(device), program, request);
       const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {
         if (device === 'cpu') throw error;
-        const why = messageOf(error).trim().replaceAll(/\s+/g, ' ');
-        const message = `Device ${device} cannot be used (${why}): choose another, as cpu.`;
+        const message = `Device ${device} cannot be used (${reasonOf(error)}): choose another, as cpu.`;
         throw new ToolEnvError('usage.device', message, { cause: error });
       });
       return {

@@ -1,0 +1,48 @@
+/** Which devices there are, and what is said of one that cannot be used. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { chooseDevice, knownDevices } from '../src/device.ts';
+import { reasonOf } from '../src/onnx/reason.ts';
+import { probeDevice } from '../src/probe-device.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('the CPU is always there and computes', () => {
+  expect(knownDevices()).toContainEqual({ device: 'cpu', installed: true });
+  expect(chooseDevice('cpu')).toBe('cpu');
+  const found = probeDevice('cpu');
+  expect(found).toMatchObject({ runs: true });
+  expect(found.runs && found.gflops).toBeGreaterThan(0.1);
+});
+
+test('a device that is not installed is refused with those that are', () => {
+  const missing = (['dml', 'coreml'] as const).find(
+    (device) => !knownDevices().some((known) => known.device === device && known.installed),
+  )!;
+  expect(() => chooseDevice(missing)).toThrow(
+    expect.objectContaining({
+      code: 'usage.device',
+      message: expect.stringMatching(
+        new RegExp(`^Device ${missing} is not installed: choose cpu( or \\w+)*\\.$`),
+      ),
+    }),
+  );
+});
+
+test('a driver that ends its process ends only the one that tries it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-device-'));
+  await writeFile(join(folder, 'crash.cjs'), 'process.abort();');
+  vi.stubEnv('NODE_OPTIONS', `--require ${join(folder, 'crash.cjs')}`);
+  expect(probeDevice('webgpu')).toMatchObject({
+    runs: false,
+    why: expect.stringMatching(/^it ended its process by SIGABRT/),
+  });
+});
+
+test("reasons leave out ONNX Runtime's own source", () => {
+  const message =
+    '/onnxruntime_src/core/webgpu_context.cc:136 Initialize(const Config&)::<lambda()> status == Success was false. No\n adapter';
+  expect(reasonOf(new Error(message))).toBe('No adapter');
+});
