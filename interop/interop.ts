@@ -10,6 +10,7 @@ import { AllLogits } from '../packages/policy/test/all-logits.ts';
 import { checkpointsToCheck } from './checkpoints.ts';
 import { pythonWithTransformers } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
+import { checkTfjs } from './tfjs.ts';
 
 interface TransformersView {
   /** base64 of float32 [T, vocabulary] for each sequence. */
@@ -30,6 +31,7 @@ try {
 } finally {
   await rm(scratch, { recursive: true });
 }
+await checkTfjs(python, check);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;
 
