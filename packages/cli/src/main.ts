@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { Command } from 'commander';
 import { checkCommand } from './check-command.ts';
 import { parseCommandLine } from './command-line.ts';
+import { doctorCommand } from './doctor-command.ts';
 import { evalCommand } from './eval-command.ts';
 import { initCommand } from './init-command.ts';
 import { listCommand } from './list-command.ts';
@@ -27,6 +28,7 @@ async function main(argv: string[], signal: AbortSignal): Promise<void> {
   program.addCommand(toolsCommand(signal));
   program.addCommand(serveCommand(signal));
   program.addCommand(initCommand(signal));
+  program.addCommand(doctorCommand(signal));
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 

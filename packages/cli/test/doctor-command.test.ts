@@ -1,0 +1,79 @@
+/** `toolenv doctor`: what this machine has, tried for real; with drivers that list a GPU, and that break. */
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { doctorText } from '../src/doctor-command.ts';
+import type { DoctorReport } from '../src/doctor-report.ts';
+import { runCli } from './run-cli.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+it('tries the devices and lists GPUs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-doctor-'));
+  await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\necho "NVIDIA T1000, 4096, 570.12"\n');
+  await chmod(join(folder, 'nvidia-smi'), 0o755);
+  vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
+  const { code, stdout } = await runCli('doctor', '--json');
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout) as DoctorReport;
+  expect(report).toMatchObject({
+    node: { version: process.versions.node, needed: '20.19', supported: true },
+    gpus: [{ name: 'NVIDIA T1000', memory: 2 ** 32, driver: '570.12' }],
+    onnxruntime: { version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+    tfjs: { '@tensorflow/tfjs': expect.stringMatching(/^4\./) },
+    auto: expect.stringMatching(/^(cpu|cuda)$/),
+  });
+  const cpu = report.onnxruntime.devices.find(({ device }) => device === 'cpu')!;
+  expect(cpu).toMatchObject({ installed: true, runs: true });
+  expect(cpu.runs && cpu.gflops).toBeGreaterThan(0.1);
+  for (const bytes of [report.memory.available, report.disk.available])
+    expect(bytes).toBeGreaterThan(2 ** 20);
+});
+
+it('ends with exit code 1 where no device works, and tells how each failed', async () => {
+  const crash = join(await mkdtemp(join(tmpdir(), 'toolenv-doctor-')), 'crash.cjs');
+  await writeFile(crash, "if (process.execArgv.includes('--eval')) process.abort();");
+  vi.stubEnv('NODE_OPTIONS', `--require ${crash}`);
+  const { code, stdout } = await runCli('doctor');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/\n +cpu +does not work: it ended its process by SIGABRT/);
+  expect(stdout).toMatch(/\n +none +no device works\n$/);
+});
+
+it('is a table for people', () => {
+  const text = doctorText({
+    node: { version: '20.5.0', needed: '20.19', supported: false },
+    system: 'linux 6.1 x64',
+    cpu: { model: 'Fast One', cores: 1 },
+    memory: { total: 8 * 2 ** 30, available: 2 ** 29 },
+    disk: { folder: '/home', available: 2 ** 40 },
+    gpus: [{ name: 'NVIDIA T1000', memory: 4 * 2 ** 30, driver: '570.12' }],
+    onnxruntime: {
+      version: '1.30.0',
+      devices: [
+        { device: 'cpu', installed: true, runs: true, gflops: 123.4, threads: 1 },
+        { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
+        { device: 'cuda', installed: false, runs: false, why: 'not installed' },
+      ],
+    },
+    tfjs: { '@tensorflow/tfjs': null },
+    auto: 'cpu',
+  });
+  expect(text).toBe(
+    `
+Node.js        20.5.0            too old: install 20.19 or newer
+system         linux 6.1 x64
+CPU            Fast One          1 core
+memory         8.0 GiB           0.5 GiB available
+disk           /home             1024.0 GiB available
+GPU            NVIDIA T1000      4.0 GiB, driver 570.12
+ONNX Runtime   1.30.0
+               cpu               works, 123 GFLOP/s with 1 thread
+               webgpu            works, 0.2 GFLOP/s
+               cuda              not installed
+TensorFlow.js  @tensorflow/tfjs  not installed
+used           cpu               without --device
+               cpu               with --device auto`.slice(1),
+  );
+});
