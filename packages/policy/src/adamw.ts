@@ -1,92 +1,49 @@
-/** AdamW with global gradient-norm clipping as one program (arXiv 1711.05101; defaults as in PyTorch). */
+/** AdamW (arXiv 1711.05101; defaults as in PyTorch) as a program, and the scalars of one step. */
 import type { AdamW } from '@toolenv/core';
-import type { Ops, Program } from './ops.ts';
+import type { Ops } from './ops.ts';
 import { type Tensors, tensor } from './runtime.ts';
 
-/** The optimizer's names for what belongs to a parameter. */
-export const stateOf = {
-  gradient: (name: string): string => `gradient ${name}`,
-  mean: (name: string): string => `mean ${name}`,
-  variance: (name: string): string => `variance ${name}`,
-  /** The name under which the program gives the new value of an input. */
-  updated: (name: string): string => `updated ${name}`,
-};
-
-const settings = [
-  'learningRate',
-  'weightDecay',
-  'beta1',
-  'beta2',
-  'epsilon',
-  'meanCorrection',
-  'varianceCorrection',
-  'maxGradNorm',
-] as const;
+const settings = ['kept', 'beta1', 'beta2', 'meanShare', 'varianceShare', 'stepSize', 'epsilon'] as const;
 
 /**
- * The updated weights, means and variances, and `gradNorm` [] before clipping. Weights of one dimension
- * (biases, norms) are not decayed, as in Hugging Face's Trainer.
+ * For any number of parameters: weight, gradient, mean and variance [N] → updatedWeight, updatedMean and
+ * updatedVariance [N].
  */
-export function adamwProgram(shapes: ReadonlyMap<string, readonly number[]>): Program {
-  return <T>(ops: Ops<T>) => {
-    const setting = Object.fromEntries(
-      settings.map((name) => [name, ops.input(name, 'float32', [])]),
-    ) as Record<(typeof settings)[number], T>;
-    const one = ops.scalar(1);
-    const parameters = [...shapes].map(([name, shape]) => ({
-      name,
-      shape,
-      weight: ops.input(name, 'float32', shape),
-      gradient: ops.input(stateOf.gradient(name), 'float32', shape),
-    }));
-    const squares = parameters.map(({ gradient }) => ops.mul(gradient, gradient));
-    const gradNorm = ops.sqrt(
-      squares.map((square) => ops.sumAll(square)).reduce((sum, part) => ops.add(sum, part)),
-    );
-    const clip = ops.min(one, ops.div(setting.maxGradNorm, ops.add(gradNorm, ops.scalar(1e-6))));
-    // Scalars are multiplied with each other first, so that every parameter is read and written as seldom as can be.
-    const meanShare = ops.mul(clip, ops.sub(one, setting.beta1));
-    const varianceShare = ops.mul(ops.mul(clip, clip), ops.sub(one, setting.beta2));
-    const deviationScale = ops.sqrt(setting.varianceCorrection);
-    const stepSize = ops.div(ops.mul(setting.learningRate, deviationScale), setting.meanCorrection);
-    const epsilon = ops.mul(setting.epsilon, deviationScale);
-    const kept = ops.sub(one, ops.mul(setting.learningRate, setting.weightDecay));
-
-    const outputs: Record<string, T> = { gradNorm };
-    for (const [index, { name, shape, weight, gradient }] of parameters.entries()) {
-      const blend = (state: string, beta: T, fresh: T, share: T) =>
-        ops.add(ops.mul(ops.input(state, 'float32', shape), beta), ops.mul(fresh, share));
-      const mean = blend(stateOf.mean(name), setting.beta1, gradient, meanShare);
-      const variance = blend(stateOf.variance(name), setting.beta2, squares[index]!, varianceShare);
-      const deviation = ops.add(ops.sqrt(variance), epsilon);
-      const decayed = shape.length < 2 ? weight : ops.mul(weight, kept);
-      outputs[stateOf.updated(name)] = ops.sub(decayed, ops.mul(ops.div(mean, deviation), stepSize));
-      outputs[stateOf.updated(stateOf.mean(name))] = mean;
-      outputs[stateOf.updated(stateOf.variance(name))] = variance;
-    }
-    return outputs;
-  };
+export function adamwProgram<T>(ops: Ops<T>): Record<string, T> {
+  const scalar = Object.fromEntries(settings.map((name) => [name, ops.input(name, 'float32', [])])) as Record<
+    (typeof settings)[number],
+    T
+  >;
+  const [weight, gradient, mean, variance] = ['weight', 'gradient', 'mean', 'variance'].map((name) =>
+    ops.input(name, 'float32', ['N']),
+  ) as [T, T, T, T];
+  const updatedMean = ops.add(ops.mul(mean, scalar.beta1), ops.mul(gradient, scalar.meanShare));
+  const square = ops.mul(gradient, gradient);
+  const updatedVariance = ops.add(ops.mul(variance, scalar.beta2), ops.mul(square, scalar.varianceShare));
+  const deviation = ops.add(ops.sqrt(updatedVariance), scalar.epsilon);
+  const move = ops.mul(ops.div(updatedMean, deviation), scalar.stepSize);
+  return { updatedWeight: ops.sub(ops.mul(weight, scalar.kept), move), updatedMean, updatedVariance };
 }
 
-/** The scalars of optimizer step number `step`, counted from 1. */
-export function adamwSettings(options: AdamW, step: number): Tensors {
-  const {
-    learningRate,
-    weightDecay = 0,
-    beta1 = 0.9,
-    beta2 = 0.999,
-    epsilon = 1e-8,
-    maxGradNorm = 1e30,
-  } = options;
+/**
+ * The scalars of optimizer step number `step`, counted from 1, with what does not depend on the parameter multiplied out.
+ * @param gradNorm Global norm of the gradient, which is clipped to `maxGradNorm`.
+ * @param decays Whether these parameters decay: biases and norms do not, as in Hugging Face's Trainer.
+ */
+export function adamwSettings(
+  { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
+  { step, gradNorm, decays }: { step: number; gradNorm: number; decays: boolean },
+): Tensors {
+  const clip = maxGradNorm === undefined ? 1 : Math.min(1, maxGradNorm / (gradNorm + 1e-6));
+  const deviationScale = Math.sqrt(1 - beta2 ** step);
   const values: Record<(typeof settings)[number], number> = {
-    learningRate,
-    weightDecay,
+    kept: decays ? 1 - learningRate * weightDecay : 1,
     beta1,
     beta2,
-    epsilon,
-    meanCorrection: 1 - beta1 ** step,
-    varianceCorrection: 1 - beta2 ** step,
-    maxGradNorm,
+    meanShare: clip * (1 - beta1),
+    varianceShare: clip ** 2 * (1 - beta2),
+    stepSize: (learningRate * deviationScale) / (1 - beta1 ** step),
+    epsilon: epsilon * deviationScale,
   };
   return Object.fromEntries(settings.map((name) => [name, tensor(Float32Array.of(values[name]), [])]));
 }

@@ -1,27 +1,70 @@
 /** Parameters that are optimized together: the gradients that wait for them, and what AdamW remembers of earlier ones. */
-import { type AdamW, ToolEnvError } from '@toolenv/core';
-import { adamwProgram, adamwSettings, stateOf } from './adamw.ts';
-import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors, tensor } from './runtime.ts';
+import type { AdamW } from '@toolenv/core';
+import { adamwProgram, adamwSettings } from './adamw.ts';
+import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from './runtime.ts';
 
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** Steps done, and for each parameter the mean and variance of its gradient. */
+/** Steps done, and the moments `mean <name>` and `variance <name>` of each parameter's gradient. */
 export interface OptimizerState {
   step: number;
   moments: Tensors;
 }
 
+/** Parameters are updated so many at a time: few enough that all that belongs to them stays in the processor's cache. */
+const chunk = 2 ** 18;
+
+/** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
 export class ParameterGroup {
   readonly shapes: Shapes;
-  state: OptimizerState;
   readonly #runtime: Runtime;
-  #gradients: Map<string, Float32Array> | undefined;
+  readonly #offsets: ReadonlyMap<string, number>;
+  readonly #size: number;
+  /** The first so many are of matrices, and decay. */
+  readonly #decayed: number;
+  #step = 0;
+  readonly #mean: Float32Array;
+  readonly #variance: Float32Array;
+  readonly #gradient: Float32Array;
+  #hasGradient = false;
   #program: Promise<Executable> | undefined;
 
   constructor(runtime: Runtime, shapes: Shapes) {
     this.#runtime = runtime;
     this.shapes = shapes;
-    this.state = { step: 0, moments: zeroMoments(shapes) };
+    const offsets = new Map<string, number>();
+    let offset = 0;
+    const place = (isPlaced: (shape: readonly number[]) => boolean) => {
+      for (const [name, shape] of shapes) {
+        if (!isPlaced(shape)) continue;
+        offsets.set(name, offset);
+        offset += sizeOf(shape);
+      }
+      return offset;
+    };
+    this.#decayed = place((shape) => shape.length >= 2);
+    this.#size = place((shape) => shape.length < 2);
+    this.#offsets = offsets;
+    this.#mean = new Float32Array(this.#size);
+    this.#variance = new Float32Array(this.#size);
+    this.#gradient = new Float32Array(this.#size);
+  }
+
+  /** Views, which the next step overwrites. */
+  get state(): OptimizerState {
+    const means = this.#tensors(this.#mean, (name) => `mean ${name}`);
+    return {
+      step: this.#step,
+      moments: { ...means, ...this.#tensors(this.#variance, (name) => `variance ${name}`) },
+    };
+  }
+
+  set state({ step, moments }: OptimizerState) {
+    this.#step = step;
+    for (const [name, offset] of this.#offsets) {
+      this.#mean.set(moments[`mean ${name}`]!.data, offset);
+      this.#variance.set(moments[`variance ${name}`]!.data, offset);
+    }
   }
 
   /** The shapes of `state.moments`, by name. */
@@ -31,69 +74,85 @@ export class ParameterGroup {
 
   /** Adds the gradients among a program's outputs. */
   accumulate(outputs: Tensors): void {
-    const fresh = this.#gradients === undefined;
-    this.#gradients ??= new Map();
-    for (const name of this.shapes.keys()) {
-      const contribution = outputs[gradientOf(name)]!.data as Float32Array;
-      if (fresh) {
-        this.#gradients.set(name, contribution);
-        continue;
-      }
-      const sum = this.#gradients.get(name)!;
-      for (let i = 0; i < sum.length; i++) sum[i]! += contribution[i]!;
+    for (const [name, offset] of this.#offsets) {
+      const { data } = outputs[gradientOf(name)]!;
+      if (!this.#hasGradient) this.#gradient.set(data, offset);
+      else for (let i = 0; i < data.length; i++) this.#gradient[offset + i]! += data[i]!;
     }
+    this.#hasGradient = true;
   }
 
   clearGradients(): void {
-    this.#gradients = undefined;
+    this.#hasGradient = false;
   }
 
-  /**
-   * What one step on the accumulated gradients, which are cleared, makes of the weights and of `state`; neither is changed
-   * here. `undefined` if there are no gradients.
-   * @throws ToolEnvError `bug.gradient_not_finite`
-   */
-  async step(
-    weights: Tensors,
-    options: AdamW,
-  ): Promise<{ weights: Tensors; state: OptimizerState; gradNorm: number } | undefined> {
-    const gradients = this.#gradients;
-    if (!gradients) return undefined;
-    this.#gradients = undefined;
-    this.#program ??= this.#runtime.compile(adamwProgram(this.shapes));
+  /** The norm of the accumulated gradients; `undefined` if there are none. */
+  gradNorm(): number | undefined {
+    if (!this.#hasGradient) return undefined;
+    let squares = 0;
+    for (const value of this.#gradient) squares += value * value;
+    return Math.sqrt(squares);
+  }
+
+  /** The weights after one step on the accumulated gradients, which it clears. Those given stay as they are. */
+  async step(weights: Tensors, options: AdamW, gradNorm: number): Promise<Tensors> {
+    this.#program ??= this.#runtime.compile(adamwProgram);
     const executable = await this.#program;
-    const { moments } = this.state;
-    const step = this.state.step + 1;
-    const inputs: Tensors = { ...weights, ...moments, ...adamwSettings(options, step) };
-    for (const [name, shape] of this.shapes)
-      inputs[stateOf.gradient(name)] = tensor(gradients.get(name)!, shape);
-    const outputs = await executable.run(inputs);
-    const gradNorm = outputs.gradNorm!.data[0]!;
-    if (!Number.isFinite(gradNorm)) {
-      const message = `The gradient norm is ${gradNorm}: nothing was updated. A lower learning rate may help.`;
-      throw new ToolEnvError('bug.gradient_not_finite', message);
+    this.clearGradients();
+    this.#step += 1;
+    const before = this.#flatWeights(weights);
+    const after = new Float32Array(this.#size);
+    for (const [from, to, decays] of [
+      [0, this.#decayed, true],
+      [this.#decayed, this.#size, false],
+    ] as const) {
+      const settings = adamwSettings(options, { step: this.#step, gradNorm, decays });
+      for (let start = from; start < to; start += chunk) {
+        const end = Math.min(to, start + chunk);
+        const part = (flat: Float32Array) => tensor(flat.subarray(start, end), [end - start]);
+        const { updatedWeight, updatedMean, updatedVariance } = await executable.run({
+          ...settings,
+          weight: part(before),
+          gradient: part(this.#gradient),
+          mean: part(this.#mean),
+          variance: part(this.#variance),
+        });
+        after.set(updatedWeight!.data, start);
+        this.#mean.set(updatedMean!.data, start);
+        this.#variance.set(updatedVariance!.data, start);
+      }
     }
-    const updated = (names: Iterable<string>): Tensors =>
-      Object.fromEntries([...names].map((name) => [name, outputs[stateOf.updated(name)] as Tensor]));
-    return {
-      weights: updated(this.shapes.keys()),
-      state: { step, moments: updated(Object.keys(moments)) },
-      gradNorm,
-    };
+    return this.#tensors(after);
   }
 
   async close(): Promise<void> {
     await (await this.#program)?.close();
     this.#program = undefined;
   }
+
+  /** What an earlier step gave is flat already. */
+  #flatWeights(weights: Tensors): Float32Array {
+    const [first] = this.#offsets.keys();
+    const { buffer } = weights[first!]!.data;
+    const isFlat = [...this.#offsets].every(([name, offset]) => {
+      const { data } = weights[name]!;
+      return data.buffer === buffer && data.byteOffset === 4 * offset;
+    });
+    if (isFlat) return new Float32Array(buffer, 0, this.#size);
+    const flat = new Float32Array(this.#size);
+    for (const [name, offset] of this.#offsets) flat.set(weights[name]!.data, offset);
+    return flat;
+  }
+
+  #tensors(flat: Float32Array, named = (name: string) => name): Tensors {
+    const tensors = [...this.shapes].map(([name, shape]) => {
+      const offset = this.#offsets.get(name)!;
+      return [named(name), tensor(flat.subarray(offset, offset + sizeOf(shape)), shape)];
+    });
+    return Object.fromEntries(tensors);
+  }
 }
 
-function zeroMoments(shapes: Shapes): Tensors {
-  const moments: Tensors = {};
-  for (const [name, shape] of shapes) {
-    const size = shape.reduce((product, dim) => product * dim, 1);
-    moments[stateOf.mean(name)] = tensor(new Float32Array(size), shape);
-    moments[stateOf.variance(name)] = tensor(new Float32Array(size), shape);
-  }
-  return moments;
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, dim) => product * dim, 1);
 }

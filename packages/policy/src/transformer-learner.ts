@@ -102,24 +102,26 @@ export class TransformerLearner implements Learner {
   async step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
     if (options.criticOnly) this.#group.clearGradients();
     const critic = this.#critic;
-    // Both are computed before either is kept, so that gradients that are not finite change nothing.
-    const [stepped, criticStepped] = await Promise.all([
-      this.#group.step(this.#lora?.weights ?? this.#model.weights, options),
-      critic?.group.step(critic.weights, { ...options, ...options.critic }),
-    ]);
-    if (stepped) {
-      // What is merged is the adapter; without one, all of the model is trained.
-      const weights = await (this.#lora?.merge(stepped.weights) ?? stepped.weights);
-      if (this.#lora) this.#lora.weights = stepped.weights;
-      this.#model.weights = weights;
-      this.#group.state = stepped.state;
+    const gradNorm = this.#group.gradNorm();
+    const criticGradNorm = critic?.group.gradNorm();
+    // Both are looked at before either is used, so that gradients that are not finite change nothing.
+    for (const norm of [gradNorm, criticGradNorm]) {
+      if (norm === undefined || Number.isFinite(norm)) continue;
+      this.#group.clearGradients();
+      critic?.group.clearGradients();
+      const message = `The gradient norm is ${norm}: nothing was updated. A lower learning rate may help.`;
+      throw new ToolEnvError('bug.gradient_not_finite', message);
     }
-    if (critic && criticStepped) {
-      critic.weights = criticStepped.weights;
-      critic.group.state = criticStepped.state;
+    if (gradNorm !== undefined) {
+      const trained = await this.#group.step(this.#lora?.weights ?? this.#model.weights, options, gradNorm);
+      this.#model.weights = (await this.#lora?.merge(trained)) ?? trained;
+      if (this.#lora) this.#lora.weights = trained;
     }
-    const gradNorm = stepped?.gradNorm ?? 0;
-    return critic ? { gradNorm, criticGradNorm: criticStepped?.gradNorm ?? 0 } : { gradNorm };
+    if (critic && criticGradNorm !== undefined) {
+      const ofCritic = { ...options, ...options.critic };
+      critic.weights = await critic.group.step(critic.weights, ofCritic, criticGradNorm);
+    }
+    return { gradNorm: gradNorm ?? 0, ...(critic && { criticGradNorm: criticGradNorm ?? 0 }) };
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
