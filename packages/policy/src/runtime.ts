@@ -1,7 +1,7 @@
 /** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
 import type { Program } from './ops.ts';
 
-/** Row-major numbers with their dimensions. */
+/** Row-major numbers with their dimensions. Once a run was given them they never change: a runtime may keep a copy. */
 export interface Tensor {
   readonly data: Float32Array | Int32Array;
   readonly dims: readonly number[];

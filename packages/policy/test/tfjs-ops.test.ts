@@ -71,6 +71,25 @@ test('runs leave no tensors behind, whether they succeed or not', async () => {
   expect(memory().numTensors).toBe(before);
 });
 
+test('an input that comes again stays on the backend, until another has its name or all is closed', async () => {
+  const { memory } = createRequire(import.meta.url)('@tensorflow/tfjs') as typeof import('@tensorflow/tfjs');
+  const runtime = await tfjsRuntime({ backend: 'wasm' });
+  const program = <T>(ops: Ops<T>) => ({ x: ops.input('x', 'float32', ['N']) });
+  const [one, two] = [await runtime.compile(program), await runtime.compile(program)];
+  const [x, y] = [tensor(Float32Array.of(1, 2), [2]), tensor(Float32Array.of(3), [1])];
+  const before = memory().numTensors;
+  const held: number[] = [];
+  for (const given of [x, x, x, y, x, y, y]) {
+    const outputs = await (held.length % 2 === 0 ? one : two).run({ x: given });
+    expect(outputs.x!.data).toEqual(given.data);
+    held.push(memory().numTensors - before);
+  }
+  expect(held).toEqual([0, 1, 1, 0, 0, 0, 1]);
+  await one.close();
+  await two.close();
+  expect(memory().numTensors).toBe(before);
+});
+
 test.each([
   [{}, 'Input "a" is missing.'],
   [{ a: tensor(Int32Array.of(1), [1, 1]) }, 'Input "a" is int32 [1,1] instead of float32 [1,2].'],

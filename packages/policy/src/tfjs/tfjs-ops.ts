@@ -4,17 +4,20 @@ import type { Dim, ElementType, Ops } from '../ops.ts';
 import type { Tensors } from '../runtime.ts';
 import { broadcastShape } from '../shape.ts';
 import type { Tfjs } from './load-tfjs.ts';
+import type { ResidentInputs } from './resident-inputs.ts';
 
 /** One run of a program. Dimensions are numbers here; names are looked up among the inputs that came before. */
 export class TfjsOps implements Ops<TfTensor> {
   readonly #tf: Tfjs;
   readonly #given: Tensors;
+  readonly #resident: ResidentInputs;
   readonly #inputs: Map<string, TfTensor> = new Map();
   readonly #dims: Map<string, number> = new Map();
 
-  constructor(tf: Tfjs, given: Tensors) {
+  constructor(tf: Tfjs, given: Tensors, resident: ResidentInputs) {
     this.#tf = tf;
     this.#given = given;
+    this.#resident = resident;
   }
 
   /** @throws RangeError for an input that was not given, or that has another shape. */
@@ -31,14 +34,13 @@ export class TfjsOps implements Ops<TfTensor> {
     return value;
   }
 
-  /** A given tensor, brought to the backend once. */
+  /** A given tensor on the backend. */
   given(name: string): TfTensor {
     let value = this.#inputs.get(name);
     if (!value) {
       const tensor = this.#given[name];
       if (!tensor) throw new RangeError(`Input "${name}" is missing.`);
-      const { data, dims } = tensor;
-      value = this.#tf.tensor(data, [...dims], data instanceof Float32Array ? 'float32' : 'int32');
+      value = this.#resident.get(name, tensor);
       this.#inputs.set(name, value);
     }
     return value;

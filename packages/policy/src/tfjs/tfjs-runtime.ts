@@ -3,6 +3,7 @@ import type { Tensor as TfTensor } from '@tensorflow/tfjs';
 import type { Program } from '../ops.ts';
 import { type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
 import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
+import { ResidentInputs } from './resident-inputs.ts';
 import { TfjsOps } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {
@@ -16,19 +17,25 @@ export interface TfjsRuntimeOptions {
  */
 export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Runtime> {
   const { tf, backend } = await loadTfjs(options.backend);
+  const resident = new ResidentInputs(tf);
+  let open = 0;
   return {
     name: `tfjs-${backend}`,
     async compile(program: Program, request?: GradientRequest) {
+      open += 1;
       return {
         async run(given) {
-          const results = tf.tidy(() => evaluate(tf, program, given, request));
+          const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given, resident), request));
           try {
             return await read(results, given);
           } finally {
             tf.dispose(results);
           }
         },
-        async close() {},
+        async close() {
+          open -= 1;
+          if (open === 0) resident.clear();
+        },
       };
     },
   };
@@ -37,17 +44,19 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
 function evaluate(
   tf: Tfjs,
   program: Program,
-  given: Tensors,
+  ops: TfjsOps,
   request?: GradientRequest,
 ): Record<string, TfTensor> {
-  const ops = new TfjsOps(tf, given);
-  if (!request) return program(ops);
+  // An output may be an input itself, which stays when the output is disposed.
+  const copies = (outputs: Record<string, TfTensor>) =>
+    Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, tf.clone(output)]));
+  if (!request) return copies(program(ops));
   const sources = request.to.map((name) => ops.given(name));
   let others: Record<string, TfTensor> = {};
   const forward = () => {
     const { [request.of]: loss, ...rest } = program(ops);
     if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
-    others = rest;
+    others = copies(rest);
     // What is not the loss would be gone once the forward pass is over.
     for (const other of Object.values(others)) tf.keep(other);
     return loss;
