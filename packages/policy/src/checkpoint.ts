@@ -6,7 +6,7 @@ import { parameterShapes } from './decoder.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
 import type { Tensors } from './runtime.ts';
 import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
-import { checkTokenizer } from './tokenizer-check.ts';
+import { checkTokenizer } from './tokenizer.ts';
 
 export interface Checkpoint {
   folder: string;
@@ -14,8 +14,10 @@ export interface Checkpoint {
   weights: Tensors;
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
-  /** tokenizer_config.json, parsed; its `chat_template` may also stand in chat_template.jinja. */
-  tokenizerConfig: Record<string, unknown> & { chat_template?: string };
+  /** tokenizer_config.json, parsed; its `chat_template` may also stand in chat_template.jinja, or be several by name. */
+  tokenizerConfig: Record<string, unknown> & {
+    chat_template?: string | { name: string; template: string }[];
+  };
   /** generation_config.json or config.json: the tokens that end a turn. */
   endTokens: number[];
   /** The small files as they are, written again when the checkpoint is saved. */
@@ -54,7 +56,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     'tokenizer.json',
     "or make it of older tokenizer files with transformers' AutoTokenizer.from_pretrained(…).save_pretrained(…)",
   );
-  checkTokenizer(join(folder, 'tokenizer.json'), tokenizer, config.vocab_size);
+  checkTokenizer(folder, tokenizer, config.vocab_size);
   return {
     folder,
     config,

@@ -131,6 +131,9 @@ test('marks of tool calls that are special tokens are read, other special tokens
   expect(mistral.render(observe(call))).toBe('<s>[TOOL_CALLS]0000call0</s>');
   const action = Int32Array.of(...mistral.encode('where'), id, ...mistral.encode('[]'), end);
   expect(mistral.written(action).replaceAll(' ', '')).toBe('where[TOOL_CALLS][]');
+  // A turn may be cut right after a mark, or before anything.
+  expect(mistral.written(Int32Array.of(id))).toBe('[TOOL_CALLS]');
+  expect(mistral.written(new Int32Array())).toBe('');
   expect(mistral.parse('a [TOOL_CALLS][{"name": "b", "arguments": {}}]')).toEqual({
     text: 'a',
     toolCalls: [{ id: '000000000', name: 'b', arguments: {} }],
@@ -154,20 +157,100 @@ test('equal messages need not be the same objects', () => {
   expect(chat.continuation(turn, next)).toEqual(chat.prompt(next));
 });
 
-test('there is no continuation where the template renders the past otherwise once it is past', () => {
+/** The words' checkpoint with another template. */
+function chatWith(chat_template: string | { name: string; template: string }[]): Chat {
   const checkpoint = wordCheckpoint();
+  return new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
+}
+
+test('where the template renders the past otherwise once it is past, what was sampled stays', () => {
   // As Qwen3's does with thoughts: only the last message is shown whole.
-  const chat_template =
-    '{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content if loop.last else m.content[:2] }}<|im_end|>{% endfor %}';
-  const shortening = new Chat({
-    ...checkpoint,
-    tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template },
-  });
+  const shortening = chatWith(
+    '{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content if loop.last else m.content[:2] }}<|im_end|>{% endfor %}',
+  );
   const first = observe(question);
   const spoken: Message = { role: 'assistant', content: 'the river' };
   const action = shortening.encode(' the river<|im_end|>');
   const turn: Turn = { observation: first, prompt: shortening.prompt(first), action, text: spoken.content };
-  expect(shortening.continuation(turn, observe(question, spoken, answer))).toBeUndefined();
+  const next = observe(question, spoken, answer);
+  expect(shortening.render(next)).toContain('<|im_start|>assistant th<|im_end|>');
+  expect([...shortening.continuation(turn, next)!]).toEqual([
+    ...turn.prompt,
+    ...action,
+    ...shortening.encode('<|im_start|>tool the river .<|im_end|>'),
+  ]);
+});
+
+test('an end of the turn that a tool answers with ends no turn', () => {
+  const first = observe(question);
+  const turn = turnOf(first, call);
+  for (const content of [
+    '<|im_end|>',
+    'the <|im_end|> river',
+    '<|im_end|> '.repeat(3),
+    '👩‍👩‍👧<|im_end|>',
+    ' \n',
+  ]) {
+    const next = observe(question, call, { ...answer, content });
+    expect(chat.continuation(turn, next), content).toEqual(chat.prompt(next));
+  }
+});
+
+test.each([
+  ['does not show what is new', '{% for m in messages[:2] %}{{ m.content }}<|im_end|>{% endfor %}'],
+  ['ends no turn', '{% for m in messages %}{{ m.content }}{% endfor %}'],
+  [
+    'shows the past by what is new',
+    '{% for m in messages %}{{ messages[-1].content }}<|im_end|>{% endfor %}',
+  ],
+])('there is no continuation where the template %s', (_title, template) => {
+  const other = chatWith(template);
+  const first = observe(question);
+  const turn: Turn = { ...turnOf(first, call), prompt: other.prompt(first) };
+  expect(other.continuation(turn, observe(question, call, answer))).toBeUndefined();
+});
+
+test('there is no continuation with other tools', () => {
+  const turn = turnOf(observe(question), call);
+  const next = { messages: [question, call, answer], tools: [search, { ...search, name: 'lookup' }] };
+  expect(chat.continuation(turn, next)).toBeUndefined();
+});
+
+test('a conversation that the template refuses ends the episode once the model has spoken', () => {
+  const strict = chatWith("{{ raise_exception('One call in a turn.') }}");
+  expect(() => strict.prompt(observe(question))).toThrow(
+    expect.objectContaining({
+      code: 'usage.chat_template',
+      message: expect.stringContaining('One call in a turn.'),
+    }),
+  );
+  expect(() => strict.prompt(observe(question, call, answer))).toThrow(
+    expect.objectContaining({ code: 'context.template' }),
+  );
+});
+
+test('templates see no tools where there are none, and no calls', () => {
+  const asked = chatWith("{{ tools is none }} {{ 'tool_calls' in messages[0] }}");
+  expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('true false');
+});
+
+test('of several templates, one is for conversations with tools', () => {
+  const several = chatWith([
+    { name: 'default', template: 'plain' },
+    { name: 'tool_use', template: '[TOOL_CALLS]' },
+  ]);
+  expect(several.render({ messages: [question], tools: [] })).toBe('plain');
+  expect(several.render(observe(question))).toBe('[TOOL_CALLS]');
+  expect(several.parse('[TOOL_CALLS]a[ARGS]{}').toolCalls).toHaveLength(1);
+});
+
+test('a template or a tokenizer that cannot be read is refused by name', () => {
+  const checkpoint = wordCheckpoint();
+  expect(() => chatWith('{% if %}')).toThrow(/words: its chat template cannot be read.*chat_template\.jinja/);
+  const tokenizer = { ...checkpoint.tokenizer, pre_tokenizer: { type: 'Sundial' } };
+  expect(() => new Chat({ ...checkpoint, tokenizer })).toThrow(
+    /tokenizer\.json: Unknown PreTokenizer type: Sundial/,
+  );
 });
 
 test('a checkpoint without a chat template is refused with a remedy', () => {

@@ -1,0 +1,125 @@
+/** Chat templates and tokenizers against transformers, on 50 conversations with tools (golden/chat/make-golden.py). */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Observation } from '@toolenv/core';
+import { describe, expect, test } from 'vitest';
+import { Chat } from '../src/chat.ts';
+
+interface Family {
+  tokenizer: string;
+  bos_token: string | null;
+  eos_token: string;
+  /** Tokens that end a turn. */
+  ends: string[];
+  encoded: number[][];
+  /** Of each of `encoded` without its first token. */
+  decoded: string[];
+  /** What transformers renders, the number of its tokens and their digest; or that the template refuses. */
+  conversations: View[];
+}
+
+type View = { text: string; ids: [number, string]; grows: boolean } | { error: string };
+
+const folder = join(import.meta.dirname, 'golden/chat');
+const conversations: Observation[] = readJson('conversations.json');
+const golden: { texts: string[]; families: Record<string, Family> } = readJson('golden.json');
+
+describe.each(Object.entries(golden.families))('%s', (name, family) => {
+  const chat = openChat(name, family);
+
+  test('texts have the same token ids', () => {
+    for (const [index, text] of golden.texts.entries())
+      expect([...chat.encode(text)], JSON.stringify(text)).toEqual(family.encoded[index]);
+  });
+
+  test('token ids have the same text', () => {
+    // The library's decoder of byte tokens leaves a byte order mark out.
+    const shown = (text: string) => (name === 'mistral' ? text.replaceAll('\ufeff', '') : text);
+    for (const [index, ids] of family.encoded.entries()) {
+      const text = chat.decode(Int32Array.from(ids.slice(1)));
+      expect(text, JSON.stringify(golden.texts[index])).toBe(shown(family.decoded[index]!));
+    }
+  });
+
+  test.each(conversations.map((conversation, index) => [index, conversation] as const))(
+    'conversation %d is the same text and the same tokens',
+    (index, conversation) => {
+      const view = family.conversations[index]!;
+      if ('error' in view) {
+        expect(() => chat.prompt(conversation)).toThrow(view.error);
+        return;
+      }
+      expect(chat.render(conversation)).toBe(view.text);
+      expect(digest(chat.prompt(conversation))).toEqual(view.ids);
+    },
+  );
+
+  test('a growing conversation keeps its tokens and adds what the template adds after the turn', () => {
+    let [continued, same] = [0, 0];
+    for (const [index, { messages, tools }] of conversations.entries()) {
+      const view = family.conversations[index]!;
+      if ('error' in view) continue;
+      const upTo = (count: number): Observation => ({ messages: messages.slice(0, count), tools });
+      const spoken = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []));
+      let prompt = spoken.length > 0 ? chat.prompt(upTo(spoken[0]!)) : new Int32Array();
+      for (const [turn, position] of spoken.entries()) {
+        const observation = upTo(position);
+        const before = chat.render(observation);
+        const after = chat.render(upTo(position + 1), false);
+        // Where the template shows the past otherwise once the turn is over, the model said something else.
+        const said = after.startsWith(before) ? [...chat.encode(after.slice(before.length))] : chat.endTokens;
+        const end = said.findLastIndex((token) => chat.endTokens.includes(token));
+        const action = Int32Array.from(said.slice(0, end + 1));
+
+        const next = upTo(spoken[turn + 1] ?? messages.length);
+        const text = messages[position]!.content;
+        const grown = chat.continuation({ observation, prompt, action, text }, next)!;
+        const fresh = chat.prompt(next);
+        expect(grown.subarray(0, prompt.length)).toEqual(prompt);
+        expect(grown.subarray(prompt.length, prompt.length + action.length)).toEqual(action);
+        const added = grown.subarray(prompt.length + action.length);
+        expect(fresh.subarray(-added.length)).toEqual(added);
+        // The turn is the last one that ends before what was added.
+        const ends = fresh.subarray(0, -added.length).filter((token) => chat.endTokens.includes(token));
+        expect(ends.length).toBe(
+          family.ends.reduce((count, mark) => count + after.split(mark).length - 1, 0),
+        );
+        if (view.grows) expect(grown).toEqual(fresh);
+        prompt = grown;
+        continued += 1;
+        same += Number(view.grows);
+      }
+    }
+    expect({ continued, same }).toEqual(growth[name]);
+  });
+});
+
+/** Turns that were continued, and those of them in conversations whose past the template never shows otherwise. */
+const growth: Record<string, { continued: number; same: number }> = {
+  'qwen2.5': { continued: 167, same: 167 },
+  qwen3: { continued: 167, same: 6 },
+  llama3: { continued: 150, same: 150 },
+  smollm2: { continued: 167, same: 167 },
+  mistral: { continued: 167, same: 28 },
+};
+
+function openChat(name: string, { tokenizer: file, bos_token, eos_token, ends }: Family): Chat {
+  const tokenizer = readJson(`tokenizers/${file}.json`);
+  const added: { id: number; content: string }[] = tokenizer.added_tokens;
+  const chat_template = readFileSync(join(folder, 'templates', `${name}.jinja`), 'utf8');
+  return new Chat({
+    folder: name,
+    tokenizer,
+    tokenizerConfig: { chat_template, bos_token, eos_token },
+    endTokens: ends.map((end) => added.find(({ content }) => content === end)!.id),
+  });
+}
+
+function digest(ids: Int32Array): [number, string] {
+  return [ids.length, createHash('sha256').update(ids).digest('hex').slice(0, 16)];
+}
+
+function readJson(file: string) {
+  return JSON.parse(readFileSync(join(folder, file), 'utf8'));
+}
