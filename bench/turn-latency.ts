@@ -17,20 +17,19 @@ export async function turnLatency(
   model: Model,
   conversations: number,
 ): Promise<Record<string, unknown>> {
-  const starts: number[] = [];
-  const sampler = new Sampler(watched(runtime, starts), model);
+  const sampler = new Sampler(runtime, model);
   const steps: number[][] = Array.from({ length: turns }, () => []);
   const whole: number[][] = Array.from({ length: turns }, () => []);
   // The first compiles and is not counted.
   for (let repetition = 0; repetition <= repetitions; repetition++) {
     const histories = Array.from({ length: conversations }, () => new Int32Array());
     for (let turn = 0; turn < turns; turn++) {
-      starts.length = 0;
       const begin = performance.now();
-      await Promise.all(histories.map((_, index) => takeTurn(histories, index, turn, repetition)));
+      const times: number[] = [];
+      await Promise.all(histories.map((_, index) => takeTurn(histories, index, turn, repetition, times)));
       if (repetition === 0) continue;
       whole[turn]!.push(performance.now() - begin);
-      steps[turn]!.push(...starts.slice(1).map((start, index) => start - starts[index]!));
+      steps[turn]!.push(...times.slice(1).map((time, index) => time - times[index]!));
     }
     for (const index of histories.keys()) sampler.forget(`${repetition}-${index}`);
   }
@@ -43,6 +42,7 @@ export async function turnLatency(
     index: number,
     turn: number,
     repetition: number,
+    times: number[],
   ): Promise<void> {
     const length = turn === 0 ? lengths.prompt : lengths.answer;
     const heard = randomTokens(model.config.vocab_size, length, 'turn', repetition, index, turn);
@@ -54,26 +54,16 @@ export async function turnLatency(
       seed: turn * conversations + index,
       stopTokens: [],
       conversation: `${repetition}-${index}`,
+      // The first conversation tells when its tokens come.
+      ...(index === 0 && {
+        stopsAt() {
+          times.push(performance.now());
+          return false;
+        },
+      }),
     });
     histories[index] = joined(prompt, tokens);
   }
-}
-
-/** The runtime, noting when each run begins that takes one token of each conversation. */
-function watched(runtime: Runtime, starts: number[]): Runtime {
-  return {
-    name: runtime.name,
-    async compile(program, gradients) {
-      const executable = await runtime.compile(program, gradients);
-      return {
-        ...executable,
-        run(inputs) {
-          if (inputs.tokens?.dims[1] === 1) starts.push(performance.now());
-          return executable.run(inputs);
-        },
-      };
-    },
-  };
 }
 
 function joined(a: Int32Array, b: Int32Array): Int32Array {

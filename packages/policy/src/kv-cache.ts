@@ -6,19 +6,20 @@ import { type Tensors, tensor } from './runtime.ts';
 const granularity = 32;
 
 /**
- * Keys and values as [slots, key-value heads, capacity, head width] per layer. The run returns only the new tokens' keys
- * and values, which are written here: a cache that went through the graph would be copied whole at every step.
+ * Keys and values of each slot, in a row of buffers that are laid out as the graph reads them. The run returns only the new
+ * tokens' keys and values, which are written here: a cache that went through the graph would be copied whole at every step.
  */
 export class KvCache {
   readonly #layers: number;
   readonly #heads: number;
   readonly #size: number;
-  #slots = 0;
-  #capacity = 0;
-  /** Keys and values of layer l at 2l and 2l + 1. */
-  #buffers: Float32Array[];
-  #lengths: number[] = [];
   readonly #leastPast: number;
+  /** Keys and values of layer l at 2l and 2l + 1: [rows, key-value heads, capacity, head width]. */
+  #buffers: Float32Array[];
+  #capacity = 0;
+  /** The row of each slot. */
+  #rows: number[] = [];
+  #lengths: number[] = [];
 
   /** @param options.neverEmpty A past that is empty is given as masked positions, for runtimes that want no empty tensors. */
   constructor(config: ModelConfig, { neverEmpty = false }: { neverEmpty?: boolean } = {}) {
@@ -39,33 +40,39 @@ export class KvCache {
     this.#lengths[slot] = Math.min(this.length(slot), length);
   }
 
-  /** Exchanges the contents of two slots. */
-  swap(a: number, b: number): void {
-    this.#reserve(Math.max(a, b) + 1, this.#capacity);
-    const stride = this.#heads * this.#capacity * this.#size;
+  /** Gives a slot the first `length` positions of another in place of its own. */
+  fork(from: number, to: number, length: number): void {
+    this.#reserve(Math.max(from, to) + 1, this.#longest());
     for (const buffer of this.#buffers) {
-      const kept = buffer.slice(a * stride, (a + 1) * stride);
-      buffer.copyWithin(a * stride, b * stride, (b + 1) * stride);
-      buffer.set(kept, b * stride);
+      for (let head = 0; head < this.#heads; head++) {
+        const start = this.#position(from, head, 0);
+        buffer.copyWithin(this.#position(to, head, 0), start, start + length * this.#size);
+      }
     }
-    [this.#lengths[a], this.#lengths[b]] = [this.length(b), this.length(a)];
+    this.#lengths[to] = length;
+  }
+
+  /** Moves slots to the first rows, in this order, where {@link view} reads them in place. */
+  bringToFront(slots: readonly number[]): void {
+    this.#reserve(Math.max(...slots) + 1, this.#capacity);
+    for (const [row, slot] of slots.entries()) if (this.#rows[slot] !== row) this.#exchange(slot, row);
   }
 
   /**
    * The pasts of `slots` as graph inputs: `past.<layer>.key|value` [B, heads, P, size] and `pastMask` [B, 1, 1, P], P at
-   * least the longest past among them. Slots 0 … n−1 are a view unless most of it would be masked; others are gathered.
+   * least the longest past among them. Slots in rows 0 … n−1 are a view unless most of it would be masked; others are gathered.
    */
   view(slots: readonly number[]): Tensors {
     this.#reserve(Math.max(...slots) + 1, Math.max(this.#leastPast, this.#longest()));
     const rounded = roundUp(Math.max(this.#leastPast, ...slots.map((slot) => this.length(slot))));
     // Attending to some masked positions is cheaper than copying the cache.
-    const leading = this.#capacity <= 2 * rounded && slots.every((slot, index) => slot === index);
-    const past = leading ? this.#capacity : rounded;
+    const inFront = this.#capacity <= 2 * rounded && slots.every((slot, index) => this.#rows[slot] === index);
+    const past = inFront ? this.#capacity : rounded;
     const inputs: Tensors = {};
     for (const [index, buffer] of this.#buffers.entries()) {
       const dims = [slots.length, this.#heads, past, this.#size];
       const count = slots.length * this.#heads * past * this.#size;
-      const data = leading ? buffer.subarray(0, count) : this.#gather(buffer, slots, past);
+      const data = inFront ? buffer.subarray(0, count) : this.#gather(buffer, slots, past);
       inputs[`past.${index >> 1}.${index % 2 === 0 ? 'key' : 'value'}`] = tensor(data, dims);
     }
     const mask = new Float32Array(slots.length * past);
@@ -86,8 +93,8 @@ export class KvCache {
       for (const [b, slot] of slots.entries()) {
         for (let head = 0; head < this.#heads; head++) {
           const from = (b * this.#heads + head) * time * this.#size;
-          const to = ((slot * this.#heads + head) * this.#capacity + this.length(slot)) * this.#size;
-          buffer.set(data.subarray(from, from + counts[b]! * this.#size), to);
+          const added = data.subarray(from, from + counts[b]! * this.#size);
+          buffer.set(added, this.#position(slot, head, this.length(slot)));
         }
       }
     }
@@ -96,9 +103,9 @@ export class KvCache {
 
   /** Gives the memory back. */
   clear(): void {
-    this.#slots = 0;
     this.#capacity = 0;
     this.#buffers = this.#empty();
+    this.#rows = [];
     this.#lengths = [];
   }
 
@@ -110,12 +117,30 @@ export class KvCache {
     return Array.from({ length: 2 * this.#layers }, () => new Float32Array(0));
   }
 
+  /** Where a position of a slot's head begins in each buffer. */
+  #position(slot: number, head: number, position: number): number {
+    return ((this.#rows[slot]! * this.#heads + head) * this.#capacity + position) * this.#size;
+  }
+
+  #exchange(slot: number, row: number): void {
+    const other = this.#rows.indexOf(row);
+    const stride = this.#heads * this.#capacity * this.#size;
+    const [a, b] = [this.#position(slot, 0, 0), this.#position(other, 0, 0)];
+    for (const buffer of this.#buffers) {
+      const kept = buffer.slice(a, a + stride);
+      buffer.copyWithin(a, b, b + stride);
+      buffer.set(kept, b);
+    }
+    this.#rows[other] = this.#rows[slot]!;
+    this.#rows[slot] = row;
+  }
+
   #gather(buffer: Float32Array, slots: readonly number[], past: number): Float32Array {
     const gathered = new Float32Array(slots.length * this.#heads * past * this.#size);
     for (const [b, slot] of slots.entries()) {
       const used = this.length(slot) * this.#size;
       for (let head = 0; head < this.#heads; head++) {
-        const from = (slot * this.#heads + head) * this.#capacity * this.#size;
+        const from = this.#position(slot, head, 0);
         gathered.set(buffer.subarray(from, from + used), (b * this.#heads + head) * past * this.#size);
       }
     }
@@ -126,22 +151,21 @@ export class KvCache {
   #reserve(slots: number, capacity: number): void {
     const rounded = roundUp(capacity);
     const fits = rounded <= this.#capacity && this.#capacity <= 2 * rounded;
-    if (slots <= this.#slots && fits) return;
+    if (slots <= this.#rows.length && fits) return;
     const oldStride = this.#capacity * this.#size;
     const stride = rounded * this.#size;
     const kept = Math.min(oldStride, stride);
-    const rows = [...Array(this.#slots * this.#heads).keys()];
+    const rows = [...Array(this.#rows.length * this.#heads).keys()];
     // Rows that move apart move last one first, so that none is written over before it has moved.
     if (stride > oldStride) rows.reverse();
-    const newSlots = Math.max(slots, this.#slots);
-    const needed = newSlots * this.#heads * stride;
+    while (this.#rows.length < slots) this.#rows.push(this.#rows.length);
+    const needed = this.#rows.length * this.#heads * stride;
     for (const [index, buffer] of this.#buffers.entries()) {
       const target = needed <= buffer.length ? buffer : new Float32Array(2 * needed);
       for (const row of rows)
         target.set(buffer.subarray(row * oldStride, row * oldStride + kept), row * stride);
       this.#buffers[index] = target;
     }
-    this.#slots = newSlots;
     this.#capacity = rounded;
   }
 }

@@ -1,7 +1,7 @@
 /** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
 import type { Program } from './ops.ts';
 
-/** Row-major numbers with their dimensions. Once a run was given them they never change: a runtime may keep a copy. */
+/** Row-major numbers with their dimensions. What is given to several runs stays the same: a runtime may keep a copy. */
 export interface Tensor {
   readonly data: Float32Array | Int32Array;
   readonly dims: readonly number[];
@@ -28,6 +28,8 @@ export interface Runtime {
   readonly name: string;
   /** Whether inputs without any numbers in them must be avoided. */
   readonly refusesEmpty?: boolean;
+  /** CPU threads of one operation, where this is ONNX Runtime: worker threads with one of their own each can take its place. */
+  readonly threads?: number;
   compile(program: Program, gradients?: GradientRequest): Promise<Executable>;
 }
 

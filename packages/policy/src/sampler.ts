@@ -1,18 +1,15 @@
 /** Samples for many conversations at once: whoever waits is batched, and keys and values are kept from turn to turn. */
-import { createRng, type Rng, ToolEnvError } from '@toolenv/core';
-import { samplingProgram } from './cached-attention.ts';
-import { KvCache } from './kv-cache.ts';
+import { ToolEnvError } from '@toolenv/core';
+import type { Drawing } from './draw-token.ts';
+import type { Drawn, Lane, Work } from './lane.ts';
 import type { Model } from './model.ts';
-import { causalMask } from './padded-batch.ts';
-import { type Executable, type Runtime, tensor } from './runtime.ts';
-import { type Truncation, truncateDistribution } from './truncate-distribution.ts';
+import { openLanes } from './open-lanes.ts';
+import type { Runtime } from './runtime.ts';
 
-export interface SampleRequest extends Truncation {
+export interface SampleRequest extends Drawing {
   /** [P] the whole prompt. */
   prompt: Int32Array;
   maxTokens: number;
-  /** 0 is greedy. */
-  temperature: number;
   seed: number;
   /** Tokens that end the sequence; they are part of it. */
   stopTokens: readonly number[];
@@ -45,16 +42,19 @@ export interface SamplerOptions {
   patience?: number;
 }
 
-/** A conversation's place in the cache, and its request while there is one. */
+/** A beginning that is shorter is computed for each: waiting for another to compute it costs a run. */
+const leastShared = 16;
+
+/** A conversation's place in the cache of a lane, and its request while there is one. */
 interface Slot {
   conversation: string | undefined;
   /** The tokens whose keys and values are cached, and then those still to be computed. */
   tokens: number[];
+  cached: number;
   request: Pending | undefined;
 }
 
 interface Pending extends SampleRequest {
-  rng: Rng;
   sampled: number[];
   logprobs: number[];
   resolve(sample: Sample): void;
@@ -62,13 +62,11 @@ interface Pending extends SampleRequest {
 }
 
 export class Sampler {
-  readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #maxConversations: number;
   readonly #tokenBudget: number;
-  readonly #cache: KvCache;
-  /** For one new token of each conversation, and for any number of them. */
-  #programs: { one?: Promise<Executable>; many?: Promise<Executable> } = {};
+  readonly #lanes: readonly Lane[];
+  /** Slot i is slot ⌊i / n⌋ of lane i mod n. */
   #slots: Slot[] = [];
   #waiting: Pending[] = [];
   #weights: Model['weights'] | undefined;
@@ -80,12 +78,11 @@ export class Sampler {
 
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
     const { maxConversations = 256, tokenBudget = 4096, patience = 1000 } = options;
-    this.#runtime = runtime;
     this.#model = model;
+    this.#lanes = openLanes(runtime, model);
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
     this.#patience = patience;
-    this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
   }
 
   /**
@@ -98,8 +95,7 @@ export class Sampler {
     request.signal?.addEventListener('abort', stopWaiting, { once: true });
     try {
       return await new Promise<Sample>((resolve, reject) => {
-        const rng = createRng(request.seed, 'sample');
-        this.#waiting.push({ ...request, rng, sampled: [], logprobs: [], resolve, reject });
+        this.#waiting.push({ ...request, sampled: [], logprobs: [], resolve, reject });
         this.#returned(request.conversation);
         if (!this.#looping) void this.#loop();
       });
@@ -131,9 +127,8 @@ export class Sampler {
   }
 
   async close(): Promise<void> {
-    for (const program of Object.values(this.#programs)) await (await program).close();
-    this.#programs = {};
     this.#reset();
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
   async #loop(): Promise<void> {
@@ -145,9 +140,7 @@ export class Sampler {
         this.#forgetStaleCache();
         this.#dropAborted();
         this.#admit();
-        const behind = this.#active((index) => this.#lag(index) > 1);
-        const next = behind.length > 0 ? this.#fitting(behind) : this.#compact();
-        if (next.length > 0) await this.#advance(next);
+        await this.#advance();
         // Tools and environments go on between two runs, and what they ask for joins the next one.
         await nextTurnOfEventLoop();
       }
@@ -181,13 +174,13 @@ export class Sampler {
   #forgetStaleCache(): void {
     if (this.#weights === this.#model.weights) return;
     this.#weights = this.#model.weights;
-    for (const index of this.#slots.keys()) this.#cache.truncate(index, 0);
+    for (const index of this.#slots.keys()) this.#truncate(index, 0);
     if (this.#slots.every(({ request }) => !request)) this.#reset();
   }
 
   #reset(): void {
     this.#slots = [];
-    this.#cache.clear();
+    for (const lane of this.#lanes) lane.clear();
   }
 
   #dropAborted(): void {
@@ -212,15 +205,15 @@ export class Sampler {
         continue;
       }
       const slot = this.#slots[index]!;
-      const shared =
-        slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
+      const own = slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
       // The last prompt token is always computed, because its logits are what is sampled from.
-      this.#cache.truncate(index, Math.min(shared, pending.prompt.length - 1));
-      this.#slots[index] = {
-        conversation: pending.conversation,
-        tokens: [...pending.prompt],
-        request: pending,
-      };
+      this.#truncate(index, Math.min(own, pending.prompt.length - 1));
+      slot.conversation = pending.conversation;
+      slot.tokens = [...pending.prompt];
+      slot.request = pending;
+      this.#copyShared(index);
+      const { temperature, topK, topP, minP, seed } = pending;
+      this.#lane(index).begin(this.#inLane(index), { temperature, topK, topP, minP, seed });
     }
     this.#waiting = stillWaiting;
   }
@@ -230,22 +223,107 @@ export class Sampler {
       (slot) => conversation !== undefined && slot.conversation === conversation,
     );
     if (own >= 0) return this.#slots[own]!.request ? -1 : own;
-    const free = this.#slots.findIndex((slot) => !slot.request && slot.conversation === undefined);
-    if (free >= 0) return free;
-    if (this.#slots.length < this.#maxConversations) {
-      this.#slots.push({ conversation: undefined, tokens: [], request: undefined });
-      return this.#slots.length - 1;
-    }
-    return this.#slots.findIndex((slot) => !slot.request);
+    const free = this.#freeSlot();
+    return free >= 0 ? free : this.#slots.findIndex((slot) => !slot.request);
   }
 
-  #active(accept: (index: number) => boolean): number[] {
-    return [...this.#slots.keys()].filter((index) => this.#slots[index]!.request && accept(index));
+  /** A slot that nobody has, in the emptiest lane: they run together, and the fullest is waited for. */
+  #freeSlot(): number {
+    const lanes = this.#lanes.length;
+    const isTaken = (slot: Slot | undefined) =>
+      slot?.request !== undefined || slot?.conversation !== undefined;
+    const taken = this.#lanes.map(
+      (_, lane) => this.#slots.filter((slot, index) => index % lanes === lane && isTaken(slot)).length,
+    );
+    let best = -1;
+    for (let index = 0; index < Math.min(this.#slots.length + lanes, this.#maxConversations); index++) {
+      if (isTaken(this.#slots[index])) continue;
+      if (best < 0 || taken[index % lanes]! < taken[best % lanes]!) best = index;
+    }
+    while (this.#slots.length <= best)
+      this.#slots.push({ conversation: undefined, tokens: [], cached: 0, request: undefined });
+    return best;
+  }
+
+  #active(lane: number): number[] {
+    const lanes = this.#lanes.length;
+    return [...this.#slots.keys()].filter((index) => index % lanes === lane && this.#slots[index]!.request);
+  }
+
+  #lane(index: number): Lane {
+    return this.#lanes[index % this.#lanes.length]!;
+  }
+
+  #inLane(index: number): number {
+    return Math.floor(index / this.#lanes.length);
+  }
+
+  #truncate(index: number, length: number): void {
+    const slot = this.#slots[index]!;
+    if (slot.cached <= length) return;
+    slot.cached = length;
+    this.#lane(index).truncate(this.#inLane(index), length);
   }
 
   /** Tokens of a slot whose keys and values are still to be computed. */
   #lag(index: number): number {
-    return this.#slots[index]!.tokens.length - this.#cache.length(index);
+    return this.#slots[index]!.tokens.length - this.#slots[index]!.cached;
+  }
+
+  /** One run of each lane: computes what some of its slots lack and samples a token for each of these. */
+  async #advance(): Promise<void> {
+    const chosen = this.#lanes.map((_, lane) => this.#chosen(lane));
+    const runs = chosen.map((indices) =>
+      indices.length > 0 ? this.#lane(indices[0]!).advance(this.#work(indices)) : undefined,
+    );
+    const outcomes = await Promise.allSettled(runs);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    for (const [lane, run] of runs.entries()) if (run) this.#take(chosen[lane]!, await run);
+  }
+
+  /** The slots that a lane computes next: some that lag behind, or else all, a token for each. */
+  #chosen(lane: number): number[] {
+    const active = this.#active(lane);
+    const behind = active.filter((index) => this.#lag(index) > 1);
+    return behind.length > 0 ? this.#fitting(this.#leaders(behind)) : active;
+  }
+
+  /** Copies what a slot lacks and another of its lane has cached: the prompt of a group, or what all prompts begin with. */
+  #copyShared(index: number): void {
+    const slot = this.#slots[index]!;
+    const lanes = this.#lanes.length;
+    let [from, most] = [-1, 0];
+    for (let other = index % lanes; other < this.#slots.length; other += lanes) {
+      const shared = this.#gain(index, other, this.#slots[other]!.cached);
+      if (shared > most) [from, most] = [other, shared];
+    }
+    if (from < 0) return;
+    slot.cached += most;
+    this.#lane(index).fork(this.#inLane(from), this.#inLane(index), slot.cached);
+  }
+
+  /** Those to compute first: the others begin as one of them does, and copy that from it afterwards. */
+  #leaders(behind: readonly number[]): number[] {
+    const leaders: number[] = [];
+    for (const index of behind) {
+      const follows = leaders.some(
+        (leader) => this.#gain(index, leader, this.#slots[leader]!.tokens.length) > 0,
+      );
+      if (!follows) leaders.push(index);
+    }
+    return leaders;
+  }
+
+  /** How many positions a slot would gain by copying from the first `available` of another: 0 if too few. */
+  #gain(index: number, other: number, available: number): number {
+    const { tokens, cached } = this.#slots[index]!;
+    // The last token is always computed: its logits are what is sampled from.
+    const limit = Math.min(available, tokens.length - 1);
+    const source = this.#slots[other]!.tokens;
+    const least = cached + leastShared;
+    if (other === index || limit < least || tokens[least - 1] !== source[least - 1]) return 0;
+    const shared = Math.min(commonPrefix(tokens, source), limit);
+    return shared < least ? 0 : shared - cached;
   }
 
   /** As many of the slots that lag behind as the token budget allows, longest first so that little is padding. */
@@ -255,75 +333,27 @@ export class Sampler {
     return order.slice(0, count).sort((a, b) => a - b);
   }
 
-  /** Moves the active slots to the front, so that the cache is read in place, and names them. */
-  #compact(): number[] {
-    const active = this.#active(() => true);
-    for (const [target, index] of active.entries()) {
-      if (index === target) continue;
-      this.#swap(index, target);
-    }
-    return [...active.keys()];
-  }
-
-  #swap(a: number, b: number): void {
-    this.#cache.swap(a, b);
-    [this.#slots[a], this.#slots[b]] = [this.#slots[b]!, this.#slots[a]!];
-  }
-
-  /** One run: computes what these slots lack and samples one token for each. */
-  async #advance(indices: number[]): Promise<void> {
-    const counts = indices.map((index) => this.#lag(index));
-    const time = Math.max(...counts);
-    const program = await this.#compiled(time === 1);
-    const dims = [indices.length, time];
-    const tokens = new Int32Array(indices.length * time);
-    const positions = new Int32Array(indices.length * time);
-    for (const [row, index] of indices.entries()) {
-      const past = this.#cache.length(index);
-      for (let s = 0; s < counts[row]!; s++) {
-        tokens[row * time + s] = this.#slots[index]!.tokens[past + s]!;
-        positions[row * time + s] = past + s;
-      }
-    }
-    const outputs = await program.run({
-      ...this.#model.weights,
-      ...this.#model.constants,
-      ...this.#cache.view(indices),
-      tokens: tensor(tokens, dims),
-      positions: tensor(positions, dims),
-      mask: tensor(causalMask(time), [time, time]),
-      inverseTemperature: tensor(
-        Float32Array.from(indices, (index) => 1 / (this.#slots[index]!.request!.temperature || 1)),
-        [indices.length, 1],
+  #work(indices: readonly number[]): Work {
+    return {
+      slots: indices.map((index) => this.#inLane(index)),
+      counts: indices.map((index) => this.#lag(index)),
+      tokens: Int32Array.from(
+        indices.flatMap((index) => this.#slots[index]!.tokens.slice(this.#slots[index]!.cached)),
       ),
-      last: tensor(
-        Int32Array.from(counts, (count, row) => row * time + count - 1),
-        [indices.length],
-      ),
-    });
-    this.#cache.append(indices, counts, outputs);
-    const probabilities = outputs.probabilities!.data as Float32Array;
-    const vocabulary = this.#model.config.vocab_size;
-    for (const [row, index] of indices.entries()) {
-      this.#sampleToken(index, probabilities.subarray(row * vocabulary, (row + 1) * vocabulary));
-    }
+    };
   }
 
-  #compiled(one: boolean): Promise<Executable> {
-    const compile = (time: 1 | 'S') =>
-      this.#runtime.compile((ops) => samplingProgram(ops, this.#model.config, time));
-    if (one) {
-      this.#programs.one ??= compile(1);
-      return this.#programs.one;
-    }
-    this.#programs.many ??= compile('S');
-    return this.#programs.many;
+  #take(indices: readonly number[], { tokens, logprobs }: Drawn): void {
+    for (const index of indices) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
+    // Who has waited copies now: one that ends here gives its place up.
+    for (const index of this.#active(indices[0]! % this.#lanes.length))
+      if (this.#lag(index) > 1) this.#copyShared(index);
+    for (const [row, index] of indices.entries()) this.#append(index, tokens[row]!, logprobs[row]!);
   }
 
-  #sampleToken(index: number, probabilities: Float32Array): void {
+  #append(index: number, token: number, logprob: number): void {
     const slot = this.#slots[index]!;
     const pending = slot.request!;
-    const { token, logprob } = draw(probabilities, pending, pending.rng);
     pending.sampled.push(token);
     pending.logprobs.push(logprob);
     slot.tokens.push(token);
@@ -331,7 +361,7 @@ export class Sampler {
     if (!stopped && pending.sampled.length < pending.maxTokens) return;
     slot.request = undefined;
     if (slot.conversation !== undefined) this.#away.add(slot.conversation);
-    else this.#cache.truncate(index, 0);
+    else this.#truncate(index, 0);
     const tokens = Int32Array.from(pending.sampled);
     pending.resolve({ tokens, logprobs: Float32Array.from(pending.logprobs), stopped });
   }
@@ -347,46 +377,13 @@ export class Sampler {
   }
 }
 
-/** One token of a distribution and its log-probability in it. */
-export function draw(
-  probabilities: Float32Array,
-  request: Pick<SampleRequest, 'temperature'> & Truncation,
-  rng: Rng,
-): { token: number; logprob: number } {
-  const token =
-    request.temperature === 0 ? mostProbable(probabilities) : sampled(probabilities, request, rng);
-  return { token, logprob: Math.log(probabilities[token]!) };
-}
-
-function sampled(probabilities: Float32Array, truncation: Truncation, rng: Rng): number {
-  const allowed = truncateDistribution(probabilities, truncation);
-  const mass = allowed === probabilities ? 1 : allowed.reduce((sum, p) => sum + p, 0);
-  return pick(allowed, rng.float() * mass);
-}
-
-function mostProbable(probabilities: Float32Array): number {
-  let best = 0;
-  for (let i = 1; i < probabilities.length; i++) if (probabilities[i]! > probabilities[best]!) best = i;
-  return best;
-}
-
-/** The token at which the running sum passes `threshold`; rounding may leave the sum a little under the whole. */
-function pick(probabilities: Float32Array, threshold: number): number {
-  let sum = 0;
-  for (let i = 0; i < probabilities.length; i++) {
-    sum += probabilities[i]!;
-    if (sum > threshold) return i;
-  }
-  return mostProbable(probabilities);
-}
-
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function commonPrefix(cached: readonly number[], prompt: Int32Array): number {
+function commonPrefix(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let length = 0;
-  while (length < cached.length && length < prompt.length && cached[length] === prompt[length]) length++;
+  while (length < a.length && length < b.length && a[length] === b[length]) length++;
   return length;
 }
 

@@ -73,11 +73,17 @@ const action = fc.oneof(
     slot: fc.nat(slotCount - 1),
     length: fc.nat(60),
   }),
-  fc.record({ kind: fc.constant('swap' as const), a: fc.nat(slotCount - 1), b: fc.nat(slotCount - 1) }),
+  fc.record({
+    kind: fc.constant('fork' as const),
+    from: fc.nat(slotCount - 1),
+    to: fc.nat(slotCount - 1),
+    length: fc.nat(60),
+  }),
+  fc.record({ kind: fc.constant('front' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
 );
 
-test('holds what was appended through growing, shrinking, truncating and swapping', () => {
+test('holds what was appended through growing, shrinking, truncating, forking and moving', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
       const cache = new KvCache(tinyConfig);
@@ -88,10 +94,12 @@ test('holds what was appended through growing, shrinking, truncating and swappin
         else if (one.kind === 'truncate') {
           cache.truncate(one.slot, one.length);
           model[one.slot]!.splice(one.length);
-        } else if (one.kind === 'swap') {
-          cache.swap(one.a, one.b);
-          [model[one.a], model[one.b]] = [model[one.b]!, model[one.a]!];
-        } else expectSame(cache, model, one.slots);
+        } else if (one.kind === 'fork') {
+          const shared = model[one.from]!.slice(0, one.length);
+          cache.fork(one.from, one.to, shared.length);
+          model[one.to] = shared;
+        } else if (one.kind === 'front') cache.bringToFront(one.slots);
+        else expectSame(cache, model, one.slots);
       }
       expectSame(cache, model, [...Array(slotCount).keys()]);
     }),

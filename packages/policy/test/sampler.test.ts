@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type TokenRow } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Model } from '../src/model.ts';
+import type { Runtime } from '../src/runtime.ts';
 import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
@@ -86,6 +87,55 @@ test.each([
     await learner.backward(batch, { dLogprobs: logprobs.map((row) => row.fill(1)) });
     await learner.step({ learningRate: 0.05 });
   }
+});
+
+/** The runtime, with the number of tokens that each run computes, padding included. */
+function counting(counts: number[]): Runtime {
+  return {
+    name: 'counting',
+    async compile(program, gradients) {
+      const executable = await runtime.compile(program, gradients);
+      return {
+        ...executable,
+        run(inputs) {
+          counts.push(inputs.tokens!.data.length);
+          return executable.run(inputs);
+        },
+      };
+    },
+  };
+}
+
+test('the prompt that a group shares is computed once, and a beginning that all prompts share once', async () => {
+  const model = tinyModel(13);
+  const rng = createRng(1, 'prompts');
+  const random = (length: number) => Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
+  const system = random(20);
+  const [first, second] = [random(21), random(22)].map((task) => [...system, ...task]);
+  const counts: number[] = [];
+  const sampler = new Sampler(counting(counts), model);
+  onTestFinished(() => sampler.close());
+  const prompts = [first!, first!, first!, second!, second!, second!];
+  const play = (maxTokens: number) =>
+    Promise.all(prompts.map((prompt, seed) => sampler.sample(request(prompt, { maxTokens, seed }))));
+
+  const samples = await play(3);
+  // The first prompt, what is the second's own, the last token of the others beside the first two's next, and so on to the end.
+  expect(counts).toEqual([41, 22, 6, 6, 4]);
+
+  const batch = {
+    rows: samples.map((sample, index) => rowOf({ ...sample, prompt: Int32Array.from(prompts[index]!) })),
+  };
+  const { logprobs } = await learnerOf(model).forward({ ...batch, temperature: 1 });
+  for (const [index, sample] of samples.entries()) {
+    const learned = logprobs[index]!.slice(prompts[index]!.length);
+    for (const [i, value] of sample.logprobs.entries()) expect(value).toBeCloseTo(learned[i]!, 4);
+  }
+  const alone = samplerOf(model);
+  for (const [seed, prompt] of prompts.entries())
+    expect((await alone.sample(request(prompt, { maxTokens: 3, seed }))).tokens).toEqual(
+      samples[seed]!.tokens,
+    );
 });
 
 test('greedy decoding with a cache equals computing everything anew for every token', async () => {

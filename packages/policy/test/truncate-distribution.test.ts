@@ -1,7 +1,7 @@
 import { createRng } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { draw } from '../src/sampler.ts';
+import { drawToken } from '../src/draw-token.ts';
 import { type Truncation, truncateDistribution } from '../src/truncate-distribution.ts';
 
 /** Probabilities of a few tokens, some of them equal. */
@@ -55,7 +55,7 @@ test('one token is greedy, and no truncation is the distribution itself', () => 
   expect(truncateDistribution(probabilities, {})).toBe(probabilities);
   expect(truncateDistribution(probabilities, { topK: 3, topP: 1, minP: 0 })).toBe(probabilities);
   for (let seed = 0; seed < 50; seed++) {
-    const { token, logprob } = draw(probabilities, { temperature: 1, topK: 1 }, createRng(seed, 'draw'));
+    const { token, logprob } = drawToken(probabilities, { temperature: 1, topK: 1 }, createRng(seed, 'draw'));
     expect([token, logprob]).toEqual([1, Math.log(0.5)]);
   }
 });
@@ -65,7 +65,8 @@ test('what is left is drawn in proportion', () => {
   const draws = 20_000;
   const counts = [0, 0, 0, 0, 0];
   const rng = createRng(1, 'draws');
-  for (let i = 0; i < draws; i++) counts[draw(probabilities, { temperature: 1, topP: 0.8 }, rng).token]! += 1;
+  for (let i = 0; i < draws; i++)
+    counts[drawToken(probabilities, { temperature: 1, topP: 0.8 }, rng).token]! += 1;
   // 0.4, 0.3 and 0.15 are the nucleus of 0.8.
   const expected = [0, 0.4, 0, 0.3, 0.15].map((p) => (p / 0.85) * draws);
   expect([counts[0], counts[2]]).toEqual([0, 0]);

@@ -1,0 +1,137 @@
+/** A lane of the sampler: some of its conversations with their cache, which are computed and sampled together. */
+import { createRng, type Rng } from '@toolenv/core';
+import { samplingProgram } from './cached-attention.ts';
+import { type Drawing, drawToken } from './draw-token.ts';
+import { KvCache } from './kv-cache.ts';
+import type { Model } from './model.ts';
+import { causalMask } from './padded-batch.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
+
+/** What to compute: for slots[b], the next counts[b] tokens after those cached; `tokens` has those of all slots one after the other. */
+export interface Work {
+  slots: readonly number[];
+  counts: readonly number[];
+  tokens: Int32Array;
+}
+
+/** [slots] each slot's next token, and its log-probability. */
+export interface Drawn {
+  tokens: Int32Array;
+  logprobs: Float32Array;
+}
+
+export interface Lane {
+  /** From now on, this is how a slot's tokens are drawn. */
+  begin(slot: number, drawing: Drawing & { seed: number }): void;
+  /** Forgets what a slot has cached at and after `length`. */
+  truncate(slot: number, length: number): void;
+  /** Gives a slot the first `length` cached positions of another. */
+  fork(from: number, to: number, length: number): void;
+  /** One run. */
+  advance(work: Work): Promise<Drawn>;
+  /** Forgets all slots and gives the memory back. */
+  clear(): void;
+  close(): Promise<void>;
+}
+
+/** Computes in this thread. */
+export class LocalLane implements Lane {
+  readonly #runtime: Runtime;
+  readonly #model: Model;
+  readonly #cache: KvCache;
+  /** For one new token of each slot, and for any number of them. */
+  #programs: { one?: Promise<Executable>; many?: Promise<Executable> } = {};
+  readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
+
+  constructor(runtime: Runtime, model: Model) {
+    this.#runtime = runtime;
+    this.#model = model;
+    this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
+  }
+
+  begin(slot: number, drawing: Drawing & { seed: number }): void {
+    this.#drawings.set(slot, { drawing, rng: createRng(drawing.seed, 'sample') });
+  }
+
+  truncate(slot: number, length: number): void {
+    this.#cache.truncate(slot, length);
+  }
+
+  fork(from: number, to: number, length: number): void {
+    this.#cache.fork(from, to, length);
+  }
+
+  async advance(work: Work): Promise<Drawn> {
+    const { slots, counts } = work;
+    const time = Math.max(...counts);
+    const program = await this.#compiled(time === 1);
+    // All active slots take part where each has one token: brought to the front, the cache is read in place.
+    if (time === 1) this.#cache.bringToFront(slots);
+    const outputs = await program.run({
+      ...this.#model.weights,
+      ...this.#model.constants,
+      ...this.#cache.view(slots),
+      ...this.#inputs(work, time),
+    });
+    this.#cache.append(slots, counts, outputs);
+    return this.#draw(slots, outputs.probabilities!.data as Float32Array);
+  }
+
+  #inputs({ slots, counts, tokens }: Work, time: number): Tensors {
+    const padded = new Int32Array(slots.length * time);
+    const positions = new Int32Array(slots.length * time);
+    let read = 0;
+    for (const [row, slot] of slots.entries()) {
+      const past = this.#cache.length(slot);
+      for (let s = 0; s < counts[row]!; s++) {
+        padded[row * time + s] = tokens[read++]!;
+        positions[row * time + s] = past + s;
+      }
+    }
+    const temperatures = slots.map((slot) => this.#drawings.get(slot)!.drawing.temperature || 1);
+    const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
+    const last = Int32Array.from(counts, (count, row) => row * time + count - 1);
+    return {
+      tokens: tensor(padded, [slots.length, time]),
+      positions: tensor(positions, [slots.length, time]),
+      mask: tensor(causalMask(time), [time, time]),
+      inverseTemperature: tensor(inverse, [slots.length, 1]),
+      last: tensor(last, [slots.length]),
+    };
+  }
+
+  #draw(slots: readonly number[], probabilities: Float32Array): Drawn {
+    const vocabulary = this.#model.config.vocab_size;
+    const drawn = { tokens: new Int32Array(slots.length), logprobs: new Float32Array(slots.length) };
+    for (const [row, slot] of slots.entries()) {
+      const { drawing, rng } = this.#drawings.get(slot)!;
+      const ofRow = probabilities.subarray(row * vocabulary, (row + 1) * vocabulary);
+      const { token, logprob } = drawToken(ofRow, drawing, rng);
+      drawn.tokens[row] = token;
+      drawn.logprobs[row] = logprob;
+    }
+    return drawn;
+  }
+
+  #compiled(one: boolean): Promise<Executable> {
+    const compile = (time: 1 | 'S') =>
+      this.#runtime.compile((ops) => samplingProgram(ops, this.#model.config, time));
+    if (one) {
+      this.#programs.one ??= compile(1);
+      return this.#programs.one;
+    }
+    this.#programs.many ??= compile('S');
+    return this.#programs.many;
+  }
+
+  clear(): void {
+    this.#cache.clear();
+    this.#drawings.clear();
+  }
+
+  async close(): Promise<void> {
+    for (const program of Object.values(this.#programs)) await (await program).close();
+    this.#programs = {};
+    this.clear();
+  }
+}
