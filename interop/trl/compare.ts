@@ -11,11 +11,14 @@ import { loadPolicy } from '@toolenv/policy';
 import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
 import { MachineTime } from './machine-time.ts';
 import { trainOurs } from './ours.ts';
-import { checkpoint, environment, envOptions, goal, setting } from './setting.ts';
+import { checkpoint, demoSetting, environment, envOptions, goal } from './setting.ts';
 import type { SideOptions } from './side.ts';
 import { trainTheirs } from './theirs.ts';
 
-/** @param argv `--seed`, `--max-steps` and `--minutes` of each side at most, `--rows-at-a-time` of TRL's passes. */
+/**
+ * @param argv `--max-steps` and `--minutes` of each side at most, `--learning-rate` (default: the demo's), `--seed`,
+ *   `--rows-at-a-time` of TRL's passes.
+ */
 export async function compareWithTrl(python: string, argv: string[]): Promise<void> {
   const { values } = parseArgs({
     args: argv,
@@ -23,7 +26,8 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
       seed: { type: 'string', default: '1' },
       'max-steps': { type: 'string', default: '400' },
       minutes: { type: 'string', default: '40' },
-      'rows-at-a-time': { type: 'string', default: '32' },
+      'learning-rate': { type: 'string', default: String(demoSetting.learningRate) },
+      'rows-at-a-time': { type: 'string', default: '128' },
     },
   });
   const [seed, maxSteps, minutes, rowsAtATime] = [
@@ -32,6 +36,7 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     values.minutes,
     values['rows-at-a-time'],
   ].map(Number) as [number, number, number, number];
+  const setting = { ...demoSetting, learningRate: Number(values['learning-rate']) };
   const threads = availableParallelism();
   const env = await openEnv(environment, { seed, options: envOptions });
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
@@ -41,6 +46,7 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     const steps: StepReport[] = [];
     const machine = new MachineTime();
     const result = await train({
+      setting,
       out,
       seed,
       threads,
@@ -125,7 +131,7 @@ function ratio(ours: Summary, trl: Summary): Record<string, number | boolean | n
 async function examine(env: OpenEnv<unknown>, folder: string): Promise<{ greedy: number; sampled: number }> {
   const { policy, learner } = await loadPolicy(folder);
   const emAt = async (temperature: number) => {
-    const sampling = { maxTokens: setting.maxTokens, temperature };
+    const sampling = { maxTokens: demoSetting.maxTokens, temperature };
     const run = { env, policy, split: 'test', count: 256, concurrency: 128, sampling, seed: 1 } as const;
     return round((await evaluate(run)).means.em ?? 0, 3);
   };
@@ -136,11 +142,10 @@ async function examine(env: OpenEnv<unknown>, folder: string): Promise<{ greedy:
 }
 
 function show(name: string, steps: readonly StepReport[]): void {
-  const { step, seconds, em } = steps.at(-1)!;
+  const { step, seconds, cpuSeconds, em } = steps.at(-1)!;
   const recent = movingMean(steps, steps.length - 1, goal.window);
-  console.error(
-    `${name}  step ${step}  ${seconds.toFixed(1)} s  EM ${em.toFixed(3)}  recently ${recent.toFixed(3)}`,
-  );
+  const times = `${seconds.toFixed(1)} s  processor ${cpuSeconds.toFixed(1)} s`;
+  console.error(`${name}  step ${step}  ${times}  EM ${em.toFixed(3)}  recently ${recent.toFixed(3)}`);
 }
 
 function round(value: number, digits: number): number {

@@ -124,7 +124,7 @@ def check_mask(ids, mask):
 
 class Report(TrainerCallback):
     def on_train_begin(self, *_, **__):
-        self.start = time.perf_counter()
+        self.start, self.cpu_before = time.perf_counter(), time.process_time()
 
     def on_step_end(self, args, state, control, **_):
         seconds = time.perf_counter() - self.start
@@ -133,7 +133,7 @@ class Report(TrainerCallback):
             "report",
             step=state.global_step,
             seconds=seconds,
-            cpuSeconds=time.process_time(),
+            cpuSeconds=time.process_time() - self.cpu_before,
             em=metrics["rewards/em/mean"],
             reward=metrics["reward"],
             kl=metrics.get("kl"),

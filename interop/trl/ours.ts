@@ -2,12 +2,12 @@
 import { completeOptions, loadPlugin, type Metrics, type OpenEnv } from '@toolenv/core';
 import { createPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import type { StepReport } from './learning-curve.ts';
-import { checkpoint, setting } from './setting.ts';
+import { checkpoint } from './setting.ts';
 import type { SideOptions } from './side.ts';
 
 /** Trains and leaves the trained policy in `out`. */
 export async function trainOurs(env: OpenEnv<unknown>, options: SideOptions): Promise<void> {
-  const { out, seed, threads, maxSteps, onStep } = options;
+  const { setting, out, seed, threads, maxSteps, onStep } = options;
   const { policy, learner } = createPolicy(await readCheckpoint(checkpoint), {
     runtime: onnxRuntime({ threads }),
   });

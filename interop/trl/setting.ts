@@ -6,7 +6,7 @@ export const envOptions = { topK: 2 };
 export const checkpoint: string = join(import.meta.dirname, '..', '..', 'tiny-policy', 'checkpoint');
 
 /** Of GRPO, under the names of trainer-grpo. */
-export const setting = {
+export const demoSetting = {
   questionsPerStep: 16,
   groupSize: 8,
   learningRate: 3e-5,
@@ -14,6 +14,8 @@ export const setting = {
   temperature: 1,
   maxTokens: 64,
 };
+
+export type Setting = typeof demoSetting;
 
 /** The exact match of the episodes that training samples, as the mean over the last `window` steps. */
 export const goal = { em: 0.8, window: 5 };

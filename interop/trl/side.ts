@@ -1,7 +1,9 @@
 /** What each side is run with. */
 import type { StepReport } from './learning-curve.ts';
+import type { Setting } from './setting.ts';
 
 export interface SideOptions {
+  setting: Setting;
   /** Folder for the trained policy. */
   out: string;
   seed: number;

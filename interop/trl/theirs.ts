@@ -9,7 +9,7 @@ import { qaRewards } from '@toolenv/envs-qa';
 import { drawGroups } from '../../packages/trainer-grpo/src/draw-groups.ts';
 import type { StepReport } from './learning-curve.ts';
 import { type EpisodeQuestion, ServedEpisodes } from './served-episodes.ts';
-import { checkpoint, setting } from './setting.ts';
+import { checkpoint } from './setting.ts';
 import type { SideOptions } from './side.ts';
 
 export interface TrlOptions extends SideOptions {
@@ -33,7 +33,7 @@ type Done = { method: 'done'; versions: Record<string, string> };
 /** Trains and leaves the trained policy in `out`. */
 export async function trainTheirs(
   env: OpenEnv<unknown>,
-  { python, rowsAtATime, out, seed, threads, maxSteps, onStep }: TrlOptions,
+  { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep }: TrlOptions,
 ): Promise<{ versions: Record<string, string>; serving: ServingCost }> {
   // The same questions in the same steps.
   const tasks = Array.from({ length: maxSteps }, (_, step) =>
