@@ -44,7 +44,7 @@ export function openTokenizer(
     (tokenizer.model as { type?: unknown })?.type !== 'BPE' && config.clean_up_tokenization_spaces;
   try {
     return new Tokenizer(
-      { ...tokenizer, pre_tokenizer: withAllDigits(tokenizer.pre_tokenizer) },
+      { ...tokenizer, pre_tokenizer: asPatterns(tokenizer.pre_tokenizer) },
       { ...config, clean_up_tokenization_spaces: cleaned === true },
     );
   } catch (error) {
@@ -52,14 +52,25 @@ export function openTokenizer(
   }
 }
 
-/** Hugging Face's digits are the numerals of all scripts, those of JavaScript's \d only 0 to 9. */
-function withAllDigits(preTokenizer: unknown): unknown {
-  const { type, pretokenizers, individual_digits: single } = (preTokenizer ?? {}) as Record<string, unknown>;
-  if (Array.isArray(pretokenizers))
-    return { ...(preTokenizer as object), pretokenizers: pretokenizers.map(withAllDigits) };
-  if (type !== 'Digits') return preTokenizer;
-  const pattern = { Regex: single ? '\\p{N}' : '\\p{N}+' };
-  return { type: 'Split', pattern, behavior: 'Isolated', invert: false };
+/** What ByteLevel splits by, after GPT-2. */
+const words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+/**
+ * Hugging Face's digits are the numerals of all scripts and its spaces are Unicode's. The library's own splitters take
+ * JavaScript's \d and \s, but it reads patterns as Hugging Face does.
+ */
+function asPatterns(preTokenizer: unknown): unknown {
+  const part = (preTokenizer ?? {}) as Record<string, unknown>;
+  if (Array.isArray(part.pretokenizers))
+    return { ...part, pretokenizers: part.pretokenizers.map(asPatterns) };
+  if (part.type === 'Digits') return split(part.individual_digits ? '\\p{N}' : '\\p{N}+');
+  if (part.type === 'ByteLevel' && part.use_regex !== false && part.add_prefix_space === false)
+    return { type: 'Sequence', pretokenizers: [split(words), { ...part, use_regex: false }] };
+  return preTokenizer;
+}
+
+function split(pattern: string): object {
+  return { type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated', invert: false };
 }
 
 /** Unigram lists its tokens, the others map them to their ids. */

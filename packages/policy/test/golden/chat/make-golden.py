@@ -56,6 +56,8 @@ edges = [
 ]
 thoughts = ["Let me look that up.", "Zuerst suche ich.\n\nDann lese ich.", "想一想…", "¿Qué más?"]
 texts = questions + edges
+# What JavaScript counts among spaces and digits and Unicode does not, or the other way round.
+unlike = ["a  \ufeff\ufeff  b\ufeff's", "a \u0085 \u0085b \u001c\u001f c\u180e d", "1\u0661\u09672 \u4e8c\u00bd\u2167", "\u3000\u3000x \u1680y"]
 
 tools = {
     "search": {
@@ -184,8 +186,8 @@ def mistral():
     """As SentencePiece's: spaces are letters, and what is unknown becomes bytes."""
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.BpeTrainer(vocab_size=500, limit_alphabet=120, show_progress=False)
-    trained.train_from_iterator(texts + [json.dumps(tools)], trainer)
+    trainer = trainers.BpeTrainer(vocab_size=500, show_progress=False)
+    trained.train_from_iterator(questions[:6] + [json.dumps(tools)], trainer)
     model = json.loads(trained.to_str())["model"]
     marks = ["[INST]", "[/INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]"]
     named = ["<unk>", "<s>", "</s>", *marks]
@@ -263,7 +265,7 @@ def view(tokenizer, family, observation):
 
 
 conversations = [conversation(index) for index in range(50)]
-golden = {"texts": texts, "families": {}}
+golden = {"texts": texts + unlike, "families": {}}
 (here / "tokenizers").mkdir(exist_ok=True)
 for name, family in families.items():
     file = here / "tokenizers" / f"{family['tokenizer']}.json"
@@ -272,7 +274,7 @@ for name, family in families.items():
     template = (here / "templates" / f"{name}.jinja").read_text()
     names = {key: family[key] for key in ["bos_token", "eos_token"]}
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(file), chat_template=template, **names)
-    encoded = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+    encoded = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts + unlike]
     golden["families"][name] = {
         **family,
         "encoded": encoded,
