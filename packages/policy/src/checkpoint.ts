@@ -18,7 +18,7 @@ export interface Checkpoint {
   tokenizerConfig: Record<string, unknown> & {
     chat_template?: string | { name: string; template: string }[];
   };
-  /** generation_config.json or config.json: the tokens that end a turn. */
+  /** generation_config.json, config.json or tokenizer_config.json: the tokens that end a turn. At least one. */
   endTokens: number[];
   /** The small files as they are, written again when the checkpoint is saved. */
   files: Record<string, string>;
@@ -44,12 +44,13 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   for (const name of copied)
     if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
+  if (config.quantization_config != null) {
+    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the checkpoint that they were made of.`;
+    throw new ToolEnvError('usage.checkpoint_unsupported', message);
+  }
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
-  const endTokens = [generation.eos_token_id ?? config.eos_token_id]
-    .flat()
-    .filter((id) => typeof id === 'number');
   const tokenizer = parse(
     folder,
     files,
@@ -57,6 +58,15 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     "or make it of older tokenizer files with transformers' AutoTokenizer.from_pretrained(…).save_pretrained(…)",
   );
   checkTokenizer(folder, tokenizer, config.vocab_size);
+  const endTokens = [
+    generation.eos_token_id ?? config.eos_token_id ?? idOf(tokenizer, tokenizerConfig.eos_token),
+  ]
+    .flat()
+    .filter((id) => typeof id === 'number');
+  if (endTokens.length === 0) {
+    const message = `${join(folder, 'config.json')} names no token that ends a turn: set eos_token_id in it or in generation_config.json.`;
+    throw new ToolEnvError('usage.checkpoint_unsupported', message);
+  }
   return {
     folder,
     config,
@@ -66,6 +76,13 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     endTokens,
     files,
   };
+}
+
+/** The id of a special token of tokenizer_config.json: its text, or an object that has it. */
+function idOf(tokenizer: Record<string, unknown>, token: unknown): number | undefined {
+  const content = typeof token === 'object' ? (token as { content?: unknown } | null)?.content : token;
+  const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
+  return added.find((each) => each.content === content)?.id;
 }
 
 /**

@@ -23,6 +23,20 @@ async function editConfig(folder: string, change: (config: Record<string, unknow
   await writeFile(file, JSON.stringify(config));
 }
 
+test('where no configuration names the end of a turn, the tokenizer does', async () => {
+  await folderWith(async (folder) => {
+    await editConfig(folder, (config) => {
+      config.eos_token_id = null;
+    });
+    expect((await readCheckpoint(folder)).endTokens).toEqual(wordCheckpoint().endTokens);
+    await writeFile(join(folder, 'tokenizer_config.json'), '{}');
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
+      code: 'usage.checkpoint_unsupported',
+      message: expect.stringMatching(/names no token that ends a turn.*eos_token_id/),
+    });
+  });
+});
+
 test('what was written is read: weights, configuration, tokenizer, end tokens', async () => {
   const written = wordCheckpoint();
   await folderWith(async (folder) => {
@@ -64,6 +78,7 @@ test.each([
   ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
   ['hidden_act', 'gelu', /hidden_act "gelu"/],
   ['use_sliding_window', true, /sliding-window/],
+  ['quantization_config', { quant_method: 'gptq' }, /config\.json: quantized weights/],
 ])('a configuration with %s = %j is refused', async (key, value, message) => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
