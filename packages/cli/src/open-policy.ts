@@ -9,7 +9,8 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import { importPackage } from './import-package.ts';
-import type { Lora } from './lora-flags.ts';
+import type { LearnerFlags } from './learner-flags.ts';
+import type { Memory } from './memory-check.ts';
 import type { RuntimeName } from './runtime-flag.ts';
 import { readPairs } from './schema-flags.ts';
 
@@ -17,10 +18,10 @@ import { readPairs } from './schema-flags.ts';
 interface PolicyPackage {
   loadPolicy(
     folder: string,
-    options: { learner: { lora?: Lora }; runtime?: object; device?: string },
+    options: { learner: LearnerFlags; runtime?: object; device?: string },
   ): Promise<{
     policy: Policy;
-    learner: Learner & { close?(): Promise<void> };
+    learner: Learner & { memory?: Memory; close?(): Promise<void> };
   }>;
   tfjsRuntime(): Promise<object>;
 }
@@ -28,8 +29,8 @@ interface PolicyPackage {
 export interface OpenPolicyOptions {
   /** `key=value` options of a policy plugin. */
   pairs?: readonly string[];
-  /** Trains adapters of a checkpoint folder instead of all of its weights. */
-  lora?: Lora;
+  /** How a checkpoint folder is trained. */
+  learner?: LearnerFlags;
   /** Computes a checkpoint folder's model. Default `onnx`. */
   runtime?: RuntimeName;
   /** Where ONNX Runtime computes it. Default `cpu`. */
@@ -39,11 +40,14 @@ export interface OpenPolicyOptions {
 /**
  * @throws ToolEnvError `usage.missing_package` if folders cannot be read here, or what loading the policy throws.
  */
-export async function openPolicy(name: string, options: OpenPolicyOptions = {}): Promise<OpenPolicy> {
-  const { pairs = [], lora, runtime = 'onnx', device } = options;
+export async function openPolicy(
+  name: string,
+  options: OpenPolicyOptions = {},
+): Promise<OpenPolicy & { memory?: Memory }> {
+  const { pairs = [], learner: flags = {}, runtime = 'onnx', device } = options;
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
-    if (lora) {
-      const message = `--lora-rank ${lora.rank}: ${name} is not a checkpoint folder; remove it.`;
+    if (flags.lora) {
+      const message = `--lora-rank ${flags.lora.rank}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
     if (runtime !== 'onnx') {
@@ -71,13 +75,14 @@ export async function openPolicy(name: string, options: OpenPolicyOptions = {}):
     'reading a checkpoint folder',
   );
   const { policy, learner } = await loadPolicy(name, {
-    learner: { lora },
+    learner: flags,
     ...(runtime === 'tfjs' && { runtime: await tfjsRuntime() }),
     ...(device !== undefined && { device }),
   });
   return {
     policy,
     learner,
+    memory: learner.memory,
     async close() {
       await learner.close?.();
       await policy.close?.();

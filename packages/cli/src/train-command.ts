@@ -4,7 +4,8 @@ import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Traine
 import { Command } from 'commander';
 import { trainingCurves } from './curves.ts';
 import { deviceSchema, readDevice } from './device-flag.ts';
-import { loraSchema, readLora } from './lora-flags.ts';
+import { learnerSchema, readLearnerFlags } from './learner-flags.ts';
+import { checkMemory } from './memory-check.ts';
 import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
 import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
@@ -51,6 +52,7 @@ const taken = [
   'loraRank',
   'loraAlpha',
   'loraTargets',
+  'tokenBudget',
   'runtime',
   'device',
 ];
@@ -74,7 +76,9 @@ export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: T
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON')
     .option('--policy-option <key=value...>', "set a policy plugin's options");
-  const own = [seedSchema, loraSchema, runtimeSchema, deviceSchema].flatMap((schema) => schemaFlags(schema));
+  const own = [seedSchema, learnerSchema, runtimeSchema, deviceSchema].flatMap((schema) =>
+    schemaFlags(schema),
+  );
   for (const flag of [...envFlags(), ...own]) command.addOption(flag);
   const flags = trainer ? schemaFlags(trainer.options, taken) : [];
   for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
@@ -105,14 +109,14 @@ async function train(
   const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !taken.includes(name)));
   const options = completeOptions(trainer.options, readFlags(trainer.options, own), given.trainer);
-  const lora = readLora(given, seed);
+  const learnerFlags = readLearnerFlags(given, seed);
   const identity = {
     env: ref,
     envOption,
     tool,
     policy: given.policy,
     policyOption,
-    lora,
+    lora: learnerFlags.lora,
     trainer: given.trainer,
     seed,
   };
@@ -124,9 +128,9 @@ async function train(
       `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
     );
   }
-  const { policy, learner, close } = await openPolicy(given.policy, {
+  const { policy, learner, memory, close } = await openPolicy(given.policy, {
     pairs: policyOption,
-    lora,
+    learner: learnerFlags,
     runtime: readRuntime(given),
     device: readDevice(given),
   });
@@ -135,6 +139,7 @@ async function train(
     throw new ToolEnvError('usage.not_trainable', message);
   }
 
+  if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
   await beginRun(out, { ...identity, trainerOptions: options });
   const log = new RunLog(out, { resume });
   const done = (resume ? await newestCheckpoint(out) : undefined)?.step ?? 0;

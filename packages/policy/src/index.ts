@@ -19,6 +19,7 @@ export {
   type ParsedTurn,
   type ToolCallFormat,
 } from './tool-call-formats.ts';
+export { type TrainingMemory, trainingMemory } from './training-memory.ts';
 export { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
 export {
   createPolicy,

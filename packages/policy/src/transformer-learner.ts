@@ -23,11 +23,12 @@ import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-b
 import { ParameterGroup } from './parameter-group.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
+import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './training-memory.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
-  /** Padded tokens computed at a time: more is faster until memory or cache runs out. */
+  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB of activations allows, at most 4096. */
   tokenBudget?: number;
   /** Train an adapter and leave the model's own weights as they are. Default: all weights are trained. */
   lora?: LoraOptions;
@@ -47,7 +48,7 @@ export class TransformerLearner implements Learner {
     runtime: Runtime,
     model: Model,
     checkpoint: Checkpoint,
-    { tokenBudget = 4096, lora }: LearnerOptions = {},
+    { tokenBudget = defaultTokenBudget(model.config), lora }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
     this.#model = model;
@@ -55,6 +56,11 @@ export class TransformerLearner implements Learner {
     this.#tokenBudget = tokenBudget;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
     this.#group = new ParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
+  }
+
+  /** An estimate, without the critic that a trainer may add. */
+  get memory(): TrainingMemory {
+    return trainingMemory(this.#model.config, this.#tokenBudget, this.#group.shapes);
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {

@@ -1,0 +1,48 @@
+/** The flags of `toolenv train` for the learner of a checkpoint folder. */
+import type { JsonSchema } from '@toolenv/core';
+import { completeFlags } from './schema-flags.ts';
+
+export const learnerSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    loraRank: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      description: 'train LoRA adapters of this rank; 0 trains every weight',
+    },
+    loraAlpha: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description: 'adapters count alpha / rank times (default: twice the rank)',
+    },
+    loraTargets: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'the projections that are adapted, as q_proj,v_proj (default: all)',
+    },
+    tokenBudget: {
+      type: 'integer',
+      minimum: 1,
+      description: 'padded tokens computed at a time (default: as 1 GiB of activations allows, at most 4096)',
+    },
+  },
+};
+
+export interface LearnerFlags {
+  lora?: { rank: number; alpha?: number; targets?: string[]; seed: number };
+  tokenBudget?: number;
+}
+
+/** @param seed Of the first adapter. */
+export function readLearnerFlags(given: Record<string, unknown>, seed: number): LearnerFlags {
+  const flags = completeFlags<{
+    loraRank: number;
+    loraAlpha?: number;
+    loraTargets?: string[];
+    tokenBudget?: number;
+  }>(learnerSchema, given);
+  const { loraRank: rank, loraAlpha: alpha, loraTargets: targets, tokenBudget } = flags;
+  const lora = { rank, ...(alpha && { alpha }), ...(targets && { targets }), seed };
+  return { ...(rank > 0 && { lora }), ...(tokenBudget && { tokenBudget }) };
+}

@@ -1,0 +1,41 @@
+/** The memory that training is said to take, against what was measured, and against what it must add up to. */
+import { expect, test } from 'vitest';
+import { sizes } from '../../../bench/model.ts';
+import { LoraAdapter } from '../src/lora.ts';
+import { parameterCount } from '../src/model.ts';
+import { defaultTokenBudget, trainingMemory } from '../src/training-memory.ts';
+import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
+
+/** How much the peak of a process grew by a padded token, at 192 tokens a row, in kilobytes (bench/model.ts has the models). */
+const measured = { '1m': 112, '15m': 607, '100m': 1633 };
+
+test.each(Object.entries(measured))(
+  'activations of %s are within an eighth of %f KB a token',
+  (size, kilobytes) => {
+    const { activations } = trainingMemory(sizes[size]!, 1000);
+    expect(activations / 1e6 / kilobytes).toBeGreaterThan(7 / 8);
+    expect(activations / 1e6 / kilobytes).toBeLessThan(9 / 8);
+  },
+);
+
+test('a small model has the largest batch, a large one a gibibyte of activations', () => {
+  expect(defaultTokenBudget(sizes['1m']!)).toBe(4096);
+  const { activations } = trainingMemory(sizes['100m']!);
+  expect(activations / 2 ** 30).toBeGreaterThan(0.99);
+  expect(activations / 2 ** 30).toBeLessThanOrEqual(1);
+});
+
+test('an adapter has the weights of its model, and gradients and moments of its own', () => {
+  const all = trainingMemory(tinyConfig);
+  const adapter = new LoraAdapter(runtime, tinyConfig, randomWeights(tinyConfig, 1), {
+    rank: 2,
+    targets: ['q_proj'],
+  });
+  const some = trainingMemory(tinyConfig, undefined, adapter.shapes);
+  expect(all.weights).toBe(3 * 4 * parameterCount(tinyConfig));
+  expect(some.weights).toBe(all.weights);
+  // A [2, 16] and B [16, 2] in each of two layers.
+  expect(some.gradients).toBe(2 * 4 * 2 * (2 * 16 + 16 * 2));
+  expect(some.optimizer).toBe(some.gradients);
+  expect(some.total).toBe(some.weights + some.gradients + some.optimizer + some.activations);
+});
