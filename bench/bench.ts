@@ -30,7 +30,7 @@ else python3.
 
 train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model of so many parameters
 (default 1m). ours and peer are medians of rounds (default 15) run by turns with equal numbers of threads. The peer is PyTorch
-with transformers; without it, peer and ratio are null. rollout also has latency: how long one token and one turn take in the
+with transformers; without it, peer and ratio are null. peakMemory is that of each process in bytes. rollout also has latency: how long one token and one turn take in the
 first five turns of growing conversations.
 
 env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
@@ -76,6 +76,7 @@ async function measure(
   const peer = python === undefined ? undefined : await startPeer(python, benchmark, threads);
   const work = await benchmark.prepare(threads);
   const busyBefore = await busyShare();
+  let peerPeak: number | null = null;
   const rates = { ours: [] as number[], peer: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
@@ -85,7 +86,8 @@ async function measure(
     // Threads of a pool spin for a moment after their work.
     await delay(200);
     const before = process.cpuUsage();
-    const seconds = await peer.round();
+    const { seconds, peakMemory } = await peer.round();
+    peerPeak = peakMemory;
     const { user, system } = process.cpuUsage(before);
     rates.peer.push(work.tokens / seconds);
     if ((user + system) / 1e6 > 0.05 * seconds)
@@ -93,6 +95,7 @@ async function measure(
     await delay(200);
   }
   await peer?.close();
+  const ownPeak = 1024 * process.resourceUsage().maxRSS;
   const details = await work.details?.();
   await work.close();
   const busy = Math.max(busyBefore, await busyShare());
@@ -113,6 +116,8 @@ async function measure(
     unit: 'tokens/s',
     shape: benchmark.shape,
     ...details,
+    // Of each whole process, in bytes; ours is this one, which also runs the benchmark.
+    peakMemory: { ours: ownPeak, peer: peerPeak },
     threads,
     otherWork: Number(busy.toFixed(2)),
     rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },

@@ -116,7 +116,7 @@ export async function measureEnv(): Promise<Record<string, unknown>> {
       await play(env, action);
       note(name, ((performance.now() - start) * 1e3) / steps);
     }
-    for (const [name, peer] of started) note(name, ((await peer.round()) * 1e6) / peers[name]!.steps);
+    for (const [name, peer] of started) note(name, ((await peer.round()).seconds * 1e6) / peers[name]!.steps);
   }
   const versions = Object.assign({}, ...[...started.values()].map((peer) => peer.versions));
   for (const peer of started.values()) await peer.close();

@@ -1,6 +1,7 @@
 """The exchange of a peer with the benchmark, one JSON line a message."""
 
 import json
+import resource
 import sys
 import time
 
@@ -11,12 +12,15 @@ def read_request():
 
 
 def serve(run_round, versions):
-    """Answers each further line with the seconds that a round took."""
+    """Answers each further line with the seconds that a round took, and the largest memory so far in bytes."""
     answer(versions)
     for _ in sys.stdin:
         start = time.perf_counter()
         run_round()
-        answer({"seconds": time.perf_counter() - start})
+        seconds = time.perf_counter() - start
+        # In kilobytes on Linux, in bytes on macOS.
+        unit = 1 if sys.platform == "darwin" else 1024
+        answer({"seconds": seconds, "peakMemory": unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
 
 
 def answer(message):

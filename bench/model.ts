@@ -1,4 +1,4 @@
-/** The models that both sides of a benchmark run: the demo's, and a larger one. */
+/** The models that both sides of a benchmark run: the demo's, and larger ones. */
 import { createRng } from '@toolenv/core';
 import {
   type Checkpoint,
@@ -36,6 +36,15 @@ export const sizes: Record<string, ModelConfig> = {
     intermediate_size: 1152,
     num_hidden_layers: 8,
     num_attention_heads: 6,
+  },
+  '100m': {
+    ...common,
+    vocab_size: 16_384,
+    hidden_size: 768,
+    intermediate_size: 2560,
+    num_hidden_layers: 12,
+    num_attention_heads: 12,
+    num_key_value_heads: 4,
   },
 };
 

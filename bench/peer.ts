@@ -8,8 +8,8 @@ import type { Benchmark } from './benchmark.ts';
 export interface Peer {
   /** Versions of what it runs on. */
   versions: Record<string, string>;
-  /** Runs one round and tells its seconds. */
-  round(): Promise<number>;
+  /** Runs one round and tells its seconds, and the largest resident memory so far in bytes. */
+  round(): Promise<{ seconds: number; peakMemory: number }>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function startPeer(
   };
   return {
     versions: await ask({ threads, shape }),
-    round: async () => (await ask({})).seconds,
+    round: () => ask({}),
     close: () => end(child),
   };
 }
