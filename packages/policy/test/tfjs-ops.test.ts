@@ -8,7 +8,12 @@ import { opsCases } from './ops-cases.ts';
 import { furthest, operationRun } from './runtime-agreement.ts';
 import { runtime } from './tiny-model.ts';
 
+const listeners = process.rawListeners('uncaughtException');
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
+
+test('loading it leaves the errors of the process to others', () => {
+  expect(process.rawListeners('uncaughtException')).toEqual(listeners);
+});
 
 test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))(
   '%s',

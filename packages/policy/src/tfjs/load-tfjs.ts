@@ -34,9 +34,11 @@ export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend
   const { packages, name } = installations[backend];
   try {
     restoreRemovedHelpers();
-    const [tf] = packages.map((one) => require(one)) as [Tfjs];
-    if (!(await tf.setBackend(name))) throw new Error(`its backend "${name}" does not start`);
-    return { tf, backend };
+    return await withoutNewListeners(async () => {
+      const [tf] = packages.map((one) => require(one)) as [Tfjs];
+      if (!(await tf.setBackend(name))) throw new Error(`its backend "${name}" does not start`);
+      return { tf, backend };
+    });
   } catch (error) {
     const message = `${packages.at(-1)} is installed but does not load (${messageOf(error)}): install it again, or choose another backend.`;
     throw new ToolEnvError('usage.runtime_broken', message, { cause: error });
@@ -52,6 +54,20 @@ function isInstalled(name: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** WebAssembly's loader would answer every uncaught error of the process by printing its own source. */
+async function withoutNewListeners<T>(load: () => Promise<T>): Promise<T> {
+  const events = ['uncaughtException', 'unhandledRejection'];
+  const before = events.map((event) => process.rawListeners(event));
+  try {
+    return await load();
+  } finally {
+    for (const [index, event] of events.entries()) {
+      const added = process.rawListeners(event).filter((listener) => !before[index]!.includes(listener));
+      for (const listener of added) process.removeListener(event, listener as () => void);
+    }
   }
 }
 

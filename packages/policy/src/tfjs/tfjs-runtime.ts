@@ -1,5 +1,6 @@
 /** Runs programs on TensorFlow.js, operation by operation. */
 import type { Tensor as TfTensor } from '@tensorflow/tfjs';
+import { ToolEnvError } from '@toolenv/core';
 import type { Program } from '../ops.ts';
 import { type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
 import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
@@ -25,11 +26,11 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
       open += 1;
       return {
         async run(given) {
-          const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given, resident), request));
           try {
-            return await read(results, given);
-          } finally {
-            tf.dispose(results);
+            const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given, resident), request));
+            return await read(results, given).finally(() => tf.dispose(results));
+          } catch (error) {
+            throw error instanceof Error && error.name === 'RuntimeError' ? outOfMemory(error) : error;
           }
         },
         async close() {
@@ -67,11 +68,17 @@ function evaluate(
       if (!grads[index]) throw new RangeError(`The loss does not depend on "${name}".`);
       return [gradientOf(name), grads[index]] as const;
     });
-    return { ...others, [request.of]: value, ...Object.fromEntries(gradients) };
+    return { ...others, [request.of]: tf.clone(value), ...Object.fromEntries(gradients) };
   } catch (error) {
     tf.dispose(others);
     throw error;
   }
+}
+
+/** WebAssembly does not say why it gives up; for programs that otherwise run, memory is what it lacks. */
+function outOfMemory(error: Error): ToolEnvError {
+  const message = `WebAssembly stopped (${error.message}), most likely for its 4 GB of memory: take a smaller token budget or model, or install @tensorflow/tfjs-node.`;
+  return new ToolEnvError('usage.out_of_memory', message, { cause: error });
 }
 
 async function read(results: Record<string, TfTensor>, given: Tensors): Promise<Tensors> {
