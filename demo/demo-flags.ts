@@ -5,6 +5,7 @@ export interface DemoFlags {
   seed: number;
   steps: number;
   policy: string;
+  loraRank: number;
   control: 'none' | 'shuffled-rewards';
   out: string;
   json: boolean;
@@ -24,6 +25,12 @@ export const demoFlags: JsonSchema = {
       type: 'string',
       default: 'tiny-policy/checkpoint',
       description: 'Hugging Face folder to begin with',
+    },
+    loraRank: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      description: 'train LoRA adapters of this rank instead of every weight',
     },
     control: {
       enum: ['none', 'shuffled-rewards'],

@@ -49,6 +49,8 @@ const training = {
   maxTokens: 64,
   checkpointEvery: 20,
 };
+/** An adapter is far smaller than the weights it stands for, and moves them as much with a higher rate. */
+const loraTraining = { learningRate: 3e-4 };
 const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } as const;
 const environment = '@toolenv/envs-qa/bridge-v1';
 /** As the tiny policy was made: two documents a search. */
@@ -64,13 +66,14 @@ await runAsProcess(async (signal) => {
 });
 
 async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
-  const { seed, steps, control, out, json } = flags;
+  const { seed, steps, control, loraRank, out, json } = flags;
   const say = (text: string) => {
     if (!json) process.stdout.write(`${text}\n`);
   };
   const begun = performance.now();
   const env = await openEnv(environment, { seed, options: envOptions });
-  const { policy, learner } = await loadPolicy(flags.policy);
+  const lora = loraRank > 0 ? { rank: loraRank, seed } : undefined;
+  const { policy, learner } = await loadPolicy(flags.policy, { learner: { lora } });
   await clearEarlierDemo(out);
   const log = new RunLog(out);
 
@@ -86,7 +89,11 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   if (control !== 'none')
     say('This is the control: the rewards are dealt out at random, so nothing should be learned.');
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
-  const options = completeOptions(trainer.options, { ...training, steps, control }, trainer.name);
+  const options = completeOptions(
+    trainer.options,
+    { ...training, ...(lora && loraTraining), steps, control },
+    trainer.name,
+  );
   const progress = new TrainingProgress(steps);
   try {
     for await (const event of trainer.train({ ...options, env, policy, learner, out, seed, signal })) {

@@ -1,21 +1,28 @@
 /** A short real run of `toolenv train`, which may be killed on the way, and what must not depend on that. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const root = join(import.meta.dirname, '..');
 const steps = 4;
 
-/** `toolenv train` on a small scale; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
+export const trainers = ['grpo', 'ppo'] as const;
+
+/** `toolenv train` on a small scale, by default with GRPO; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
 export async function train(
   out: string,
-  { resume = false, killAfter }: { resume?: boolean; killAfter?: number } = {},
+  {
+    trainer = 'grpo',
+    resume = false,
+    killAfter,
+  }: { trainer?: (typeof trainers)[number]; resume?: boolean; killAfter?: number } = {},
 ) {
   const main = join(root, 'packages', 'cli', 'src', 'main.ts');
   const flags = {
     policy: join(root, 'tiny-policy', 'checkpoint'),
+    trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
     steps,
     seed: 7,
     out,
@@ -47,18 +54,20 @@ export async function train(
   return ended;
 }
 
-/** What must not differ: final weights, optimizer, every sampled token, and every metric that is not a time. */
+/** What must not differ: final weights, optimizer, critic, every sampled token, and every metric that is not a time. */
 export async function fingerprint(out: string): Promise<Record<string, string>> {
   const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
   const checkpoint = join(out, 'checkpoints', `step-${steps}`);
+  const tensors = (await readdir(checkpoint)).filter((name) => name.endsWith('.safetensors'));
   const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).replaceAll(/"time\/[^,}]*,?/g, '');
   const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(
     /"milliseconds":[^,}]*/g,
     '',
   );
   return {
-    weights: digest(await readFile(join(checkpoint, 'model.safetensors'))),
-    optimizer: digest(await readFile(join(checkpoint, 'optimizer.safetensors'))),
+    ...Object.fromEntries(
+      await Promise.all(tensors.map(async (name) => [name, digest(await readFile(join(checkpoint, name)))])),
+    ),
     metrics,
     trajectories: digest(trajectories),
   };
