@@ -1,4 +1,4 @@
-/** `npm run interop`: checks that transformers opens our checkpoints and sees in them what we see. */
+/** `npm run interop`: checks that transformers opens our checkpoints and sees in them what we see. `-- trl` compares with TRL. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { checkpointsToCheck } from './checkpoints.ts';
 import { pythonWithTransformers } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
+import { compareWithTrl } from './trl/compare.ts';
 
 interface TransformersView {
   /** base64 of float32 [T, vocabulary] for each sequence. */
@@ -25,15 +26,20 @@ const tolerance = 1e-4;
 const tally = { passed: 0, failed: 0 };
 
 const python = pythonWithTransformers();
-const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
-try {
-  for (const [title, folder] of await checkpointsToCheck(scratch)) await checkFolder(title, folder);
-} finally {
-  await rm(scratch, { recursive: true });
+if (process.argv[2] === 'trl') await compareWithTrl(python, process.argv.slice(3));
+else await checkCheckpoints();
+
+async function checkCheckpoints(): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
+  try {
+    for (const [title, folder] of await checkpointsToCheck(scratch)) await checkFolder(title, folder);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+  await checkTfjs(python, check);
+  console.log(`${tally.passed} passed, ${tally.failed} failed`);
+  process.exitCode = tally.failed === 0 ? 0 : 1;
 }
-await checkTfjs(python, check);
-console.log(`${tally.passed} passed, ${tally.failed} failed`);
-process.exitCode = tally.failed === 0 ? 0 : 1;
 
 async function checkFolder(title: string, folder: string): Promise<void> {
   const checkpoint = await readCheckpoint(folder);

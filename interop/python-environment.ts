@@ -10,8 +10,8 @@ const requirements = join(import.meta.dirname, 'requirements.txt');
 /** @throws Error if the environment cannot be made; what pip said is on stderr. */
 export function pythonWithTransformers(): string {
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
-  // Only a finished environment has transformers: one whose making was interrupted is gone on with.
-  if (existsSync(python) && run(python, ['-c', 'import transformers'], 'ignore')) return python;
+  // Only a finished environment has them all: one whose making was interrupted is gone on with.
+  if (existsSync(python) && run(python, ['-c', 'import transformers, trl'], 'ignore')) return python;
   console.error(`Making ${folder} …`);
   if (
     !run('python3', ['-m', 'venv', folder], 'inherit') ||
