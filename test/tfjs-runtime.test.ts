@@ -1,5 +1,5 @@
 /** The commands compute the same on TensorFlow.js as on ONNX Runtime. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCheckpoint } from '@toolenv/policy';
@@ -46,5 +46,28 @@ test('a policy plugin computes for itself', async () => {
   expect([code, stderr]).toEqual([
     2,
     'toolenv: --runtime tfjs: fixture-plugin/weight-v1 is not a checkpoint folder; remove it.\n',
+  ]);
+});
+
+test('a package that does not load is told in one line, and no slower one is taken in its place', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
+  const before = process.env.NODE_PATH;
+  onTestFinished(async () => {
+    if (before === undefined) delete process.env.NODE_PATH;
+    else process.env.NODE_PATH = before;
+    await rm(folder, { recursive: true });
+  });
+  const broken = join(folder, '@tensorflow', 'tfjs-node-gpu');
+  await mkdir(broken, { recursive: true });
+  await writeFile(
+    join(broken, 'index.js'),
+    'throw new Error("libcudart.so.11.0: cannot open shared object file")',
+  );
+  process.env.NODE_PATH = folder;
+  const { code, stderr } = await startCli(['eval', ...task, '--count', '1', '--runtime', 'tfjs'], root)
+    .finished;
+  expect([code, stderr]).toEqual([
+    2,
+    'toolenv: @tensorflow/tfjs-node-gpu is installed but does not load (libcudart.so.11.0: cannot open shared object file): install it again, or uninstall it.\n',
   ]);
 });

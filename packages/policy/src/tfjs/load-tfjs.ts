@@ -40,7 +40,7 @@ export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend
       return { tf, backend };
     });
   } catch (error) {
-    const message = `${packages.at(-1)} is installed but does not load (${messageOf(error)}): install it again, or choose another backend.`;
+    const message = `${packages.at(-1)} is installed but does not load (${messageOf(error)}): install it again, or uninstall it.`;
     throw new ToolEnvError('usage.runtime_broken', message, { cause: error });
   }
 }
