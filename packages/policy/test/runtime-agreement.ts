@@ -4,6 +4,7 @@ import type { Model } from '../src/model.ts';
 import type { Ops } from '../src/ops.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 import { Sampler } from '../src/sampler.ts';
+import type { LearnerOptions } from '../src/transformer-learner.ts';
 import type { OpsCase } from './ops-cases.ts';
 import { learnerOf, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 
@@ -53,9 +54,9 @@ export async function learnerRun(runtime: Runtime, model: Model = tinyModel()): 
 }
 
 /** Gradient norms of three steps of AdamW, the weights after them, and what the learner then says. */
-export async function trainingRun(runtime: Runtime): Promise<Tensors> {
+export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}): Promise<Tensors> {
   const model = tinyModel();
-  const learner = learnerOf(model, {}, runtime);
+  const learner = learnerOf(model, options, runtime);
   const norms: number[] = [];
   for (let step = 0; step < 3; step++) {
     await learner.backward({ rows }, { dLogprobs: randomValues(`step ${step}`) });
