@@ -5,17 +5,28 @@ import { type Tensors, tensor } from './runtime.ts';
 
 /** Rows that run together, padded on the right to the longest. */
 export interface PaddedBatch {
-  /** tokens [B, T], positions [B, T], mask [T, T], and for the M action tokens: where [M], targets [M]. */
+  /**
+   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M], targets [M]. M is filled up with zeros
+   * to a multiple of `parts`.
+   */
   inputs: Tensors;
-  /** For each of the M action tokens, its row in the caller's batch and its position there. */
+  /** For each of the action tokens, its row in the caller's batch and its position there. */
   slots: { row: number; position: number }[];
+  /** So many equal parts of the action tokens have few enough logits each: a power of two. */
+  parts: number;
 }
+
+/** Logits computed at a time, 64 MiB of them. */
+const mostLogits = 2 ** 24;
 
 /**
  * Splits rows into batches of at most `tokenBudget` padded tokens (a longer row goes alone), longest rows together so
  * that little is padding. Rows without action tokens are left out.
  */
-export function padRows(rows: readonly TokenRow[], tokenBudget: number): PaddedBatch[] {
+export function padRows(
+  rows: readonly TokenRow[],
+  { tokenBudget, vocabulary }: { tokenBudget: number; vocabulary: number },
+): PaddedBatch[] {
   const order = [...rows.keys()]
     .filter((row) => rows[row]!.mask.includes(1))
     .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
@@ -23,7 +34,7 @@ export function padRows(rows: readonly TokenRow[], tokenBudget: number): PaddedB
   for (let start = 0; start < order.length; ) {
     const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
     const count = Math.max(1, Math.floor(tokenBudget / time));
-    batches.push(padBatch(rows, order.slice(start, start + count), time));
+    batches.push(padBatch(rows, order.slice(start, start + count), time, vocabulary));
     start += count;
   }
   return batches;
@@ -34,7 +45,12 @@ function usedLength({ mask }: TokenRow): number {
   return Math.max(1, mask.lastIndexOf(1));
 }
 
-function padBatch(rows: readonly TokenRow[], chosen: readonly number[], time: number): PaddedBatch {
+function padBatch(
+  rows: readonly TokenRow[],
+  chosen: readonly number[],
+  time: number,
+  vocabulary: number,
+): PaddedBatch {
   const tokens = new Int32Array(chosen.length * time);
   const positions = tokens.map((_, index) => index % time);
   const where: number[] = [];
@@ -51,15 +67,22 @@ function padBatch(rows: readonly TokenRow[], chosen: readonly number[], time: nu
       slots.push({ row, position });
     }
   }
+  const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (slots.length * vocabulary) / mostLogits)));
+  const filled = Math.ceil(slots.length / parts) * parts;
+  const ofActions = (ids: number[]) =>
+    tensor(
+      Int32Array.from({ length: filled }, (_, m) => ids[m] ?? 0),
+      [filled],
+    );
   const dims = [chosen.length, time];
   const inputs = {
     tokens: tensor(tokens, dims),
     positions: tensor(positions, dims),
     mask: tensor(causalMask(time), [time, time]),
-    where: tensor(Int32Array.from(where), [where.length]),
-    targets: tensor(Int32Array.from(targets), [targets.length]),
+    where: ofActions(where),
+    targets: ofActions(targets),
   };
-  return { inputs, slots };
+  return { inputs, slots, parts };
 }
 
 /** [T, T]: 0 where a row may look, −1e9 where it may not. */
@@ -69,9 +92,11 @@ export function causalMask(time: number): Float32Array {
   return mask;
 }
 
-/** Per-token values of `rows` at a batch's action tokens: [M]. */
-export function gatherSlots(values: Rows, slots: PaddedBatch['slots']): Float32Array {
-  return Float32Array.from(slots, ({ row, position }) => values[row]![position]!);
+/** Per-token values of `rows` at a batch's action tokens: [M], 0 where M is filled up. */
+export function gatherSlots(values: Rows, { slots, inputs }: PaddedBatch): Float32Array {
+  const gathered = new Float32Array(inputs.where!.data.length);
+  for (const [m, { row, position }] of slots.entries()) gathered[m] = values[row]![position]!;
+  return gathered;
 }
 
 /** Writes a batch's per-token results [M] to where they belong. */

@@ -84,16 +84,16 @@ export class TransformerLearner implements Learner {
       throw new ToolEnvError('bug.critic', 'dValues need a critic: call addCritic first.');
     const shared = dValues && critic?.kind === 'shared' ? critic : undefined;
     const given = { dLogprobs, ...(dEntropy && { dEntropy }), ...(shared && { dValues }) };
-    const executable = await this.#compiled(`backward ${Object.keys(given)}`, () => {
-      const program = <T>(ops: Ops<T>) => {
-        const withValues = shared !== undefined;
-        const outputs = tokenOutputs(ops, this.#model.config, withValues, this.#lora?.lowRank(ops));
-        return { loss: linearFunctional(ops, outputs, { entropy: dEntropy !== undefined }) };
-      };
-      const to = [...this.#group.shapes.keys(), ...(shared?.group.shapes.keys() ?? [])];
-      return this.#runtime.compile(program, { of: 'loss', to });
-    });
-    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+    const to = [...this.#group.shapes.keys(), ...(shared?.group.shapes.keys() ?? [])];
+    for (const padded of this.#padded(batch)) {
+      const { parts } = padded;
+      const executable = await this.#compiled(`backward ${Object.keys(given)} in ${parts}`, () => {
+        const program = <T>(ops: Ops<T>) => {
+          const outputs = tokenOutputs(ops, this.#model.config, parts, this.#lora?.lowRank(ops));
+          return { loss: linearFunctional(ops, this.#model.config, outputs, Object.keys(given)) };
+        };
+        return this.#runtime.compile(program, { of: 'loss', to });
+      });
       const weights = { ...(this.#lora?.inputs ?? this.#model.weights), ...shared?.weights };
       const outputs = await executable.run({
         ...this.#inputs(batch, weights, padded),
@@ -169,12 +169,19 @@ export class TransformerLearner implements Learner {
   }
 
   async #forward(batch: TokenBatch, weights: Tensors, critic?: Critic): Promise<TokenOutputs> {
-    const executable = await this.#compiled(critic ? 'forward with values' : 'forward', () =>
-      this.#runtime.compile((ops) => tokenOutputs(ops, this.#model.config, critic !== undefined)),
-    );
     const outputs: TokenOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
     if (critic) outputs.values = zerosLike(batch);
-    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+    for (const padded of this.#padded(batch)) {
+      const { parts } = padded;
+      const name = `forward ${Object.keys(outputs)} in ${parts}`;
+      const executable = await this.#compiled(name, () =>
+        this.#runtime.compile((ops) => {
+          const { states, ...rest } = tokenOutputs(ops, this.#model.config, parts);
+          return critic
+            ? { ...joined(ops, rest), values: valueHead(ops, this.#model.config, states) }
+            : joined(ops, rest);
+        }),
+      );
       const results = await executable.run(this.#inputs(batch, { ...weights, ...critic?.weights }, padded));
       for (const [name, rows] of Object.entries(outputs))
         scatterSlots(results[name]!.data, padded.slots, rows);
@@ -188,7 +195,7 @@ export class TransformerLearner implements Learner {
       this.#runtime.compile((ops) => ({ values: separateValues(ops, this.#model.config) })),
     );
     const values = zerosLike(batch);
-    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+    for (const padded of this.#padded(batch)) {
       const results = await executable.run(this.#inputs(batch, critic.weights, padded));
       scatterSlots(results.values!.data, padded.slots, values);
     }
@@ -198,14 +205,18 @@ export class TransformerLearner implements Learner {
   async #backwardOfCritic(batch: TokenBatch, dValues: Rows, critic: Critic): Promise<void> {
     const executable = await this.#compiled('backward of values', () => {
       const program = <T>(ops: Ops<T>) => ({
-        loss: weighted(ops, 'dValues', separateValues(ops, this.#model.config)),
+        loss: separateFunctional(ops, this.#model.config),
       });
       return this.#runtime.compile(program, { of: 'loss', to: [...critic.group.shapes.keys()] });
     });
-    for (const padded of padRows(batch.rows, this.#tokenBudget)) {
+    for (const padded of this.#padded(batch)) {
       const inputs = this.#inputs(batch, critic.weights, padded);
       critic.group.accumulate(await executable.run({ ...inputs, ...cotangents({ dValues }, padded) }));
     }
+  }
+
+  #padded({ rows }: TokenBatch): PaddedBatch[] {
+    return padRows(rows, { tokenBudget: this.#tokenBudget, vocabulary: this.#model.config.vocab_size });
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {
@@ -232,10 +243,12 @@ function zerosLike({ rows }: TokenBatch): Rows {
 }
 
 /** The given gradients by outputs, at a padded batch's action tokens: [M] each. */
-function cotangents(given: Record<string, Rows | undefined>, { slots }: PaddedBatch): Tensors {
-  return Object.fromEntries(
-    Object.entries(given).map(([name, rows]) => [name, tensor(gatherSlots(rows!, slots), [slots.length])]),
-  );
+function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
+  const gathered = Object.entries(given).map(([name, rows]) => {
+    const values = gatherSlots(rows!, padded);
+    return [name, tensor(values, [values.length])];
+  });
+  return Object.fromEntries(gathered);
 }
 
 /** Hidden states [M, width] at the positions before the action tokens. */
@@ -248,20 +261,41 @@ function actionStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>)
   return ops.gatherRows(hidden, where);
 }
 
-/** logprobs [M], entropy [M] and values [M] of the action tokens; the vocabulary is only computed at those. */
+/** What the model says of the action tokens, in parts along M: the vocabulary is only computed there, and part by part. */
+interface TokenPrograms<T> {
+  /** Hidden states [M, width]. */
+  states: T;
+  logprobs: T[];
+  entropy: T[];
+}
+
 function tokenOutputs<T>(
   ops: Ops<T>,
   config: ModelConfig,
-  withValues: boolean,
+  parts: number,
   lowRank?: LowRank<T>,
-): { logprobs: T; entropy: T; values?: T } {
+): TokenPrograms<T> {
   const states = actionStates(ops, config, lowRank);
-  const targets = ops.input('targets', 'int32', ['M']);
+  const targets = inParts(ops, ops.input('targets', 'int32', ['M']), parts);
   const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
   // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
-  const scores = logits(ops, config, ops.mul(states, inverseTemperature));
-  const outputs = { logprobs: ops.logProbability(scores, targets), entropy: ops.entropy(scores) };
-  return withValues ? { ...outputs, values: valueHead(ops, config, states) } : outputs;
+  const cooled = inParts(ops, ops.mul(states, inverseTemperature), parts);
+  const scores = cooled.map((part) => logits(ops, config, part));
+  return {
+    states,
+    logprobs: scores.map((part, index) => ops.logProbability(part, targets[index]!)),
+    entropy: scores.map((part) => ops.entropy(part)),
+  };
+}
+
+function inParts<T>(ops: Ops<T>, x: T, parts: number): T[] {
+  return parts === 1 ? [x] : ops.split(x, 0, parts);
+}
+
+/** logprobs [M] and entropy [M]. */
+function joined<T>(ops: Ops<T>, outputs: Record<string, T[]>): Record<string, T> {
+  const whole = ([first, ...rest]: T[]) => (rest.length === 0 ? first! : ops.concat([first!, ...rest], 0));
+  return Object.fromEntries(Object.entries(outputs).map(([name, parts]) => [name, whole(parts)]));
 }
 
 /** Values [M] of a critic with a trunk of its own. */
@@ -269,18 +303,27 @@ function separateValues<T>(ops: Ops<T>, config: ModelConfig): T {
   return valueHead(ops, config, actionStates(ops, config));
 }
 
-/** Σ dLogprobs·logprobs (+ Σ dEntropy·entropy + Σ dValues·values): its gradient is what `backward` accumulates. */
+/** Σ over `given` of the input of that name times its output, as dLogprobs: its gradient is what `backward` accumulates. */
 function linearFunctional<T>(
   ops: Ops<T>,
-  { logprobs, entropy, values }: { logprobs: T; entropy: T; values?: T },
-  terms: { entropy: boolean },
+  config: ModelConfig,
+  { states, logprobs, entropy }: TokenPrograms<T>,
+  given: readonly string[],
 ): T {
-  let loss = weighted(ops, 'dLogprobs', logprobs);
-  if (terms.entropy) loss = ops.add(loss, weighted(ops, 'dEntropy', entropy));
-  return values === undefined ? loss : ops.add(loss, weighted(ops, 'dValues', values));
+  const outputs: Record<string, () => T[]> = {
+    dLogprobs: () => logprobs,
+    dEntropy: () => entropy,
+    dValues: () => [valueHead(ops, config, states)],
+  };
+  const terms = given.flatMap((name) => {
+    const parts = outputs[name]!();
+    const slopes = inParts(ops, ops.input(name, 'float32', ['M']), parts.length);
+    return parts.map((part, index) => ops.sumAll(ops.mul(slopes[index]!, part)));
+  });
+  return terms.reduce((sum, term) => ops.add(sum, term));
 }
 
-/** Σ over the action tokens of the input of that name times `values`. */
-function weighted<T>(ops: Ops<T>, name: string, values: T): T {
-  return ops.sumAll(ops.mul(ops.input(name, 'float32', ['M']), values));
+/** Σ over the action tokens of dValues times the values of a critic with a trunk of its own. */
+function separateFunctional<T>(ops: Ops<T>, config: ModelConfig): T {
+  return ops.sumAll(ops.mul(ops.input('dValues', 'float32', ['M']), separateValues(ops, config)));
 }

@@ -4,11 +4,20 @@ import { join } from 'node:path';
 import { createRng, type Rows, type TokenRow } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Model } from '../src/model.ts';
+import { createModel, type Model } from '../src/model.ts';
+import type { ModelConfig } from '../src/model-config.ts';
 import { type Tensors, tensor } from '../src/runtime.ts';
 import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
 import { AllLogits, logProbabilityOf } from './all-logits.ts';
-import { inTemporaryFolder, learnerOf, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
+import {
+  inTemporaryFolder,
+  learnerOf,
+  randomWeights,
+  runtime,
+  takeGradients,
+  tinyConfig,
+  tinyModel,
+} from './tiny-model.ts';
 
 function randomRow(seed: number, length: number): TokenRow {
   const rng = createRng(seed, 'row');
@@ -263,3 +272,48 @@ test('a file with something after its last tensor still loads', async () => {
     await learner.load(folder);
   });
 });
+
+test('a large vocabulary is computed in parts, with the numbers of the whole', async () => {
+  const config: ModelConfig = {
+    ...tinyConfig,
+    vocab_size: 40_000,
+    num_hidden_layers: 1,
+    max_position_embeddings: 320,
+  };
+  const long = [1, 2].map((seed) => {
+    const rng = createRng(seed, 'long');
+    const tokens = Int32Array.from({ length: 260 }, () => rng.int(config.vocab_size));
+    return { tokens, mask: new Uint8Array(260).fill(1, 1) };
+  });
+  const slopes = long.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * Math.sin(t + b)));
+  const compute = async (tokenBudget: number) => {
+    const learner = learnerOf(createModel(config, randomWeights(config, 1)), { tokenBudget });
+    const { logprobs, entropy } = await learner.forward({ rows: long });
+    await learner.backward({ rows: long }, { dLogprobs: slopes, dEntropy: slopes });
+    const gradients = await takeGradients(learner);
+    await learner.close();
+    return { logprobs, entropy, gradients };
+  };
+  // 518 × 40,000 logits are more than one part may have, those of one row are not.
+  const [inParts, whole] = [await compute(4096), await compute(1)];
+  for (const name of ['logprobs', 'entropy'] as const)
+    for (const [row, values] of whole[name].entries()) expectAllClose(inParts[name][row]!, values, 1e-5);
+  for (const [name, { data }] of Object.entries(whole.gradients)) {
+    let largest = 0;
+    for (const value of data) largest = Math.max(largest, Math.abs(value));
+    expectAllClose(inParts.gradients[name]!.data, data, 1e-5 * largest, name);
+  }
+});
+
+function expectAllClose(
+  found: ArrayLike<number>,
+  expected: ArrayLike<number>,
+  tolerance: number,
+  name = '',
+): void {
+  expect(found.length).toBe(expected.length);
+  let difference = 0;
+  for (let i = 0; i < expected.length; i++)
+    difference = Math.max(difference, Math.abs(found[i]! - expected[i]!));
+  expect(difference, name).toBeLessThan(tolerance);
+}

@@ -12,12 +12,13 @@ const row: fc.Arbitrary<TokenRow> = fc
   }));
 const rows = fc.array(row, { maxLength: 12 });
 const budget = fc.integer({ min: 1, max: 120 });
+const vocabulary = 51;
 
 test('every action token appears exactly once, predicted from the tokens before it', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
       const seen = new Map<string, number>();
-      for (const { inputs, slots } of padRows(rows, budget)) {
+      for (const { inputs, slots } of padRows(rows, { tokenBudget: budget, vocabulary })) {
         const { tokens, positions, where, targets } = inputs;
         const time = tokens!.dims[1]!;
         for (const [index, { row, position }] of slots.entries()) {
@@ -41,7 +42,7 @@ test('every action token appears exactly once, predicted from the tokens before 
 test('a batch has at most `tokenBudget` padded tokens, or one row', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
-      for (const { inputs } of padRows(rows, budget)) {
+      for (const { inputs } of padRows(rows, { tokenBudget: budget, vocabulary })) {
         const [count, time] = inputs.tokens!.dims as [number, number];
         expect(count === 1 || count * time <= budget).toBe(true);
       }
@@ -54,8 +55,27 @@ test('per-token values go to the slots and back', () => {
     fc.property(rows, budget, (rows, budget) => {
       const values = rows.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * (100 * b + t + 1)));
       const back = rows.map(({ mask }) => new Float32Array(mask.length));
-      for (const { slots } of padRows(rows, budget)) scatterSlots(gatherSlots(values, slots), slots, back);
+      for (const padded of padRows(rows, { tokenBudget: budget, vocabulary }))
+        scatterSlots(gatherSlots(values, padded), padded.slots, back);
       expect(back).toEqual(values);
+    }),
+  );
+});
+
+test('parts are equal, filled up with zeros, and have 2^24 logits at most', () => {
+  const vocabularies = fc.constantFrom(51, 2 ** 20, 2 ** 22, 2 ** 24);
+  fc.assert(
+    fc.property(rows, budget, vocabularies, (rows, tokenBudget, vocabulary) => {
+      for (const { inputs, slots, parts } of padRows(rows, { tokenBudget, vocabulary })) {
+        const { where, targets } = inputs;
+        const filled = where!.data.length;
+        expect(targets!.data.length).toBe(filled);
+        expect(filled % parts).toBe(0);
+        expect(filled - slots.length).toBeLessThan(parts);
+        expect([...targets!.data.subarray(slots.length)].every((id) => id === 0)).toBe(true);
+        expect(parts === 1 || (slots.length * vocabulary) / parts <= 2 ** 24).toBe(true);
+        if (slots.length * vocabulary <= 2 ** 24) expect(parts).toBe(1);
+      }
     }),
   );
 });
