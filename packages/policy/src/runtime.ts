@@ -30,7 +30,8 @@ export interface Runtime {
   readonly refusesEmpty?: boolean;
   /** CPU threads of one operation, where this is ONNX Runtime: worker threads with one of their own each can take its place. */
   readonly threads?: number;
-  compile(program: Program, gradients?: GradientRequest): Promise<Executable>;
+  /** @param constants Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
+  compile(program: Program, gradients?: GradientRequest, constants?: Tensors): Promise<Executable>;
 }
 
 export function gradientOf(input: string): string {

@@ -1,5 +1,6 @@
 /** Collects the nodes of an ONNX graph. Names and shapes only; nothing is computed here. */
 import type { Dim, ElementType } from '../ops.ts';
+import type { Tensors } from '../runtime.ts';
 import {
   type AttributeProto,
   type AttributeValue,
@@ -89,8 +90,11 @@ export class GraphBuilder {
     return values;
   }
 
-  /** The encoded model with `outputs` under the given names; nodes that no output needs are left out. */
-  build(outputs: Record<string, Value>): { model: Uint8Array; inputs: string[] } {
+  /**
+   * The encoded model with `outputs` under the given names; nodes that no output needs are left out. Inputs among `constants`
+   * have these numbers.
+   */
+  build(outputs: Record<string, Value>, constants: Tensors = {}): { model: Uint8Array; inputs: string[] } {
     const needed = new Set(Object.values(outputs).map(({ name }) => name));
     const node: NodeProto[] = [];
     for (const candidate of this.#nodes.toReversed()) {
@@ -106,11 +110,23 @@ export class GraphBuilder {
       else node.push({ opType: 'Identity', domain: '', input: [value.name], output: [name], attribute: [] });
     }
     const rename = (names: string[]) => names.map((name) => renamed.get(name) ?? name);
-    const inputs = [...this.inputs.values()].filter(({ name }) => needed.has(name));
+    const asked = [...this.inputs.values()].filter(({ name }) => needed.has(name));
+    const inputs = asked.filter(({ name }) => !constants[name]);
+    const builtIn = asked.flatMap(({ name, type }) => {
+      const value = constants[name];
+      if (!value) return [];
+      const { buffer, byteOffset, byteLength } = value.data;
+      return {
+        name,
+        dataType: dataType[type],
+        dims: value.dims,
+        rawData: new Uint8Array(buffer, byteOffset, byteLength),
+      };
+    });
     const model = encodeModel({
       name: 'toolenv',
       node: node.map((one) => ({ ...one, input: rename(one.input), output: rename(one.output) })),
-      initializer: this.#initializers.filter(({ name }) => needed.has(name)),
+      initializer: [...this.#initializers.filter(({ name }) => needed.has(name)), ...builtIn],
       input: inputs.map((value) => valueInfo(value.name, value)),
       output: Object.entries(outputs).map(([name, value]) => valueInfo(name, value)),
     });

@@ -38,8 +38,8 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     ...(device === 'cpu' && { threads: threads ?? availableParallelism() }),
-    async compile(program: Program, request?: GradientRequest): Promise<Executable> {
-      const { model, inputs } = buildModel(new OnnxOps(device), program, request);
+    async compile(program: Program, request?: GradientRequest, constants?: Tensors): Promise<Executable> {
+      const { model, inputs } = buildModel(new OnnxOps(device), program, request, constants);
       const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {
         if (device === 'cpu') throw error;
         const message = `Device ${device} cannot be used (${reasonOf(error)}): choose another, as cpu.`;
@@ -70,6 +70,7 @@ function buildModel(
   ops: OnnxOps,
   program: Program,
   request?: GradientRequest,
+  constants?: Tensors,
 ): { model: Uint8Array; inputs: string[] } {
   const outputs = program(ops);
   if (request) {
@@ -82,9 +83,9 @@ function buildModel(
     });
     const found = gradients(ops, loss, sources);
     for (const [index, name] of request.to.entries()) rest[gradientOf(name)] = found[index]!;
-    return ops.graph.build({ ...rest, [request.of]: loss });
+    return ops.graph.build({ ...rest, [request.of]: loss }, constants);
   }
-  return ops.graph.build(outputs);
+  return ops.graph.build(outputs, constants);
 }
 
 /** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
