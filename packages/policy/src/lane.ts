@@ -124,9 +124,11 @@ export class LocalLane implements Lane {
   async #stepProgram(): Promise<Executable> {
     const { weights, constants, config } = this.#model;
     if (this.#builtIn && this.#step?.weights !== weights) await this.#closeStep();
-    const builtIn = this.#builtIn ? { ...weights, ...constants } : {};
-    const compile = () => this.#runtime.compile((ops) => samplingProgram(ops, config, 1), undefined, builtIn);
-    this.#step ??= { weights, program: compile() };
+    if (!this.#step) {
+      const builtIn = this.#builtIn ? { ...weights, ...constants } : undefined;
+      const program = this.#runtime.compile((ops) => samplingProgram(ops, config, 1), undefined, builtIn);
+      this.#step = { weights, program };
+    }
     return this.#step.program;
   }
 
