@@ -21,6 +21,11 @@ export const learnerSchema: JsonSchema = {
       items: { type: 'string' },
       description: 'the projections that are adapted, as q_proj,v_proj (default: all)',
     },
+    gradientCheckpointing: {
+      type: 'boolean',
+      default: false,
+      description: 'compute each layer again for its gradient: less memory, a third more work',
+    },
     tokenBudget: {
       type: 'integer',
       minimum: 1,
@@ -31,6 +36,7 @@ export const learnerSchema: JsonSchema = {
 
 export interface LearnerFlags {
   lora?: { rank: number; alpha?: number; targets?: string[]; seed: number };
+  gradientCheckpointing: boolean;
   tokenBudget?: number;
 }
 
@@ -40,9 +46,16 @@ export function readLearnerFlags(given: Record<string, unknown>, seed: number): 
     loraRank: number;
     loraAlpha?: number;
     loraTargets?: string[];
+    gradientCheckpointing: boolean;
     tokenBudget?: number;
   }>(learnerSchema, given);
-  const { loraRank: rank, loraAlpha: alpha, loraTargets: targets, tokenBudget } = flags;
+  const {
+    loraRank: rank,
+    loraAlpha: alpha,
+    loraTargets: targets,
+    gradientCheckpointing,
+    tokenBudget,
+  } = flags;
   const lora = { rank, ...(alpha && { alpha }), ...(targets && { targets }), seed };
-  return { ...(rank > 0 && { lora }), ...(tokenBudget && { tokenBudget }) };
+  return { gradientCheckpointing, ...(rank > 0 && { lora }), ...(tokenBudget && { tokenBudget }) };
 }

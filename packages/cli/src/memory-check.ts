@@ -22,7 +22,7 @@ export function checkMemory(memory: Memory, free: number = process.availableMemo
   const estimate = `Training holds about ${gigabytes(total)} GB (${parts})`;
   const cache = `${(cachePerToken / 1000).toFixed(1)} KB for each token of an episode`;
   if (total <= free) return `${estimate}, and ${cache}; ${gigabytes(free)} GB are free.`;
-  const message = `${estimate}, of which ${gigabytes(free)} GB are free: train adapters (--lora-rank 16), fewer tokens at a time (--token-budget), or a smaller model.`;
+  const message = `${estimate}, of which ${gigabytes(free)} GB are free: train adapters (--lora-rank 16), keep fewer activations (--gradient-checkpointing, --token-budget 512), or take a smaller model.`;
   throw new ToolEnvError('usage.memory', message);
 }
 

@@ -18,7 +18,7 @@ import { readPairs } from './schema-flags.ts';
 interface PolicyPackage {
   loadPolicy(
     folder: string,
-    options: { learner: LearnerFlags; runtime?: object; device?: string },
+    options: { learner?: LearnerFlags; runtime?: object; device?: string },
   ): Promise<{
     policy: Policy;
     learner: Learner & { memory?: Memory; close?(): Promise<void> };
@@ -44,9 +44,9 @@ export async function openPolicy(
   name: string,
   options: OpenPolicyOptions = {},
 ): Promise<OpenPolicy & { memory?: Memory }> {
-  const { pairs = [], learner: flags = {}, runtime = 'onnx', device } = options;
+  const { pairs = [], learner: flags, runtime = 'onnx', device } = options;
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
-    if (flags.lora) {
+    if (flags?.lora) {
       const message = `--lora-rank ${flags.lora.rank}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }

@@ -53,6 +53,7 @@ const taken = [
   'loraAlpha',
   'loraTargets',
   'tokenBudget',
+  'gradientCheckpointing',
   'runtime',
   'device',
 ];

@@ -56,39 +56,59 @@ export function decoder<T>(
   attention: Attention<T>,
   lowRank?: LowRank<T>,
 ): T {
-  const { hidden_size: width, num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
-  const { weight, linear, has } = parameters(ops, config, lowRank);
+  let hidden = embed(ops, config, tokens);
+  for (let layer = 0; layer < config.num_hidden_layers; layer++)
+    hidden = decoderLayer(ops, config, layer, hidden, positions, attention, lowRank);
+  return finalNorm(ops, config, hidden);
+}
+
+/** The embeddings [N, width] of int32 `tokens` [B, T], N being B·T. */
+export function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
+  const { weight } = parameters(ops, config);
+  return ops.reshape(ops.gatherRows(weight('model.embed_tokens.weight'), tokens), ['N', config.hidden_size]);
+}
+
+/** One layer: hidden states [N, width] before it → after it. */
+export function decoderLayer<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  layer: number,
+  before: T,
+  positions: T,
+  attention: Attention<T>,
+  lowRank?: LowRank<T>,
+): T {
+  const { num_attention_heads: heads, num_key_value_heads: keyValueHeads } = config;
+  const { linear, norm, has } = parameters(ops, config, lowRank);
+  const at = `model.layers.${layer}`;
   const size = headWidth(config);
   const table: readonly Dim[] = [config.max_position_embeddings, size / 2];
   const cos = ops.input('rotary.cos', 'float32', table);
   const sin = ops.input('rotary.sin', 'float32', table);
-  const [batch, time] = ops.shapeOf(tokens) as [Dim, Dim];
-  const norm = (x: T, name: string) => ops.rmsNorm(x, weight(`${name}.weight`), config.rms_norm_eps);
+  const [batch, time] = ops.shapeOf(positions) as [Dim, Dim];
 
-  let hidden = ops.reshape(ops.gatherRows(weight('model.embed_tokens.weight'), tokens), ['N', width]);
-  for (let layer = 0; layer < config.num_hidden_layers; layer++) {
-    const at = `model.layers.${layer}`;
-    /** [N, heads · D] → [B, heads, T, D]. */
-    const split = (x: T, count: number, normName: string) => {
-      const perHead = ops.reshape(x, [batch, time, count, size]);
-      return ops.transpose(has(`${normName}.weight`) ? norm(perHead, normName) : perHead, [0, 2, 1, 3]);
-    };
-    const normed = norm(hidden, `${at}.input_layernorm`);
-    const project = (part: 'q' | 'k' | 'v', count: number) =>
-      split(linear(normed, `${at}.self_attn.${part}_proj`), count, `${at}.self_attn.${part}_norm`);
-    const queries = ops.rotary(project('q', heads), positions, cos, sin);
-    const keys = ops.rotary(project('k', keyValueHeads), positions, cos, sin);
-    const values = project('v', keyValueHeads);
-    const mixed = ops.transpose(attention(layer, queries, keys, values), [0, 2, 1, 3]);
-    const merged = ops.reshape(mixed, ['N', heads * size]);
-    hidden = ops.add(hidden, linear(merged, `${at}.self_attn.o_proj`));
+  const normed = norm(before, `${at}.input_layernorm`);
+  /** [N, heads · D] → [B, heads, T, D]. */
+  const project = (part: 'q' | 'k' | 'v', count: number) => {
+    const perHead = ops.reshape(linear(normed, `${at}.self_attn.${part}_proj`), [batch, time, count, size]);
+    const normName = `${at}.self_attn.${part}_norm`;
+    return ops.transpose(has(`${normName}.weight`) ? norm(perHead, normName) : perHead, [0, 2, 1, 3]);
+  };
+  const queries = ops.rotary(project('q', heads), positions, cos, sin);
+  const keys = ops.rotary(project('k', keyValueHeads), positions, cos, sin);
+  const values = project('v', keyValueHeads);
+  const mixed = ops.transpose(attention(layer, queries, keys, values), [0, 2, 1, 3]);
+  const merged = ops.reshape(mixed, ['N', heads * size]);
+  const hidden = ops.add(before, linear(merged, `${at}.self_attn.o_proj`));
 
-    const inner = norm(hidden, `${at}.post_attention_layernorm`);
-    const gate = ops.silu(linear(inner, `${at}.mlp.gate_proj`));
-    const up = linear(inner, `${at}.mlp.up_proj`);
-    hidden = ops.add(hidden, linear(ops.mul(gate, up), `${at}.mlp.down_proj`));
-  }
-  return norm(hidden, 'model.norm');
+  const inner = norm(hidden, `${at}.post_attention_layernorm`);
+  const gate = ops.silu(linear(inner, `${at}.mlp.gate_proj`));
+  const up = linear(inner, `${at}.mlp.up_proj`);
+  return ops.add(hidden, linear(ops.mul(gate, up), `${at}.mlp.down_proj`));
+}
+
+export function finalNorm<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
+  return parameters(ops, config).norm(hidden, 'model.norm');
 }
 
 /** Logits [M, vocabulary] of hidden states [M, width]. */
@@ -152,5 +172,6 @@ function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {
     const low = lowRank?.(x, name);
     return low === undefined ? y : ops.add(y, low);
   };
-  return { has, weight, linear };
+  const norm = (x: T, name: string) => ops.rmsNorm(x, weight(`${name}.weight`), config.rms_norm_eps);
+  return { has, weight, linear, norm };
 }

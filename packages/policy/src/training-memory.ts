@@ -21,18 +21,22 @@ export interface TrainingMemory {
 const float = 4;
 const gibibyte = 2 ** 30;
 
-/** @param trained The parameters that are trained: all by default, or an adapter's. */
-export function trainingMemory(
-  config: ModelConfig,
-  tokenBudget: number = defaultTokenBudget(config),
-  trained: Shapes = parameterShapes(config),
-): TrainingMemory {
+export interface TrainingOptions {
+  tokenBudget?: number;
+  gradientCheckpointing?: boolean;
+  /** The parameters that are trained: all by default, or an adapter's. */
+  trained?: Shapes;
+}
+
+export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): TrainingMemory {
+  const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
+  const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
   const trainedBytes = float * count(trained);
   const parts = {
     weights: 3 * float * count(parameterShapes(config)),
     gradients: 2 * trainedBytes,
     optimizer: 2 * trainedBytes,
-    activations: tokenBudget * activationBytes(config),
+    activations: tokenBudget * activationBytes(config, gradientCheckpointing),
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const keyValueWidth = headWidth(config) * config.num_key_value_heads;
@@ -40,19 +44,26 @@ export function trainingMemory(
 }
 
 /** Padded tokens of one batch: up to a gibibyte of activations, beyond which a larger batch is no faster. */
-export function defaultTokenBudget(config: ModelConfig): number {
-  return Math.max(1, Math.min(4096, Math.floor(gibibyte / activationBytes(config))));
+export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
+  return Math.max(1, Math.min(4096, Math.floor(gibibyte / activationBytes(config, gradientCheckpointing))));
 }
 
 /**
  * Of one token, forward and backward, in rows of a few hundred. The factors were fitted to measured peaks of models with 1,
  * 15 and 100 million parameters: within an eighth of each.
  */
-function activationBytes(config: ModelConfig): number {
-  const { hidden_size: width, intermediate_size: inner, num_attention_heads: heads } = config;
+function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): number {
+  const {
+    num_hidden_layers: layers,
+    hidden_size: width,
+    intermediate_size: inner,
+    num_attention_heads: heads,
+  } = config;
   const rowLength = 192;
   const layer = 14 * width + 6 * inner + 1.5 * heads * rowLength;
-  return float * (config.num_hidden_layers * layer + 6 * config.vocab_size);
+  // With checkpointing, one layer at a time and what enters each.
+  const trunk = gradientCheckpointing ? layer + layers * width : layers * layer;
+  return float * (trunk + 6 * config.vocab_size);
 }
 
 function count(shapes: Shapes): number {

@@ -13,16 +13,23 @@ import {
 } from '@toolenv/core';
 import type { Checkpoint } from './checkpoint.ts';
 import { readWeights, writeCheckpoint } from './checkpoint.ts';
-import { type Critic, createCritic, readCritic, valueHead, writeCritic } from './critic.ts';
-import { decoder, type LowRank, logits, parameterShapes, selfAttention } from './decoder.ts';
+import { compileCheckpointed } from './checkpointed-backward.ts';
+import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
+import { parameterShapes } from './decoder.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
 import type { Model } from './model.ts';
-import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { ParameterGroup } from './parameter-group.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
+import {
+  hiddenStates,
+  linearFunctional,
+  type TokenOutput,
+  type TokenSlope,
+  tokenOutputs,
+} from './token-outputs.ts';
 import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './training-memory.ts';
 
 const optimizerFile = 'optimizer.safetensors';
@@ -30,6 +37,8 @@ const optimizerFile = 'optimizer.safetensors';
 export interface LearnerOptions {
   /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB of activations allows, at most 4096. */
   tokenBudget?: number;
+  /** Keep only what enters each layer, and compute the layer again for its gradient: less memory, a third more work. */
+  gradientCheckpointing?: boolean;
   /** Train an adapter and leave the model's own weights as they are. Default: all weights are trained. */
   lora?: LoraOptions;
 }
@@ -39,6 +48,7 @@ export class TransformerLearner implements Learner {
   readonly #model: Model;
   readonly #checkpoint: Checkpoint;
   readonly #tokenBudget: number;
+  readonly #checkpointing: boolean;
   readonly #programs: Map<string, Promise<Executable>> = new Map();
   readonly #group: ParameterGroup;
   readonly #lora: LoraAdapter | undefined;
@@ -48,19 +58,28 @@ export class TransformerLearner implements Learner {
     runtime: Runtime,
     model: Model,
     checkpoint: Checkpoint,
-    { tokenBudget = defaultTokenBudget(model.config), lora }: LearnerOptions = {},
+    {
+      tokenBudget = defaultTokenBudget(model.config),
+      gradientCheckpointing = false,
+      lora,
+    }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
     this.#model = model;
     this.#checkpoint = checkpoint;
-    this.#tokenBudget = tokenBudget;
+    this.#tokenBudget = tokenBudget ?? defaultTokenBudget(model.config, gradientCheckpointing);
+    this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
     this.#group = new ParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
   /** An estimate, without the critic that a trainer may add. */
   get memory(): TrainingMemory {
-    return trainingMemory(this.#model.config, this.#tokenBudget, this.#group.shapes);
+    return trainingMemory(this.#model.config, {
+      tokenBudget: this.#tokenBudget,
+      gradientCheckpointing: this.#checkpointing,
+      trained: this.#group.shapes,
+    });
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
@@ -70,39 +89,26 @@ export class TransformerLearner implements Learner {
 
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
     const critic = this.#critic;
-    const outputs = await this.#forward(
-      batch,
-      this.#model.weights,
-      critic?.kind === 'shared' ? critic : undefined,
-    );
-    return critic?.kind === 'separate' ? { ...outputs, values: await this.#values(batch, critic) } : outputs;
+    const { weights } = this.#model;
+    if (critic?.kind === 'shared')
+      return this.#forward(batch, { ...weights, ...critic.weights }, ['logprobs', 'entropy', 'values']);
+    const outputs = await this.#forward(batch, weights, ['logprobs', 'entropy']);
+    return critic ? { ...outputs, ...(await this.#forward(batch, critic.weights, ['values'])) } : outputs;
   }
 
   async backward(batch: TokenBatch, { dLogprobs, dEntropy, dValues }: TokenGradients): Promise<void> {
     const critic = this.#critic;
     if (dValues && !critic)
       throw new ToolEnvError('bug.critic', 'dValues need a critic: call addCritic first.');
-    const shared = dValues && critic?.kind === 'shared' ? critic : undefined;
-    const given = { dLogprobs, ...(dEntropy && { dEntropy }), ...(shared && { dValues }) };
-    const to = [...this.#group.shapes.keys(), ...(shared?.group.shapes.keys() ?? [])];
-    for (const padded of this.#padded(batch)) {
-      const { parts } = padded;
-      const executable = await this.#compiled(`backward ${Object.keys(given)} in ${parts}`, () => {
-        const program = <T>(ops: Ops<T>) => {
-          const outputs = tokenOutputs(ops, this.#model.config, parts, this.#lora?.lowRank(ops));
-          return { loss: linearFunctional(ops, this.#model.config, outputs, Object.keys(given)) };
-        };
-        return this.#runtime.compile(program, { of: 'loss', to });
-      });
-      const weights = { ...(this.#lora?.inputs ?? this.#model.weights), ...shared?.weights };
-      const outputs = await executable.run({
-        ...this.#inputs(batch, weights, padded),
-        ...cotangents(given, padded),
-      });
-      this.#group.accumulate(outputs);
-      shared?.group.accumulate(outputs);
+    const weights = this.#lora?.inputs ?? this.#model.weights;
+    const slopes = { dLogprobs, ...(dEntropy && { dEntropy }) };
+    if (dValues && critic?.kind === 'shared') {
+      const shared = { ...weights, ...critic.weights };
+      await this.#backward(batch, shared, { ...slopes, dValues }, [this.#group, critic.group], this.#lora);
+      return;
     }
-    if (dValues && critic?.kind === 'separate') await this.#backwardOfCritic(batch, dValues, critic);
+    await this.#backward(batch, weights, slopes, [this.#group], this.#lora);
+    if (dValues && critic) await this.#backward(batch, critic.weights, { dValues }, [critic.group]);
   }
 
   async step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
@@ -132,7 +138,7 @@ export class TransformerLearner implements Learner {
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const frozen = this.#model.weights;
-    return { forward: (batch) => this.#forward(batch, frozen) };
+    return { forward: (batch) => this.#forward(batch, frozen, ['logprobs', 'entropy']) };
   }
 
   async save(folder: string): Promise<void> {
@@ -168,51 +174,59 @@ export class TransformerLearner implements Learner {
     await this.#critic?.group.close();
   }
 
-  async #forward(batch: TokenBatch, weights: Tensors, critic?: Critic): Promise<TokenOutputs> {
-    const outputs: TokenOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
-    if (critic) outputs.values = zerosLike(batch);
+  async #forward<Name extends TokenOutput>(
+    batch: TokenBatch,
+    weights: Tensors,
+    names: readonly Name[],
+  ): Promise<Record<Name, Rows>> {
+    const { config } = this.#model;
+    const outputs = Object.fromEntries(names.map((name) => [name, zerosLike(batch)])) as Record<Name, Rows>;
     for (const padded of this.#padded(batch)) {
-      const { parts } = padded;
-      const name = `forward ${Object.keys(outputs)} in ${parts}`;
-      const executable = await this.#compiled(name, () =>
-        this.#runtime.compile((ops) => {
-          const { states, ...rest } = tokenOutputs(ops, this.#model.config, parts);
-          return critic
-            ? { ...joined(ops, rest), values: valueHead(ops, this.#model.config, states) }
-            : joined(ops, rest);
-        }),
+      const { parts, slots } = padded;
+      const executable = await this.#compiled(`forward ${names} in ${parts}`, () =>
+        this.#runtime.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
       );
-      const results = await executable.run(this.#inputs(batch, { ...weights, ...critic?.weights }, padded));
-      for (const [name, rows] of Object.entries(outputs))
-        scatterSlots(results[name]!.data, padded.slots, rows);
+      const results = await executable.run(this.#inputs(batch, weights, padded));
+      for (const name of names) scatterSlots(results[name]!.data, slots, outputs[name]);
     }
     return outputs;
   }
 
-  /** The values of a critic with a trunk of its own. */
-  async #values(batch: TokenBatch, critic: Critic): Promise<Rows> {
-    const executable = await this.#compiled('values', () =>
-      this.#runtime.compile((ops) => ({ values: separateValues(ops, this.#model.config) })),
-    );
-    const values = zerosLike(batch);
+  async #backward(
+    batch: TokenBatch,
+    weights: Tensors,
+    slopes: Partial<Record<TokenSlope, Rows>>,
+    groups: readonly ParameterGroup[],
+    lora?: LoraAdapter,
+  ): Promise<void> {
+    const names = Object.keys(slopes) as TokenSlope[];
+    const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
-      const results = await executable.run(this.#inputs(batch, critic.weights, padded));
-      scatterSlots(results.values!.data, padded.slots, values);
+      const executable = await this.#compiled(`backward ${names} in ${padded.parts}`, () =>
+        this.#compileBackward(names, padded.parts, to, lora),
+      );
+      const given = { ...this.#inputs(batch, weights, padded), ...cotangents(slopes, padded) };
+      const gradients = await executable.run(given);
+      for (const group of groups) group.accumulate(gradients);
     }
-    return values;
   }
 
-  async #backwardOfCritic(batch: TokenBatch, dValues: Rows, critic: Critic): Promise<void> {
-    const executable = await this.#compiled('backward of values', () => {
-      const program = <T>(ops: Ops<T>) => ({
-        loss: separateFunctional(ops, this.#model.config),
-      });
-      return this.#runtime.compile(program, { of: 'loss', to: [...critic.group.shapes.keys()] });
+  #compileBackward(
+    names: readonly TokenSlope[],
+    parts: number,
+    to: readonly string[],
+    lora: LoraAdapter | undefined,
+  ): Promise<Executable> {
+    const { config } = this.#model;
+    const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, parts);
+    const usesLogits = names.some((name) => name !== 'dValues');
+    const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
+    if (this.#checkpointing)
+      return compileCheckpointed(this.#runtime, { config, loss, usesLogits, lowRank, to });
+    return this.#runtime.compile((ops) => ({ loss: loss(ops, hiddenStates(ops, config, lowRank?.(ops))) }), {
+      of: 'loss',
+      to,
     });
-    for (const padded of this.#padded(batch)) {
-      const inputs = this.#inputs(batch, critic.weights, padded);
-      critic.group.accumulate(await executable.run({ ...inputs, ...cotangents({ dValues }, padded) }));
-    }
   }
 
   #padded({ rows }: TokenBatch): PaddedBatch[] {
@@ -249,81 +263,4 @@ function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch
     return [name, tensor(values, [values.length])];
   });
   return Object.fromEntries(gathered);
-}
-
-/** Hidden states [M, width] at the positions before the action tokens. */
-function actionStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
-  const tokens = ops.input('tokens', 'int32', ['B', 'T']);
-  const positions = ops.input('positions', 'int32', ['B', 'T']);
-  const mask = ops.input('mask', 'float32', ['T', 'T']);
-  const where = ops.input('where', 'int32', ['M']);
-  const hidden = decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
-  return ops.gatherRows(hidden, where);
-}
-
-/** What the model says of the action tokens, in parts along M: the vocabulary is only computed there, and part by part. */
-interface TokenPrograms<T> {
-  /** Hidden states [M, width]. */
-  states: T;
-  logprobs: T[];
-  entropy: T[];
-}
-
-function tokenOutputs<T>(
-  ops: Ops<T>,
-  config: ModelConfig,
-  parts: number,
-  lowRank?: LowRank<T>,
-): TokenPrograms<T> {
-  const states = actionStates(ops, config, lowRank);
-  const targets = inParts(ops, ops.input('targets', 'int32', ['M']), parts);
-  const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
-  // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
-  const cooled = inParts(ops, ops.mul(states, inverseTemperature), parts);
-  const scores = cooled.map((part) => logits(ops, config, part));
-  return {
-    states,
-    logprobs: scores.map((part, index) => ops.logProbability(part, targets[index]!)),
-    entropy: scores.map((part) => ops.entropy(part)),
-  };
-}
-
-function inParts<T>(ops: Ops<T>, x: T, parts: number): T[] {
-  return parts === 1 ? [x] : ops.split(x, 0, parts);
-}
-
-/** logprobs [M] and entropy [M]. */
-function joined<T>(ops: Ops<T>, outputs: Record<string, T[]>): Record<string, T> {
-  const whole = ([first, ...rest]: T[]) => (rest.length === 0 ? first! : ops.concat([first!, ...rest], 0));
-  return Object.fromEntries(Object.entries(outputs).map(([name, parts]) => [name, whole(parts)]));
-}
-
-/** Values [M] of a critic with a trunk of its own. */
-function separateValues<T>(ops: Ops<T>, config: ModelConfig): T {
-  return valueHead(ops, config, actionStates(ops, config));
-}
-
-/** Σ over `given` of the input of that name times its output, as dLogprobs: its gradient is what `backward` accumulates. */
-function linearFunctional<T>(
-  ops: Ops<T>,
-  config: ModelConfig,
-  { states, logprobs, entropy }: TokenPrograms<T>,
-  given: readonly string[],
-): T {
-  const outputs: Record<string, () => T[]> = {
-    dLogprobs: () => logprobs,
-    dEntropy: () => entropy,
-    dValues: () => [valueHead(ops, config, states)],
-  };
-  const terms = given.flatMap((name) => {
-    const parts = outputs[name]!();
-    const slopes = inParts(ops, ops.input(name, 'float32', ['M']), parts.length);
-    return parts.map((part, index) => ops.sumAll(ops.mul(slopes[index]!, part)));
-  });
-  return terms.reduce((sum, term) => ops.add(sum, term));
-}
-
-/** Σ over the action tokens of dValues times the values of a critic with a trunk of its own. */
-function separateFunctional<T>(ops: Ops<T>, config: ModelConfig): T {
-  return ops.sumAll(ops.mul(ops.input('dValues', 'float32', ['M']), separateValues(ops, config)));
 }

@@ -12,7 +12,7 @@ const measured = { '1m': 112, '15m': 607, '100m': 1633 };
 test.each(Object.entries(measured))(
   'activations of %s are within an eighth of %f KB a token',
   (size, kilobytes) => {
-    const { activations } = trainingMemory(sizes[size]!, 1000);
+    const { activations } = trainingMemory(sizes[size]!, { tokenBudget: 1000 });
     expect(activations / 1e6 / kilobytes).toBeGreaterThan(7 / 8);
     expect(activations / 1e6 / kilobytes).toBeLessThan(9 / 8);
   },
@@ -31,7 +31,7 @@ test('an adapter has the weights of its model, and gradients and moments of its 
     rank: 2,
     targets: ['q_proj'],
   });
-  const some = trainingMemory(tinyConfig, undefined, adapter.shapes);
+  const some = trainingMemory(tinyConfig, { trained: adapter.shapes });
   expect(all.weights).toBe(3 * 4 * parameterCount(tinyConfig));
   expect(some.weights).toBe(all.weights);
   // A [2, 16] and B [16, 2] in each of two layers.

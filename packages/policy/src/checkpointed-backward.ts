@@ -1,0 +1,100 @@
+/**
+ * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174): only what enters each layer is kept, and the
+ * layer is computed again when its gradient is due. One program serves all layers, since they have the same shape.
+ */
+import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from './decoder.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Ops } from './ops.ts';
+import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from './runtime.ts';
+import { batchInputs } from './token-outputs.ts';
+
+const embeddings = 'model.embed_tokens.weight';
+
+/** A program over any runtime's tensors, and an adapter for it. */
+export interface CheckpointedLoss {
+  config: ModelConfig;
+  /** A scalar from the hidden states [N, width] after the last norm. */
+  loss: <T>(ops: Ops<T>, hidden: T) => T;
+  /** Whether it asks for logits: embeddings that are tied to the head have a gradient there too. */
+  usesLogits: boolean;
+  lowRank?: <T>(ops: Ops<T>) => LowRank<T>;
+  /** The parameters whose gradients are wanted. */
+  to: readonly string[];
+}
+
+/** Takes the inputs and gives the gradients that the whole backward program would. */
+export async function compileCheckpointed(
+  runtime: Runtime,
+  { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
+): Promise<Executable> {
+  const ofFirstLayer = to.filter((name) => name.startsWith(prefixOf(0)));
+  const shape = ['N', config.hidden_size] as const;
+  const layer = <T>(ops: Ops<T>) => {
+    const { positions, mask } = batchInputs(ops);
+    const attention = selfAttention(ops, config, mask);
+    const before = ops.input('hidden', 'float32', shape);
+    return decoderLayer(ops, config, 0, before, positions, attention, lowRank?.(ops));
+  };
+  const product = <T>(ops: Ops<T>, x: T) => ops.sumAll(ops.mul(ops.input('slope', 'float32', shape), x));
+  const isInHead = (name: string) =>
+    name === embeddings ? config.tie_word_embeddings && usesLogits : !name.startsWith('model.layers.');
+  const ofHead = to.filter(isInHead);
+
+  const [first, forward, backward, head, last] = await Promise.all([
+    runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops).tokens) })),
+    runtime.compile((ops) => ({ after: layer(ops) })),
+    runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), {
+      of: 'loss',
+      to: ['hidden', ...ofFirstLayer],
+    }),
+    runtime.compile(
+      (ops) => ({ loss: loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))) }),
+      { of: 'loss', to: ['hidden', ...ofHead] },
+    ),
+    runtime.compile((ops) => ({ loss: product(ops, embed(ops, config, batchInputs(ops).tokens)) }), {
+      of: 'loss',
+      to: [embeddings],
+    }),
+  ]);
+
+  return {
+    async run(inputs) {
+      const entering: Tensor[] = [];
+      let { after: hidden } = await first.run(inputs);
+      for (let index = 0; index < config.num_hidden_layers; index++) {
+        entering.push(hidden!);
+        ({ after: hidden } = await forward.run({ ...asFirstLayer(inputs, index), hidden: hidden! }));
+      }
+      const gradients = await head.run({ ...inputs, hidden: hidden! });
+      for (let index = config.num_hidden_layers - 1; index >= 0; index--) {
+        const slope = gradients[gradientOf('hidden')]!;
+        const own = { ...asFirstLayer(inputs, index), hidden: entering.pop()!, slope };
+        for (const [name, value] of Object.entries(await backward.run(own)))
+          gradients[name.replace(prefixOf(0), prefixOf(index))] = value;
+      }
+      if (to.includes(embeddings)) {
+        const found = await last.run({ ...inputs, slope: gradients[gradientOf('hidden')]! });
+        const sum = gradients[gradientOf(embeddings)];
+        const own = found[gradientOf(embeddings)]!;
+        // Tied embeddings have a gradient as the head as well.
+        if (sum) for (let i = 0; i < own.data.length; i++) own.data[i]! += sum.data[i]!;
+        gradients[gradientOf(embeddings)] = own;
+      }
+      return Object.fromEntries(to.map((name) => [gradientOf(name), gradients[gradientOf(name)]!]));
+    },
+    async close() {
+      for (const program of [first, forward, backward, head, last]) await program.close();
+    },
+  };
+}
+
+function prefixOf(layer: number): string {
+  return `model.layers.${layer}.`;
+}
+
+/** The inputs with a layer's parameters under the names of the first layer's. */
+function asFirstLayer(inputs: Tensors, layer: number): Tensors {
+  const own = Object.entries(inputs).filter(([name]) => name.startsWith(prefixOf(layer)));
+  const renamed = own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(0)), value]);
+  return { ...inputs, ...Object.fromEntries(renamed) };
+}

@@ -1,0 +1,96 @@
+/** What a learner asks of the hidden states of a padded batch: log-probabilities, entropies and values of its action tokens. */
+import { valueHead } from './critic.ts';
+import { decoder, type LowRank, logits, selfAttention } from './decoder.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Ops } from './ops.ts';
+
+export type TokenOutput = 'logprobs' | 'entropy' | 'values';
+/** The gradient of a loss by an output. */
+export type TokenSlope = 'dLogprobs' | 'dEntropy' | 'dValues';
+
+const outputOf: Record<TokenSlope, TokenOutput> = {
+  dLogprobs: 'logprobs',
+  dEntropy: 'entropy',
+  dValues: 'values',
+};
+
+/** tokens and positions [B, T], mask [T, T]. */
+export function batchInputs<T>(ops: Ops<T>): { tokens: T; positions: T; mask: T } {
+  return {
+    tokens: ops.input('tokens', 'int32', ['B', 'T']),
+    positions: ops.input('positions', 'int32', ['B', 'T']),
+    mask: ops.input('mask', 'float32', ['T', 'T']),
+  };
+}
+
+/** Hidden states [N, width] of a padded batch. */
+export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>): T {
+  const { tokens, positions, mask } = batchInputs(ops);
+  return decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
+}
+
+/** The outputs of those names, [M] each, from hidden states [N, width]. The vocabulary is computed in `parts`. */
+export function tokenOutputs<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  hidden: T,
+  names: readonly TokenOutput[],
+  parts: number,
+): Record<string, T> {
+  const outputs = inParts(ops, config, hidden, parts);
+  return Object.fromEntries(
+    names.map((name) => {
+      const [first, ...rest] = outputs[name]() as [T, ...T[]];
+      return [name, rest.length === 0 ? first : ops.concat([first, ...rest], 0)];
+    }),
+  );
+}
+
+/** Σ of inputs of the names of `slopes`, [M] each, times their outputs: its gradient is what `backward` accumulates. */
+export function linearFunctional<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  hidden: T,
+  slopes: readonly TokenSlope[],
+  parts: number,
+): T {
+  const outputs = inParts(ops, config, hidden, parts);
+  const terms = slopes.flatMap((name) => {
+    const pieces = outputs[outputOf[name]]();
+    const slope = cut(ops, ops.input(name, 'float32', ['M']), pieces.length);
+    return pieces.map((piece, index) => ops.sumAll(ops.mul(slope[index]!, piece)));
+  });
+  return terms.reduce((sum, term) => ops.add(sum, term));
+}
+
+/** Each output in pieces along M, made when it is asked for. */
+function inParts<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  hidden: T,
+  parts: number,
+): Record<TokenOutput, () => T[]> {
+  // The hidden state at the position before a token predicts it.
+  const states = ops.gatherRows(hidden, ops.input('where', 'int32', ['M']));
+  let scores: T[] | undefined;
+  const scoresInParts = () => {
+    if (scores) return scores;
+    const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
+    // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
+    const cooled = cut(ops, ops.mul(states, inverseTemperature), parts);
+    scores = cooled.map((part) => logits(ops, config, part));
+    return scores;
+  };
+  return {
+    logprobs: () => {
+      const targets = cut(ops, ops.input('targets', 'int32', ['M']), parts);
+      return scoresInParts().map((part, index) => ops.logProbability(part, targets[index]!));
+    },
+    entropy: () => scoresInParts().map((part) => ops.entropy(part)),
+    values: () => [valueHead(ops, config, states)],
+  };
+}
+
+function cut<T>(ops: Ops<T>, x: T, parts: number): T[] {
+  return parts === 1 ? [x] : ops.split(x, 0, parts);
+}
