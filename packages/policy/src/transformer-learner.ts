@@ -59,15 +59,15 @@ export class TransformerLearner implements Learner {
     model: Model,
     checkpoint: Checkpoint,
     {
-      tokenBudget = defaultTokenBudget(model.config),
       gradientCheckpointing = false,
+      tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
       lora,
     }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
     this.#model = model;
     this.#checkpoint = checkpoint;
-    this.#tokenBudget = tokenBudget ?? defaultTokenBudget(model.config, gradientCheckpointing);
+    this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
     this.#group = new ParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
