@@ -74,6 +74,7 @@ export class WorkerLane implements Lane {
   }
 
   clear(): void {
+    this.#loss = undefined;
     if (this.#worker) this.#post({ method: 'clear', args: [] });
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type TokenRow } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Model } from '../src/model.ts';
+import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
 import type { Runtime } from '../src/runtime.ts';
 import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler.ts';
 import { AllLogits } from './all-logits.ts';
@@ -194,16 +195,18 @@ test('a conversation whose past was rewritten is computed anew from there', asyn
 });
 
 test.each([
-  { title: 'a slot for each', options: {} },
-  { title: 'fewer slots than conversations', options: { maxConversations: 4 } },
+  { title: 'a slot for each', threads: 1, options: {} },
+  { title: 'fewer slots than conversations', threads: 1, options: { maxConversations: 4 } },
+  { title: 'in worker threads', threads: 2, options: {} },
 ])(
   'equal seeds give equal bits whatever order requests arrive in and however long tools take: $title',
-  async ({ options }) => {
+  async ({ threads, options }) => {
     const model = tinyModel(4);
     const names = Array.from({ length: 6 }, (_, index) => `episode-${index}`);
 
     async function play(order: number): Promise<Record<string, Sample[]>> {
-      const sampler = samplerOf(model, options);
+      const sampler = new Sampler(onnxRuntime({ threads }), model, options);
+      onTestFinished(() => sampler.close());
       const rng = createRng(order, 'order');
       const played: Record<string, Sample[]> = {};
       const conversation = async (name: string) => {

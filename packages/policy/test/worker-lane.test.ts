@@ -1,6 +1,7 @@
 /** Lanes in worker threads sample what one in this thread does. */
+import { Worker } from 'node:worker_threads';
 import { createRng } from '@toolenv/core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Model } from '../src/model.ts';
 import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
 import { type SampleRequest, Sampler } from '../src/sampler.ts';
@@ -49,7 +50,7 @@ async function play(sampler: Sampler, model: Model): Promise<{ tokens: number[];
   return played;
 }
 
-test('tokens equal those of one lane in this thread, over turns, forks and new weights', async () => {
+test('tokens equal those of one lane in this thread, over turns, forks and new weights, and again after closing', async () => {
   const model = tinyModel(21);
   const { here, threads } = samplers(model);
   const expected = await play(here, model);
@@ -58,14 +59,8 @@ test('tokens equal those of one lane in this thread, over turns, forks and new w
   for (const [index, { logprobs }] of got.entries()) {
     for (const [i, value] of logprobs.entries()) expect(value).toBeCloseTo(expected[index]!.logprobs[i]!, 4);
   }
-});
-
-test('equal seeds give equal bits again, after the workers were closed too', async () => {
-  const model = tinyModel(23);
-  const { threads } = samplers(model);
-  const first = await play(threads, model);
   await threads.close();
-  expect(await play(threads, model)).toEqual(first);
+  expect(await play(threads, model)).toEqual(got);
 });
 
 test('a run that fails rejects whoever takes part with what went wrong, and the next is as if nothing had been', async () => {
@@ -82,4 +77,16 @@ test('a run that fails rejects whoever takes part with what went wrong, and the 
   model.weights = good;
   const [one, other] = await Promise.all([threads.sample(request([1, 2])), here.sample(request([1, 2]))]);
   expect(one.tokens).toEqual(other.tokens);
+});
+
+test('a worker that is gone is reported by the next request, and another takes its place', async () => {
+  const { here, threads } = samplers(tinyModel(25));
+  const post = vi.spyOn(Worker.prototype, 'postMessage');
+  onTestFinished(() => post.mockRestore());
+  await threads.sample(request([1, 2], { conversation: 'one' }));
+  await post.mock.contexts[0]!.terminate();
+  const lost = threads.sample(request([1, 2, 3], { conversation: 'one' }));
+  await expect(lost).rejects.toMatchObject({ code: 'infrastructure.sampler' });
+  const [found, other] = [await threads.sample(request([1, 2, 3])), await here.sample(request([1, 2, 3]))];
+  expect(found.tokens).toEqual(other.tokens);
 });
