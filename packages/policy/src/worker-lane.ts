@@ -129,8 +129,6 @@ process.on('exit', () => {
 function startThread(workerData: LaneSetup): Worker {
   if (!import.meta.url.endsWith('.ts'))
     return new Worker(new URL('./lane-worker.js', import.meta.url), { workerData });
-  // A worker thread begins with JavaScript, which then can import sources.
-  const source = JSON.stringify(new URL('./lane-worker.ts', import.meta.url));
-  const code = `import('tsx/esm/api').then(({ register }) => { register(); return import(${source}); });`;
-  return new Worker(code, { workerData, eval: true, execArgv: ['--conditions=@toolenv/source'] });
+  const source = new URL('./lane-worker-source.mjs', import.meta.url);
+  return new Worker(source, { workerData, execArgv: ['--conditions=@toolenv/source'] });
 }
