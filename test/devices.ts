@@ -5,9 +5,17 @@
  * Without a GPU, Debian's chromium has a software Vulkan: VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json, with
  * any folder as XDG_RUNTIME_DIR.
  */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, type Rows, type TokenBatch } from '@toolenv/core';
-import { type Device, devices, loadPolicy, onnxRuntime, type TransformerLearner } from '@toolenv/policy';
+import {
+  type Device,
+  devices,
+  type LearnerOptions,
+  loadPolicy,
+  onnxRuntime,
+  type TransformerLearner,
+} from '@toolenv/policy';
 import { readSafetensors } from '../packages/policy/src/safetensors.ts';
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
 import { operationRun } from '../packages/policy/test/runtime-agreement.ts';
@@ -21,6 +29,11 @@ if (!devices.includes(asked)) throw new RangeError(`No device "${asked}": ${devi
 const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
 /** As a share of the largest number that the CPU gives under the same name. */
 const tolerance = 1e-3;
+const variants: Record<string, LearnerOptions & { critic?: boolean }> = {
+  'all weights and a critic': { critic: true },
+  'layers computed again': { gradientCheckpointing: true },
+  LoRA: { lora: { rank: 4 } },
+};
 const tally = { passed: 0, failed: 0 };
 
 const [cpu, device] = [onnxRuntime({ device: 'cpu' }), onnxRuntime({ device: asked })];
@@ -29,15 +42,20 @@ for (const one of opsCases) {
   for (const [name, { data }] of Object.entries(ours))
     check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
 }
-const [ours, theirs] = [await compute('cpu'), await compute(asked)];
-for (const [name, numbers] of Object.entries(ours)) check(name, numbers, theirs[name]!);
+for (const [variant, options] of Object.entries(variants)) {
+  const [ours, theirs] = [await compute('cpu', options), await compute(asked, options)];
+  for (const [name, numbers] of Object.entries(ours)) check(`${variant}: ${name}`, numbers, theirs[name]!);
+}
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
 /** What a run of the tiny policy gives, from sampling to training. */
-async function compute(device: Device): Promise<Numbers> {
+async function compute(
+  device: Device,
+  { critic, ...learnerOptions }: (typeof variants)[string],
+): Promise<Numbers> {
   const started = performance.now();
-  const { policy, learner, model } = await loadPolicy(checkpoint, { device });
+  const { policy, learner, model } = await loadPolicy(checkpoint, { device, learner: learnerOptions });
   const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
   const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
   const numbers: Numbers = { 'greedy tokens': tokens!.action };
@@ -49,11 +67,11 @@ async function compute(device: Device): Promise<Numbers> {
   }));
   const batch: TokenBatch = { rows, temperature: 0.8 };
   const slopes = (): Rows => rows.map(({ mask }) => Float32Array.from(mask, () => rng.float() - 0.5));
-  const cotangents = { dLogprobs: slopes(), dEntropy: slopes(), dValues: slopes() };
+  const cotangents = { dLogprobs: slopes(), dEntropy: slopes(), ...(critic && { dValues: slopes() }) };
   // Far from 0, so that the step is smooth in the gradient, and not its sign.
   const adamw = { learningRate: 0.1, epsilon: 1, maxGradNorm: 10 };
-  await learner.addCritic({ critic: 'shared' });
-  // The first step makes values that are not all 0.
+  if (critic) await learner.addCritic({ critic: 'shared' });
+  // The first step makes values, and LoRA's second factor, that are not all 0.
   for (const step of [1, 2]) {
     const before = model.weights;
     for (const [name, found] of Object.entries(await learner.forward(batch)))
@@ -79,7 +97,7 @@ async function takeGradients(learner: TransformerLearner): Promise<Numbers> {
   return inTemporaryFolder(async (folder) => {
     await learner.save(folder);
     const gradients: Numbers = {};
-    for (const file of ['optimizer.safetensors', 'critic.safetensors']) {
+    for (const file of (await readdir(folder)).filter((name) => /^(optimizer|critic)\./.test(name))) {
       for (const [name, { data }] of Object.entries((await readSafetensors(join(folder, file))).tensors))
         if (name.startsWith('mean ')) gradients[name.slice('mean '.length)] = data;
     }
