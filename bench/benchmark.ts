@@ -1,4 +1,5 @@
 /** What a benchmark is: one piece of work that this library does, and a Python script that does the same with PyTorch. */
+import type { Runtime } from '@toolenv/policy';
 
 export interface Benchmark {
   /** Sizes, given to both sides. */
@@ -6,7 +7,7 @@ export interface Benchmark {
   /** Python file beside this one. */
   peerScript: string;
   /** Prepares the work, with warm-up. */
-  prepare(threads: number): Promise<Work>;
+  prepare(runtime: Runtime): Promise<Work>;
 }
 
 export interface Work {

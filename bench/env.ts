@@ -147,7 +147,11 @@ async function startPeers(): Promise<Map<string, Peer>> {
   const started = new Map<string, Peer>();
   for (const [name, { module, peerScript, steps }] of Object.entries(peers)) {
     const python = findPython([module]);
-    if (python) started.set(name, await startPeer(python, { peerScript, shape: { steps, turns } }, 1));
+    if (python)
+      started.set(
+        name,
+        await startPeer(python, { peerScript, shape: { steps, turns } }, { threads: 1, device: 'cpu' }),
+      );
     else console.error(`${pythonCommand()} has no ${module}: ${name} is not measured.`);
   }
   return started;

@@ -7,7 +7,7 @@ import time
 
 
 def read_request():
-    """The first line: {"threads", "shape"}."""
+    """The first line: {"threads", "device", "shape"}."""
     return json.loads(sys.stdin.readline())
 
 

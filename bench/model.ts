@@ -46,6 +46,15 @@ export const sizes: Record<string, ModelConfig> = {
     num_attention_heads: 12,
     num_key_value_heads: 4,
   },
+  // The shape of Qwen2.5-0.5B.
+  '500m': {
+    ...common,
+    vocab_size: 151_936,
+    hidden_size: 896,
+    intermediate_size: 4864,
+    num_hidden_layers: 24,
+    num_attention_heads: 14,
+  },
 };
 
 /** A configuration as the peers read it. */

@@ -9,9 +9,13 @@ transformers.logging.set_verbosity_error()
 
 
 def read_shape():
-    """The sizes, from the first line; sets the number of threads."""
+    """The sizes, from the first line; sets the number of threads and the device."""
     request = exchange.read_request()
     torch.set_num_threads(request["threads"])
+    if request["device"] == "gpu":
+        if not torch.cuda.is_available():
+            raise SystemExit("This PyTorch computes on no GPU.")
+        torch.set_default_device("cuda")
     return request["shape"]
 
 
@@ -33,4 +37,9 @@ def random_model(shape):
 
 
 def serve(run_round):
-    exchange.serve(run_round, {"torch": torch.__version__, "transformers": transformers.__version__})
+    def finished_round():
+        run_round()
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+    exchange.serve(finished_round, {"torch": torch.__version__, "transformers": transformers.__version__})

@@ -17,7 +17,7 @@ export interface Peer {
 export async function startPeer(
   python: string,
   { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
-  threads: number,
+  { threads, device }: { threads: number; device: 'cpu' | 'gpu' },
 ): Promise<Peer> {
   const child = spawn(python, [join(import.meta.dirname, peerScript)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -30,7 +30,7 @@ export async function startPeer(
     return JSON.parse(value);
   };
   return {
-    versions: await ask({ threads, shape }),
+    versions: await ask({ threads, device, shape }),
     round: () => ask({}),
     close: () => end(child),
   };

@@ -1,5 +1,5 @@
 /** Rollout: sampling at temperature 1 for many sequences at once, no end token. */
-import { type ModelConfig, onnxRuntime, Sampler } from '@toolenv/policy';
+import { type ModelConfig, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens } from './model.ts';
 import { turnLatency } from './turn-latency.ts';
@@ -9,9 +9,8 @@ export function rollout(config: ModelConfig): Benchmark {
   return {
     shape,
     peerScript: 'rollout.py',
-    async prepare(threads) {
+    async prepare(runtime) {
       const model = randomModel(config);
-      const runtime = onnxRuntime({ threads });
       const sampler = new Sampler(runtime, model);
       let rounds = 0;
       const sample = async () => {

@@ -1,0 +1,84 @@
+/** Measures what runs a model, here and in the peer: training and rollout. */
+import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
+import type { Benchmark } from './benchmark.ts';
+import { busyShare } from './machine.ts';
+import { median } from './median.ts';
+import { sizes } from './model.ts';
+import { startPeer } from './peer.ts';
+import { findPython } from './python.ts';
+import { rollout } from './rollout.ts';
+import { train } from './train.ts';
+
+const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, rollout };
+
+/**
+ * Tokens per second of both sides, medians of `rounds` by turns.
+ * @param device Where ours runs; the peer runs on a GPU unless that is the CPU.
+ */
+export async function measureModel(
+  name: string,
+  size: string,
+  { rounds, device = 'cpu' }: { rounds: number; device?: Device },
+): Promise<Record<string, unknown>> {
+  const benchmark = benchmarks[name]!(sizes[size]!);
+  const threads = availableParallelism();
+  const python = findPython(['torch', 'transformers']);
+  if (!python)
+    console.error('No Python with torch and transformers: only this library is measured (see --help).');
+  const peer =
+    python === undefined
+      ? undefined
+      : await startPeer(python, benchmark, { threads, device: device === 'cpu' ? 'cpu' : 'gpu' });
+  const work = await benchmark.prepare(onnxRuntime({ threads, device }));
+  const busyBefore = await busyShare();
+  let peerPeak: number | null = null;
+  const rates = { ours: [] as number[], peer: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now();
+    await work.round();
+    rates.ours.push(work.tokens / ((performance.now() - start) / 1000));
+    if (!peer) continue;
+    // Threads of a pool spin for a moment after their work.
+    await delay(200);
+    const before = process.cpuUsage();
+    const { seconds, peakMemory } = await peer.round();
+    peerPeak = peakMemory;
+    const { user, system } = process.cpuUsage(before);
+    rates.peer.push(work.tokens / seconds);
+    if ((user + system) / 1e6 > 0.05 * seconds)
+      console.error('This process was not idle while the peer ran: do not trust the ratio.');
+    await delay(200);
+  }
+  await peer?.close();
+  const ownPeak = 1024 * process.resourceUsage().maxRSS;
+  const details = await work.details?.();
+  await work.close();
+  const busy = Math.max(busyBefore, await busyShare());
+  if (busy > 0.1) {
+    const share = `${Math.round(100 * busy)} % of the machine was busy with other work`;
+    console.error(
+      `${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`,
+    );
+  }
+  const ours = median(rates.ours);
+  const theirs = peer ? median(rates.peer) : null;
+  return {
+    name,
+    size,
+    device,
+    ours: Math.round(ours),
+    peer: theirs === null ? null : Math.round(theirs),
+    ratio: theirs === null ? null : Number((ours / theirs).toFixed(3)),
+    unit: 'tokens/s',
+    shape: benchmark.shape,
+    ...details,
+    // Of each whole process, in bytes; ours is this one, which also runs the benchmark.
+    peakMemory: { ours: ownPeak, peer: peerPeak },
+    threads,
+    otherWork: Number(busy.toFixed(2)),
+    rounds: { ours: rates.ours.map(Math.round), peer: rates.peer.map(Math.round) },
+    versions: { node: process.version, ...peer?.versions },
+  };
+}
