@@ -8,7 +8,7 @@ import type { FromLane, LaneSetup, ToLane } from './worker-lane.ts';
 
 const { config, busy } = workerData as LaneSetup;
 const model = createModel(config, {});
-const lane = new LocalLane(onnxRuntime({ threads: 1 }), model, { builtIn: true });
+const lane = new LocalLane(onnxRuntime({ threads: 1 }), model, { buildsIn: true });
 /** Of a call that is not answered itself. */
 let failure: unknown;
 let last: Promise<void> = Promise.resolve();

@@ -34,25 +34,26 @@ export interface Lane {
   close(): Promise<void>;
 }
 
+/** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
+const stepsBeforeBuilding = 64;
+
 /** Computes in this thread. */
 export class LocalLane implements Lane {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
-  readonly #builtIn: boolean;
-  /** For one new token of each slot, perhaps with weights built in, and for any number of them. */
-  #step: { weights: Tensors; program: Promise<Executable> } | undefined;
-  #prefill: Promise<Executable> | undefined;
+  readonly #buildsIn: boolean;
+  /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
+  #programs: { many?: Promise<Executable>; one?: Promise<Executable>; built?: Promise<Executable> } = {};
+  /** Steps of one token since these weights came. */
+  #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
-  /**
-   * @param options.builtIn Whether to compile anew when the weights change, with the weights as constants: steps are faster by a
-   * sixth, since matrices are laid out for products once.
-   */
-  constructor(runtime: Runtime, model: Model, { builtIn = false }: { builtIn?: boolean } = {}) {
+  /** @param options.buildsIn Whether to build weights that stay into a program: faster, for a copy of them. */
+  constructor(runtime: Runtime, model: Model, { buildsIn = false }: { buildsIn?: boolean } = {}) {
     this.#runtime = runtime;
     this.#model = model;
-    this.#builtIn = builtIn;
+    this.#buildsIn = buildsIn;
     this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
   }
 
@@ -71,7 +72,7 @@ export class LocalLane implements Lane {
   async advance(work: Work): Promise<Drawn> {
     const { slots, counts } = work;
     const time = Math.max(...counts);
-    const program = await (time === 1 ? this.#stepProgram() : this.#prefillProgram());
+    const program = await this.#program(time);
     // All active slots take part where each has one token: brought to the front, the cache is read in place.
     if (time === 1) this.#cache.bringToFront(slots);
     const outputs = await program.run({
@@ -120,27 +121,31 @@ export class LocalLane implements Lane {
     return drawn;
   }
 
-  /** For one token of each slot: the program of almost all runs. */
-  async #stepProgram(): Promise<Executable> {
+  async #program(time: number): Promise<Executable> {
     const { weights, constants, config } = this.#model;
-    if (this.#builtIn && this.#step?.weights !== weights) await this.#closeStep();
-    if (!this.#step) {
-      const builtIn = this.#builtIn ? { ...weights, ...constants } : undefined;
-      const program = this.#runtime.compile((ops) => samplingProgram(ops, config, 1), undefined, builtIn);
-      this.#step = { weights, program };
+    const compile = (length: 1 | 'S', builtIn?: Tensors) =>
+      this.#runtime.compile((ops) => samplingProgram(ops, config, length), undefined, builtIn);
+    if (time > 1) {
+      this.#programs.many ??= compile('S');
+      return this.#programs.many;
     }
-    return this.#step.program;
+    if (this.#steps?.weights !== weights) {
+      this.#steps = { weights, count: 0 };
+      await this.#close('built');
+    }
+    this.#steps.count += 1;
+    if (this.#buildsIn && this.#steps.count > stepsBeforeBuilding) {
+      this.#programs.built ??= compile(1, { ...weights, ...constants });
+      return this.#programs.built;
+    }
+    this.#programs.one ??= compile(1);
+    return this.#programs.one;
   }
 
-  #prefillProgram(): Promise<Executable> {
-    this.#prefill ??= this.#runtime.compile((ops) => samplingProgram(ops, this.#model.config, 'S'));
-    return this.#prefill;
-  }
-
-  async #closeStep(): Promise<void> {
-    const step = this.#step;
-    this.#step = undefined;
-    await (await step?.program)?.close();
+  async #close(name: 'many' | 'one' | 'built'): Promise<void> {
+    const program = this.#programs[name];
+    delete this.#programs[name];
+    await (await program)?.close();
   }
 
   clear(): void {
@@ -149,9 +154,8 @@ export class LocalLane implements Lane {
   }
 
   async close(): Promise<void> {
-    await this.#closeStep();
-    await (await this.#prefill)?.close();
-    this.#prefill = undefined;
+    for (const name of ['many', 'one', 'built'] as const) await this.#close(name);
+    this.#steps = undefined;
     this.clear();
   }
 }

@@ -16,6 +16,6 @@ const mostBytes = 128 * 2 ** 20;
 export function openLanes(runtime: Runtime, model: Model): Lane[] {
   const bytes = Object.values(model.weights).reduce((sum, { data }) => sum + data.byteLength, 0);
   if (runtime.threads === undefined || bytes > mostBytes) return [new LocalLane(runtime, model)];
-  if (runtime.threads === 1) return [new LocalLane(runtime, model, { builtIn: true })];
+  if (runtime.threads === 1) return [new LocalLane(runtime, model, { buildsIn: true })];
   return Array.from({ length: Math.min(runtime.threads, mostLanes) }, () => new WorkerLane(model));
 }

@@ -156,6 +156,21 @@ test('greedy decoding with a cache equals computing everything anew for every to
   }
 });
 
+test('greedy decoding stays the same when weights that stay are built in, and when others come', async () => {
+  const model = tinyModel();
+  const all = new AllLogits(runtime, model);
+  const sampler = samplerOf(model);
+  for (const seed of [14, 15]) {
+    model.weights = tinyModel(seed).weights;
+    const { tokens } = await sampler.sample(request([1, 2], { temperature: 0, maxTokens: 90 }));
+    const logits = await all.of([1, 2, ...tokens]);
+    for (const [i, token] of tokens.entries()) {
+      const values = logits[1 + i]!;
+      expect(token).toBe(values.indexOf(Math.max(...values)));
+    }
+  }
+});
+
 test('weights that change while a sequence is sampled are those of every token after', async () => {
   const model = tinyModel(11);
   const [before, after] = [model.weights, tinyModel(12).weights];
