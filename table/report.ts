@@ -2,6 +2,7 @@
 
 import { type Dataset, datasets, type Score } from './datasets.ts';
 import { agents, baselines } from './entries.ts';
+import { findings } from './findings.ts';
 import type { Result } from './results.ts';
 
 /** Mean and unbiased standard deviation over seeds. */
@@ -78,6 +79,18 @@ ${table}
 The prompts of the baselines are the best of three on validation questions:
 
 ${prompts.join('\n')}
+
+## What it shows
+
+Beyond the spread means that the intervals of one standard deviation around the means do not meet.
+
+${findings(rows)}
+
+The action mask keeps tokens that the environment wrote out of the loss; the advantage mask keeps them out of returns and advantages.
+Either one nearly does the work of the other. Without the advantage mask, the tokens of the environment are given advantages, but the
+loss does not look at them: for GRPO, whose advantage is the same along an episode, not a bit of any update changes. Without the action
+mask, the loss looks at those tokens, but their advantage is 0: what changes is that they count in the loss's averages, and that the
+KL penalty is taken there too, where there is one. Only without both does the policy learn to say what the search engine says.
 `;
 }
 

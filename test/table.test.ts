@@ -2,6 +2,7 @@
 import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { naiveRag } from '../table/baselines.ts';
+import { findings } from '../table/findings.ts';
 import { barChart, markdown, summarise } from '../table/report.ts';
 import type { Result } from '../table/results.ts';
 
@@ -38,6 +39,26 @@ test('means and deviations over seeds, rows in the order of the table', () => {
     '| GRPO | 0.600 ± 0.141 | 1.000 ± 0.000 |',
   );
   expect(barChart(rows).match(/<rect/g)).toHaveLength(2);
+});
+
+test('the findings compare beyond the spread', () => {
+  const rows = summarise([
+    result('Base Tool Call', 1, [0.1, 0.1, 0.1]),
+    result('Naive RAG', 1, [0.05, 0.1, 0.3]),
+    result('Naive RAG', 2, [0.15, 0.1, 0.3]),
+    result('PPO', 1, [0.4, 0.4, 0.4]),
+    result('GRPO', 1, [0.5, 0.4, 0.3]),
+    result('GRPO', 2, [0.7, 0.4, 0.3]),
+    result('PPO without action mask', 1, [0.4, 0.3, 0.4]),
+    result('GRPO without both masks', 1, [0.5, 0.4, 0.3]),
+  ]);
+  expect(findings(rows).split('\n')).toEqual([
+    // GRPO on compose is where Naive RAG is.
+    '- Of 12 comparisons of an agent with a baseline on a dataset, the agent is ahead beyond the spread in 11.',
+    '- The best average EM, 0.433 of GRPO, is 2.6 times that of Naive RAG (0.167).',
+    '- PPO without action mask: average EM 0.367 ± 0.000 where PPO has 0.400 ± 0.000: worse beyond the spread.',
+    '- GRPO without both masks: average EM 0.400 ± 0.000 where GRPO has 0.433 ± 0.047: not worse beyond the spread.',
+  ]);
 });
 
 test.each(['result of a search', 'before the question', 'after the question'] as const)(
