@@ -2,28 +2,44 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
-import { loadPolicy, type ModelConfig, readCheckpoint, writeCheckpoint } from '@toolenv/policy';
+import {
+  type LoraOptions,
+  loadPolicy,
+  type ModelConfig,
+  readCheckpoint,
+  writeCheckpoint,
+} from '@toolenv/policy';
 import { initialWeights } from '../tiny-policy/initial-weights.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
 const shipped = join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint');
 
-/** Folders by title; new ones lie in `scratch`. */
-export async function checkpointsToCheck(scratch: string): Promise<Map<string, string>> {
+export interface Opened {
+  /** What we open. */
+  folder: string;
+  /** What transformers opens, if it is not the same: a base model with the adapter in `folder` as peft puts it on. */
+  base?: string;
+}
+
+/** By title; new folders lie in `scratch`. */
+export async function checkpointsToCheck(scratch: string): Promise<Map<string, Opened>> {
   const start = existsSync(join(shipped, 'model.safetensors'))
     ? shipped
     : await writeRandom(join(scratch, 'random'));
   const trained = await train(start, join(scratch, 'trained'));
-  return new Map([
-    [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', start],
-    ['after two updates', trained],
-    ['stored as bfloat16', await store(trained, 'bfloat16', join(scratch, 'bfloat16'))],
-    ['stored as float16', await store(trained, 'float16', join(scratch, 'float16'))],
+  const adapted = await train(start, join(scratch, 'adapted'), { rank: 4, alpha: 6 });
+  return new Map<string, Opened>([
+    [start === shipped ? 'tiny-policy/checkpoint' : 'random weights', { folder: start }],
+    ['after two updates', { folder: trained }],
+    ['an adapter, merged', { folder: adapted }],
+    ['an adapter on its base', { folder: adapted, base: start }],
+    ['stored as bfloat16', { folder: await store(trained, 'bfloat16', join(scratch, 'bfloat16')) }],
+    ['stored as float16', { folder: await store(trained, 'float16', join(scratch, 'float16')) }],
   ]);
 }
 
-async function train(start: string, folder: string): Promise<string> {
-  const { policy, learner, model } = await loadPolicy(start);
+async function train(start: string, folder: string, lora?: LoraOptions): Promise<string> {
+  const { policy, learner, model } = await loadPolicy(start, { learner: { lora } });
   const rng = createRng(1, 'updates');
   const rows = Array.from({ length: 4 }, () => ({
     tokens: Int32Array.from({ length: 24 }, () => rng.int(model.config.vocab_size)),

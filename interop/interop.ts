@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createRng } from '@toolenv/core';
 import { Chat, createModel, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import { AllLogits } from '../packages/policy/test/all-logits.ts';
-import { checkpointsToCheck } from './checkpoints.ts';
+import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { pythonWithTransformers } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
@@ -32,7 +32,7 @@ else await checkCheckpoints();
 async function checkCheckpoints(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
   try {
-    for (const [title, folder] of await checkpointsToCheck(scratch)) await checkFolder(title, folder);
+    for (const [title, opened] of await checkpointsToCheck(scratch)) await checkOpened(title, opened);
   } finally {
     await rm(scratch, { recursive: true });
   }
@@ -41,13 +41,19 @@ async function checkCheckpoints(): Promise<void> {
   process.exitCode = tally.failed === 0 ? 0 : 1;
 }
 
-async function checkFolder(title: string, folder: string): Promise<void> {
+async function checkOpened(title: string, { folder, base }: Opened): Promise<void> {
   const checkpoint = await readCheckpoint(folder);
   const rng = createRng(1, 'sequences');
   const sequences = [1, 7, 40, 120].map((length) =>
     Array.from({ length }, () => rng.int(checkpoint.config.vocab_size)),
   );
-  const theirs = askTransformers({ folder, sequences, texts, conversations: conversations.map(toOpenAi) });
+  const theirs = askTransformers({
+    folder,
+    base,
+    sequences,
+    texts,
+    conversations: conversations.map(toOpenAi),
+  });
 
   const logits = new AllLogits(onnxRuntime(), createModel(checkpoint.config, checkpoint.weights));
   for (const [index, tokens] of sequences.entries()) {

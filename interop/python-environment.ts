@@ -11,7 +11,7 @@ const requirements = join(import.meta.dirname, 'requirements.txt');
 export function pythonWithTransformers(): string {
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
   // Only a finished environment has them all: one whose making was interrupted is gone on with.
-  if (existsSync(python) && run(python, ['-c', 'import transformers, trl'], 'ignore')) return python;
+  if (existsSync(python) && run(python, ['-c', 'import transformers, trl, peft'], 'ignore')) return python;
   console.error(`Making ${folder} …`);
   if (
     !run('python3', ['-m', 'venv', folder], 'inherit') ||

@@ -1,6 +1,7 @@
 """What transformers makes of a checkpoint folder: reads one JSON request from stdin, writes one JSON answer.
 
-Request: {folder, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}.
+Request: {folder, base?, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}. With a base, the model is that
+with the adapter in folder/adapter, which peft puts on it.
 Answer: {logits: [base64 of float32 [T, vocabulary]], ids: [[id]], rendered: [str], rendered_ids: [[id]], auto_tokenizer:
 {name: str, rendered_ids: [[id]]}}.
 
@@ -14,12 +15,16 @@ import sys
 
 import torch
 import transformers
+from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 request = json.load(sys.stdin)
-model = AutoModelForCausalLM.from_pretrained(request["folder"], dtype=torch.float32).eval()
+base = request.get("base")
+model = AutoModelForCausalLM.from_pretrained(base or request["folder"], dtype=torch.float32).eval()
+if base:
+    model = PeftModel.from_pretrained(model, f"{request['folder']}/adapter").eval()
 tokenizer = PreTrainedTokenizerFast.from_pretrained(request["folder"])
 auto_tokenizer = AutoTokenizer.from_pretrained(request["folder"])
 
