@@ -26,8 +26,9 @@ describe.each(folders)('packages/%s', (folder) => {
   const manifest = JSON.parse(read(folder, 'package.json')) as {
     name: string;
     dependencies?: Record<string, string>;
+    peerDependencies?: Record<string, string>;
   };
-  const declared = Object.keys(manifest.dependencies ?? {});
+  const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
   test('depends on no package of ours but core', () => {
     const ours = declared.filter((name) => name.startsWith('@toolenv/') || name === 'toolenv');
