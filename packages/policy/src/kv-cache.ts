@@ -52,10 +52,19 @@ export class KvCache {
     this.#lengths[to] = length;
   }
 
-  /** Moves slots to the first rows, in this order, where {@link view} reads them in place. */
+  /** The row of a slot in the buffers. */
+  row(slot: number): number {
+    return this.#rows[slot]!;
+  }
+
+  /** Moves slots to the first rows, where {@link view} reads them in place if they are given in the order of their rows. */
   bringToFront(slots: readonly number[]): void {
     this.#reserve(Math.max(...slots) + 1, this.#capacity);
-    for (const [row, slot] of slots.entries()) if (this.#rows[slot] !== row) this.#exchange(slot, row);
+    const chosen = new Set(slots);
+    const behind = slots.filter((slot) => this.#rows[slot]! >= slots.length);
+    // As few as possible move: a slot that ends leaves its row to one from behind.
+    for (const [slot, row] of this.#rows.entries())
+      if (row < slots.length && !chosen.has(slot)) this.#exchange(behind.pop()!, slot);
   }
 
   /**
@@ -122,8 +131,7 @@ export class KvCache {
     return ((this.#rows[slot]! * this.#heads + head) * this.#capacity + position) * this.#size;
   }
 
-  #exchange(slot: number, row: number): void {
-    const other = this.#rows.indexOf(row);
+  #exchange(slot: number, other: number): void {
     const stride = this.#heads * this.#capacity * this.#size;
     const [a, b] = [this.#position(slot, 0, 0), this.#position(other, 0, 0)];
     for (const buffer of this.#buffers) {
@@ -131,8 +139,7 @@ export class KvCache {
       buffer.copyWithin(a, b, b + stride);
       buffer.set(kept, b);
     }
-    this.#rows[other] = this.#rows[slot]!;
-    this.#rows[slot] = row;
+    [this.#rows[slot], this.#rows[other]] = [this.#rows[other]!, this.#rows[slot]!];
   }
 
   #gather(buffer: Float32Array, slots: readonly number[], past: number): Float32Array {

@@ -34,6 +34,13 @@ export interface Lane {
   close(): Promise<void>;
 }
 
+/** A slot's part of a run: its index in the work, and its new tokens. */
+interface Row {
+  slot: number;
+  index: number;
+  tokens: Int32Array;
+}
+
 /** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
 const stepsBeforeBuilding = 64;
 
@@ -69,54 +76,60 @@ export class LocalLane implements Lane {
     this.#cache.fork(from, to, length);
   }
 
-  async advance(work: Work): Promise<Drawn> {
-    const { slots, counts } = work;
+  async advance({ slots, counts, tokens }: Work): Promise<Drawn> {
     const time = Math.max(...counts);
     const program = await this.#program(time);
-    // All active slots take part where each has one token: brought to the front, the cache is read in place.
-    if (time === 1) this.#cache.bringToFront(slots);
+    let read = 0;
+    const rows = slots.map((slot, index): Row => {
+      read += counts[index]!;
+      return { slot, index, tokens: tokens.subarray(read - counts[index]!, read) };
+    });
+    if (time === 1) {
+      // All active slots take part where each has one token: from the front, the cache is read in place.
+      this.#cache.bringToFront(slots);
+      rows.sort((a, b) => this.#cache.row(a.slot) - this.#cache.row(b.slot));
+    }
+    const order = rows.map(({ slot }) => slot);
     const outputs = await program.run({
       ...this.#model.weights,
       ...this.#model.constants,
-      ...this.#cache.view(slots),
-      ...this.#inputs(work, time),
+      ...this.#cache.view(order),
+      ...this.#inputs(rows, time),
     });
-    this.#cache.append(slots, counts, outputs);
-    return this.#draw(slots, outputs.probabilities!.data as Float32Array);
+    const added = rows.map((row) => row.tokens.length);
+    this.#cache.append(order, added, outputs);
+    return this.#draw(rows, outputs.probabilities!.data as Float32Array);
   }
 
-  #inputs({ slots, counts, tokens }: Work, time: number): Tensors {
-    const padded = new Int32Array(slots.length * time);
-    const positions = new Int32Array(slots.length * time);
-    let read = 0;
-    for (const [row, slot] of slots.entries()) {
-      const past = this.#cache.length(slot);
-      for (let s = 0; s < counts[row]!; s++) {
-        padded[row * time + s] = tokens[read++]!;
-        positions[row * time + s] = past + s;
-      }
+  #inputs(rows: readonly Row[], time: number): Tensors {
+    const tokens = new Int32Array(rows.length * time);
+    const positions = new Int32Array(rows.length * time);
+    for (const [b, row] of rows.entries()) {
+      tokens.set(row.tokens, b * time);
+      const past = this.#cache.length(row.slot);
+      for (let s = 0; s < row.tokens.length; s++) positions[b * time + s] = past + s;
     }
-    const temperatures = slots.map((slot) => this.#drawings.get(slot)!.drawing.temperature || 1);
+    const temperatures = rows.map(({ slot }) => this.#drawings.get(slot)!.drawing.temperature || 1);
     const inverse = Float32Array.from(temperatures, (temperature) => 1 / temperature);
-    const last = Int32Array.from(counts, (count, row) => row * time + count - 1);
+    const last = Int32Array.from(rows, (row, b) => b * time + row.tokens.length - 1);
     return {
-      tokens: tensor(padded, [slots.length, time]),
-      positions: tensor(positions, [slots.length, time]),
+      tokens: tensor(tokens, [rows.length, time]),
+      positions: tensor(positions, [rows.length, time]),
       mask: tensor(causalMask(time), [time, time]),
-      inverseTemperature: tensor(inverse, [slots.length, 1]),
-      last: tensor(last, [slots.length]),
+      inverseTemperature: tensor(inverse, [rows.length, 1]),
+      last: tensor(last, [rows.length]),
     };
   }
 
-  #draw(slots: readonly number[], probabilities: Float32Array): Drawn {
+  #draw(rows: readonly Row[], probabilities: Float32Array): Drawn {
     const vocabulary = this.#model.config.vocab_size;
-    const drawn = { tokens: new Int32Array(slots.length), logprobs: new Float32Array(slots.length) };
-    for (const [row, slot] of slots.entries()) {
+    const drawn = { tokens: new Int32Array(rows.length), logprobs: new Float32Array(rows.length) };
+    for (const [b, { slot, index }] of rows.entries()) {
       const { drawing, rng } = this.#drawings.get(slot)!;
-      const ofRow = probabilities.subarray(row * vocabulary, (row + 1) * vocabulary);
+      const ofRow = probabilities.subarray(b * vocabulary, (b + 1) * vocabulary);
       const { token, logprob } = drawToken(ofRow, drawing, rng);
-      drawn.tokens[row] = token;
-      drawn.logprobs[row] = logprob;
+      drawn.tokens[index] = token;
+      drawn.logprobs[index] = logprob;
     }
     return drawn;
   }

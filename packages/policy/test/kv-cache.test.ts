@@ -98,8 +98,12 @@ test('holds what was appended through growing, shrinking, truncating, forking an
           const shared = model[one.from]!.slice(0, one.length);
           cache.fork(one.from, one.to, shared.length);
           model[one.to] = shared;
-        } else if (one.kind === 'front') cache.bringToFront(one.slots);
-        else expectSame(cache, model, one.slots);
+        } else if (one.kind === 'front') {
+          cache.bringToFront(one.slots);
+          const order = one.slots.toSorted((a, b) => cache.row(a) - cache.row(b));
+          expect(order.map((slot) => cache.row(slot))).toEqual([...order.keys()]);
+          expectSame(cache, model, order);
+        } else expectSame(cache, model, one.slots);
       }
       expectSame(cache, model, [...Array(slotCount).keys()]);
     }),
