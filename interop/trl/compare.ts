@@ -2,6 +2,7 @@
  * `npm run interop -- trl`: how long GRPO takes to an exact match of 0.8 on bridge-v1, here and with TRL's GRPOTrainer: the same
  * policy, environment, questions and setting, one after the other on this machine. Prints one JSON line.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,23 +21,11 @@ import { trainTheirs } from './theirs.ts';
  *   `--rows-at-a-time` of TRL's passes.
  */
 export async function compareWithTrl(python: string, argv: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      seed: { type: 'string', default: '1' },
-      'max-steps': { type: 'string', default: '400' },
-      minutes: { type: 'string', default: '40' },
-      'learning-rate': { type: 'string', default: String(demoSetting.learningRate) },
-      'rows-at-a-time': { type: 'string', default: '128' },
-    },
-  });
-  const [seed, maxSteps, minutes, rowsAtATime] = [
-    values.seed,
-    values['max-steps'],
-    values.minutes,
-    values['rows-at-a-time'],
-  ].map(Number) as [number, number, number, number];
-  const setting = { ...demoSetting, learningRate: Number(values['learning-rate']) };
+  const { seed, maxSteps, minutes, learningRate, rowsAtATime } = readOptions(argv);
+  // Before the minutes that our side takes.
+  const found = spawnSync(python, ['-c', 'import trl, datasets'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (found.status !== 0) throw new Error(`${python} has no TRL: install interop/requirements.txt there.`);
+  const setting = { ...demoSetting, learningRate };
   const threads = availableParallelism();
   const env = await openEnv(environment, { seed, options: envOptions });
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
@@ -63,13 +52,13 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
   try {
     const before = await examine(env, checkpoint);
     const ours = await measure('toolenv', (side) => trainOurs(env, side));
-    const trl = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
+    const theirs = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
     console.log(
       JSON.stringify({
         name: 'trl',
         ours,
-        trl,
-        ratio: ratio(ours, trl),
+        trl: theirs,
+        ratio: ratio(ours, theirs),
         before,
         goal,
         setting: { environment, envOptions, ...setting, seed, rowsAtATime },
@@ -82,6 +71,43 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     await env.close();
     await rm(scratch, { recursive: true });
   }
+}
+
+interface Options {
+  seed: number;
+  maxSteps: number;
+  minutes: number;
+  learningRate: number;
+  rowsAtATime: number;
+}
+
+function readOptions(args: string[]): Options {
+  const defaults = {
+    seed: 1,
+    'max-steps': 400,
+    minutes: 40,
+    'learning-rate': demoSetting.learningRate,
+    'rows-at-a-time': demoSetting.questionsPerStep * demoSetting.groupSize,
+  };
+  const options = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [
+      name,
+      { type: 'string', default: String(value) } as const,
+    ]),
+  );
+  const { values } = parseArgs({ args, options });
+  const number = (name: keyof typeof defaults) => {
+    const value = Number(values[name]);
+    if (value > 0) return value;
+    throw new Error(`--${name} is "${values[name]}": give a number above 0.`);
+  };
+  return {
+    seed: number('seed'),
+    maxSteps: number('max-steps'),
+    minutes: number('minutes'),
+    learningRate: number('learning-rate'),
+    rowsAtATime: number('rows-at-a-time'),
+  };
 }
 
 interface Summary {
