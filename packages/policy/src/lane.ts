@@ -52,7 +52,7 @@ export class LocalLane implements Lane {
   readonly #buildsIn: boolean;
   /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
   #programs: { many?: Promise<Executable>; one?: Promise<Executable>; built?: Promise<Executable> } = {};
-  /** Steps of one token since these weights came. */
+  /** Steps of one token since these weights came or all was cleared. */
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
@@ -164,6 +164,8 @@ export class LocalLane implements Lane {
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
+    // The two programs differ in the last bits: what is sampled from here on must not depend on what was before.
+    if (this.#steps) this.#steps.count = 0;
   }
 
   async close(): Promise<void> {
