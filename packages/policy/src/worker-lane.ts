@@ -1,18 +1,19 @@
 /** A lane that computes in a worker thread of its own. */
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 import type { Drawing } from './draw-token.ts';
 import type { Drawn, Lane, Work } from './lane.ts';
 import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Tensors } from './runtime.ts';
+import { RunCount, startThread } from './worker-thread.ts';
 
 /** What the worker is started with. */
 export interface LaneSetup {
   config: ModelConfig;
-  /** One number: 1 from the call of `advance` to its answer. */
-  busy: Int32Array;
+  /** Of a {@link RunCount}: calls of `advance` that are not answered. */
+  runs: Int32Array;
 }
 
 type Method = keyof Lane;
@@ -25,7 +26,7 @@ export type FromLane = { drawn: Drawn } | { code: ToolEnvError['code']; message:
 
 export class WorkerLane implements Lane {
   readonly #model: Model;
-  readonly #busy: Int32Array = new Int32Array(new SharedArrayBuffer(4));
+  #runs: RunCount = new RunCount();
   #worker: Worker | undefined;
   /** Those that the worker has. */
   #weights: Tensors | undefined;
@@ -57,7 +58,8 @@ export class WorkerLane implements Lane {
       this.#weights = this.#model.weights;
       this.#post({ weights: this.#weights });
     }
-    Atomics.store(this.#busy, 0, 1);
+    this.#worker ??= this.#start();
+    this.#runs.begin();
     const worker = this.#post({ method: 'advance', args: [work] });
     // Only who waits for an answer keeps the process alive.
     worker.ref();
@@ -94,7 +96,9 @@ export class WorkerLane implements Lane {
   }
 
   #start(): Worker {
-    const worker = startThread({ config: this.#model.config, busy: this.#busy });
+    this.#runs = new RunCount();
+    const setup: LaneSetup = { config: this.#model.config, runs: this.#runs.shared };
+    const worker = startThread(import.meta.url, './lane-worker', setup);
     worker.on('message', (answer: FromLane) => this.#waiting?.resolve(answer));
     worker.on('error', (error) => this.#lost(worker, error));
     worker.on('exit', (code) => {
@@ -102,7 +106,7 @@ export class WorkerLane implements Lane {
       this.#lost(worker, new ToolEnvError('infrastructure.sampler', message));
     });
     worker.unref();
-    endingAtRest.add(this.#busy);
+    this.#runs.watch();
     return worker;
   }
 
@@ -116,19 +120,6 @@ export class WorkerLane implements Lane {
   #forget(): void {
     this.#worker = undefined;
     this.#weights = undefined;
-    endingAtRest.delete(this.#busy);
+    this.#runs.release();
   }
-}
-
-/** A thread that ends in the middle of a run aborts the process: whoever exits waits for the runs to end. */
-const endingAtRest = new Set<Int32Array>();
-process.on('exit', () => {
-  for (const busy of endingAtRest) Atomics.wait(busy, 0, 1, 10_000);
-});
-
-function startThread(workerData: LaneSetup): Worker {
-  if (!import.meta.url.endsWith('.ts'))
-    return new Worker(new URL('./lane-worker.js', import.meta.url), { workerData });
-  const source = new URL('./lane-worker-source.mjs', import.meta.url);
-  return new Worker(source, { workerData, execArgv: ['--conditions=@toolenv/source'] });
 }

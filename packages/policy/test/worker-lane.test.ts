@@ -84,7 +84,7 @@ test('a worker that is gone is reported by the next request, and another takes i
   const post = vi.spyOn(Worker.prototype, 'postMessage');
   onTestFinished(() => post.mockRestore());
   await threads.sample(request([1, 2], { conversation: 'one' }));
-  await post.mock.contexts[0]!.terminate();
+  await (post.mock.contexts[0] as unknown as Worker).terminate();
   const lost = threads.sample(request([1, 2, 3], { conversation: 'one' }));
   await expect(lost).rejects.toMatchObject({ code: 'infrastructure.sampler' });
   const [found, other] = [await threads.sample(request([1, 2, 3])), await here.sample(request([1, 2, 3]))];
