@@ -89,8 +89,10 @@ export class ParameterGroup {
   /** The norm of the accumulated gradients; `undefined` if there are none. */
   gradNorm(): number | undefined {
     if (!this.#hasGradient) return undefined;
+    const gradient = this.#gradient;
     let squares = 0;
-    for (const value of this.#gradient) squares += value * value;
+    // An iterator over so many would take ten times as long.
+    for (let i = 0; i < gradient.length; i++) squares += gradient[i]! * gradient[i]!;
     return Math.sqrt(squares);
   }
 
