@@ -106,20 +106,21 @@ class MeasuredTrainer(GRPOTrainer):
         start = time.perf_counter()
         generated = super()._generate(prompts)
         self.rollout_seconds = time.perf_counter() - start
-        _, completion_ids, tool_mask, *_ = generated
+        _, completion_ids, tool_mask, completions, *_ = generated
         self.generated_tokens = sum(map(sum, tool_mask))
         if self.state.global_step == 0:
-            for ids, mask in zip(completion_ids, tool_mask, strict=True):
-                check_mask(ids, mask)
+            for ids, mask, messages in zip(completion_ids, tool_mask, completions, strict=True):
+                check_mask(ids, mask, messages)
         return generated
 
 
-def check_mask(ids, mask):
-    """The tokens that are masked out are the tools' answers with what the chat template puts around them, and no others."""
-    learned, masked = (tokenizer.decode([i for i, bit in zip(ids, mask) if bit == which]) for which in (1, 0))
-    answer = r"<\|im_start\|> ?tool<tool_response>[^<]*</tool_response><\|im_end\|>"
-    assert re.fullmatch(rf"(({answer})+<\|im_start\|> ?assistant)*", masked), masked
-    assert "tool_response" not in learned and "im_start" not in learned, learned
+def check_mask(ids, mask, messages):
+    """The tokens that are masked out are the tools' answers, each with what the chat template puts around it, and no others."""
+    masked = tokenizer.decode([i for i, bit in zip(ids, mask, strict=True) if bit == 0])
+    answer = r"<\|im_start\|> ?tool<tool_response>.*?</tool_response><\|im_end\|>"
+    assert re.fullmatch(rf"(({answer})+<\|im_start\|> ?assistant)*", masked, re.DOTALL), masked
+    answers = sum(message["role"] == "tool" for message in messages)
+    assert len(re.findall(answer, masked, re.DOTALL)) == answers, masked
 
 
 class Report(TrainerCallback):
