@@ -6,7 +6,7 @@ import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import { ParameterGroup, type Shapes } from './parameter-group.ts';
-import { type Runtime, type Tensors, tensor } from './runtime.ts';
+import { type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
 /** The value head has the names of Hugging Face's token classification models. */
@@ -21,12 +21,12 @@ export interface Critic {
 }
 
 /** A critic whose values are all 0. One with a trunk of its own begins with the policy's. */
-export function createCritic(kind: Critic['kind'], runtime: Runtime, { config, weights }: Model): Critic {
+export function createCritic(kind: Critic['kind'], { config, weights }: Model): Critic {
   const head = headShapes(config);
   const trunk = kind === 'separate' ? trunkShapes(config) : new Map<string, readonly number[]>();
   return {
     kind,
-    group: new ParameterGroup(runtime, new Map([...trunk, ...head])),
+    group: new ParameterGroup(new Map([...trunk, ...head])),
     weights: {
       ...Object.fromEntries([...trunk.keys()].map((name) => [name, weights[name]!])),
       ...Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)])),

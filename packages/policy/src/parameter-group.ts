@@ -1,7 +1,7 @@
 /** Parameters that are optimized together: the gradients that wait for them, and what AdamW remembers of earlier ones. */
 import type { AdamW } from '@toolenv/core';
-import { adamwProgram, adamwSettings } from './adamw.ts';
-import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from './runtime.ts';
+import { adamwStep } from './adamw.ts';
+import { gradientOf, type Tensors, tensor } from './runtime.ts';
 
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
@@ -11,13 +11,9 @@ export interface OptimizerState {
   moments: Tensors;
 }
 
-/** Parameters are updated so many at a time: few enough that all that belongs to them stays in the processor's cache. */
-const chunk = 2 ** 18;
-
 /** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
 export class ParameterGroup {
   readonly shapes: Shapes;
-  readonly #runtime: Runtime;
   readonly #offsets: ReadonlyMap<string, number>;
   readonly #size: number;
   /** The first so many are of matrices, and decay. */
@@ -27,10 +23,8 @@ export class ParameterGroup {
   readonly #variance: Float32Array;
   readonly #gradient: Float32Array;
   #hasGradient = false;
-  #program: Promise<Executable> | undefined;
 
-  constructor(runtime: Runtime, shapes: Shapes) {
-    this.#runtime = runtime;
+  constructor(shapes: Shapes) {
     this.shapes = shapes;
     const offsets = new Map<string, number>();
     let offset = 0;
@@ -77,7 +71,7 @@ export class ParameterGroup {
     for (const [name, offset] of this.#offsets) {
       const { data } = outputs[gradientOf(name)]!;
       if (!this.#hasGradient) this.#gradient.set(data, offset);
-      else for (let i = 0; i < data.length; i++) this.#gradient[offset + i]! += data[i]!;
+      else addTo(this.#gradient, data, offset);
     }
     this.#hasGradient = true;
   }
@@ -97,39 +91,20 @@ export class ParameterGroup {
   }
 
   /** The weights after one step on the accumulated gradients, which it clears. Those given stay as they are. */
-  async step(weights: Tensors, options: AdamW, gradNorm: number): Promise<Tensors> {
-    this.#program ??= this.#runtime.compile(adamwProgram);
-    const executable = await this.#program;
+  step(weights: Tensors, options: AdamW, gradNorm: number): Tensors {
     this.clearGradients();
     this.#step += 1;
-    const before = this.#flatWeights(weights);
-    const after = new Float32Array(this.#size);
-    for (const [from, to, decays] of [
-      [0, this.#decayed, true],
-      [this.#decayed, this.#size, false],
-    ] as const) {
-      const settings = adamwSettings(options, { step: this.#step, gradNorm, decays });
-      for (let start = from; start < to; start += chunk) {
-        const end = Math.min(to, start + chunk);
-        const part = (flat: Float32Array) => tensor(flat.subarray(start, end), [end - start]);
-        const { updatedWeight, updatedMean, updatedVariance } = await executable.run({
-          ...settings,
-          weight: part(before),
-          gradient: part(this.#gradient),
-          mean: part(this.#mean),
-          variance: part(this.#variance),
-        });
-        after.set(updatedWeight!.data, start);
-        this.#mean.set(updatedMean!.data, start);
-        this.#variance.set(updatedVariance!.data, start);
-      }
-    }
-    return this.#tensors(after);
-  }
-
-  async close(): Promise<void> {
-    await (await this.#program)?.close();
-    this.#program = undefined;
+    const arrays = {
+      weight: this.#flatWeights(weights),
+      gradient: this.#gradient,
+      mean: this.#mean,
+      variance: this.#variance,
+      updated: new Float32Array(this.#size),
+    };
+    const common = { step: this.#step, gradNorm };
+    adamwStep(arrays, options, { ...common, start: 0, end: this.#decayed, decays: true });
+    adamwStep(arrays, options, { ...common, start: this.#decayed, end: this.#size, decays: false });
+    return this.#tensors(arrays.updated);
   }
 
   /** What an earlier step gave is flat already. */
@@ -157,4 +132,8 @@ export class ParameterGroup {
 
 function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
+}
+
+function addTo(sum: Float32Array, values: ArrayLike<number>, offset: number): void {
+  for (let i = 0; i < values.length; i++) sum[offset + i]! += values[i]!;
 }

@@ -54,7 +54,7 @@ export function defaultTokenBudget(
   { gradientCheckpointing = false, threads = 1 }: TrainingOptions = {},
 ): number {
   const affordable = Math.floor(gibibyte / threads / activationBytes(config, gradientCheckpointing));
-  return Math.max(1, Math.min(threads > 1 ? 1024 : 4096, affordable));
+  return Math.max(1, Math.min(threads > 1 ? 1536 : 4096, affordable));
 }
 
 /**

@@ -72,7 +72,7 @@ export class TransformerLearner implements Learner {
     this.#tokenBudget = tokenBudget ?? defaultTokenBudget(model.config, { gradientCheckpointing, threads });
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
-    this.#group = new ParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
+    this.#group = new ParameterGroup(this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
   /** An estimate, without the critic that a trainer may add. */
@@ -86,8 +86,7 @@ export class TransformerLearner implements Learner {
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
-    await this.#critic?.group.close();
-    this.#critic = createCritic(critic, this.#runtime, this.#model);
+    this.#critic = createCritic(critic, this.#model);
   }
 
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
@@ -128,13 +127,13 @@ export class TransformerLearner implements Learner {
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
     if (gradNorm !== undefined) {
-      const trained = await this.#group.step(this.#lora?.weights ?? this.#model.weights, options, gradNorm);
+      const trained = this.#group.step(this.#lora?.weights ?? this.#model.weights, options, gradNorm);
       this.#model.weights = (await this.#lora?.merge(trained)) ?? trained;
       if (this.#lora) this.#lora.weights = trained;
     }
     if (critic && criticGradNorm !== undefined) {
       const ofCritic = { ...options, ...options.critic };
-      critic.weights = await critic.group.step(critic.weights, ofCritic, criticGradNorm);
+      critic.weights = critic.group.step(critic.weights, ofCritic, criticGradNorm);
     }
     return { gradNorm: gradNorm ?? 0, ...(critic && { criticGradNorm: criticGradNorm ?? 0 }) };
   }
@@ -173,9 +172,7 @@ export class TransformerLearner implements Learner {
     for (const executable of this.#programs.values()) await (await executable).close();
     this.#programs.clear();
     if (this.#batches !== this.#runtime) await this.#batches.close?.();
-    await this.#group.close();
     await this.#lora?.close();
-    await this.#critic?.group.close();
   }
 
   async #forward<Name extends TokenOutput>(
