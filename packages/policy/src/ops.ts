@@ -21,7 +21,6 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
-  min(a: T, b: T): T;
   /** Sum over `axes`, which stay with length 1. */
   sum(x: T, axes: readonly number[]): T;
   /** Sum over everything, shape []. */

@@ -50,7 +50,7 @@ function unary(
   };
 }
 
-function binary(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', a: Given, b: Given): OpsCase {
+function binary(operation: 'add' | 'sub' | 'mul' | 'div', a: Given, b: Given): OpsCase {
   const title = `[${a.shape}] and [${b.shape}]`;
   return {
     operation,
@@ -61,11 +61,7 @@ function binary(operation: 'add' | 'sub' | 'mul' | 'div' | 'min', a: Given, b: G
   };
 }
 
-function everyBroadcast(
-  operation: 'add' | 'sub' | 'mul' | 'div' | 'min',
-  low?: number,
-  high?: number,
-): OpsCase[] {
+function everyBroadcast(operation: 'add' | 'sub' | 'mul' | 'div', low?: number, high?: number): OpsCase[] {
   const range = low === undefined ? {} : { low, high };
   const dims = { B: 2, T: 3 };
   return [
@@ -95,7 +91,6 @@ export const opsCases: readonly OpsCase[] = [
   ...everyBroadcast('sub'),
   ...everyBroadcast('mul'),
   ...everyBroadcast('div', 0.7, 2),
-  ...everyBroadcast('min'),
   unary('neg'),
   unary('exp'),
   unary('sqrt', random([3, 5], { low: 0.5, high: 2 })),

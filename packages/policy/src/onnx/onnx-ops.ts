@@ -69,15 +69,6 @@ export class OnnxOps implements Ops<Value> {
     ]);
   }
 
-  min(a: Value, b: Value): Value {
-    const y = this.#elementwise('Min', a, b);
-    const where = (chosen: Value, g: Value) => this.mul(g, this.#equalMask(chosen, y));
-    return this.#record([a, b], y, [
-      (g) => this.#unbroadcast(where(a, g), a),
-      (g) => this.#unbroadcast(this.sub(g, where(a, g)), b),
-    ]);
-  }
-
   neg(x: Value): Value {
     return this.#record([x], this.#unary('Neg', x), [(g) => this.neg(g)]);
   }
@@ -394,12 +385,6 @@ export class OnnxOps implements Ops<Value> {
   #toInt64(ids: Value): Value {
     const make = () => this.graph.node('Cast', [ids], 'int64', ids.shape, { attributes: { to: 7 } });
     return this.#once(`int64 ${ids.name}`, make);
-  }
-
-  /** 1 where `a` equals `b`, else 0. */
-  #equalMask(a: Value, b: Value): Value {
-    const equal = this.graph.node('Equal', [a, b], 'float32', b.shape);
-    return this.graph.node('Cast', [equal], 'float32', b.shape, { attributes: { to: 1 } });
   }
 
   #ints(numbers: readonly number[]): Value {

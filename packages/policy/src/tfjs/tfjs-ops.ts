@@ -5,7 +5,6 @@
 import type { GradSaveFunc, Tensor as TfTensor } from '@tensorflow/tfjs';
 import type { Dim, ElementType, Ops } from '../ops.ts';
 import type { Tensors } from '../runtime.ts';
-import { broadcastShape } from '../shape.ts';
 import type { Tfjs } from './load-tfjs.ts';
 import type { ResidentInputs } from './resident-inputs.ts';
 
@@ -85,12 +84,6 @@ export class TfjsOps implements Ops<TfTensor> {
 
   sqrt(x: TfTensor): TfTensor {
     return this.#tf.sqrt(x);
-  }
-
-  min(a: TfTensor, b: TfTensor): TfTensor {
-    // The gradient of TensorFlow.js's minimum has the shape of its output.
-    const shape = broadcastShape(a.shape, b.shape) as number[];
-    return this.#tf.minimum(this.#tf.broadcastTo(a, shape), this.#tf.broadcastTo(b, shape));
   }
 
   sum(x: TfTensor, axes: readonly number[]): TfTensor {
