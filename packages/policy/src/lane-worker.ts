@@ -5,10 +5,8 @@ import { LocalLane } from './lane.ts';
 import { createModel } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
 import type { FromLane, LaneSetup, ToLane } from './worker-lane.ts';
-import { RunCount } from './worker-thread.ts';
 
-const { config, runs } = workerData as LaneSetup;
-const runCount = new RunCount(runs);
+const { config, busy } = workerData as LaneSetup;
 const model = createModel(config, {});
 const lane = new LocalLane(onnxRuntime({ threads: 1 }), model, { buildsIn: true });
 /** Of a call that is not answered itself. */
@@ -27,7 +25,8 @@ async function take(message: ToLane): Promise<void> {
   if ('weights' in message) model.weights = message.weights;
   else if (message.method === 'advance') {
     const answered = await answer(message.args);
-    runCount.end();
+    Atomics.store(busy, 0, 0);
+    Atomics.notify(busy, 0);
     parentPort!.postMessage(answered);
   } else {
     await (lane[message.method] as (...args: readonly unknown[]) => unknown)(...message.args);

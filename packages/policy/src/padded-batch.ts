@@ -21,30 +21,19 @@ const mostLogits = 2 ** 24;
 
 /**
  * Splits rows into batches of at most `tokenBudget` padded tokens (a longer row goes alone), longest rows together so
- * that little is padding. Rows without action tokens are left out. With a `concurrency`, there are as many batches for each of so
- * many threads.
+ * that little is padding. Rows without action tokens are left out.
  */
 export function padRows(
   rows: readonly TokenRow[],
-  {
-    tokenBudget,
-    vocabulary,
-    concurrency = 1,
-  }: { tokenBudget: number; vocabulary: number; concurrency?: number },
+  { tokenBudget, vocabulary }: { tokenBudget: number; vocabulary: number },
 ): PaddedBatch[] {
   const order = [...rows.keys()]
     .filter((row) => rows[row]!.mask.includes(1))
     .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
   const batches: PaddedBatch[] = [];
-  let count = 1;
   for (let start = 0; start < order.length; ) {
     const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
-    // One for each thread: what is left is shared out evenly.
-    if (batches.length % concurrency === 0) {
-      const most = Math.max(1, Math.floor(tokenBudget / time));
-      const rounds = Math.ceil((order.length - start) / most / concurrency);
-      count = concurrency === 1 ? most : Math.ceil((order.length - start) / rounds / concurrency);
-    }
+    const count = Math.max(1, Math.floor(tokenBudget / time));
     batches.push(padBatch(rows, order.slice(start, start + count), time, vocabulary));
     start += count;
   }

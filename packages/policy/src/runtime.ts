@@ -30,8 +30,6 @@ export interface Runtime {
   readonly refusesEmpty?: boolean;
   /** CPU threads of one operation, where this is ONNX Runtime: worker threads with one of their own each can take its place. */
   readonly threads?: number;
-  /** Runs of an executable that go on at the same time. Default 1. */
-  readonly concurrency?: number;
   /** @param constants Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
   compile(program: Program, gradients?: GradientRequest, constants?: Tensors): Promise<Executable>;
 }

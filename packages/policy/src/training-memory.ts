@@ -11,7 +11,7 @@ export interface TrainingMemory {
   gradients: number;
   /** AdamW's two moments. */
   optimizer: number;
-  /** Of the batches of `tokenBudget` tokens that are computed at the same time. */
+  /** Of one batch of `tokenBudget` tokens. */
   activations: number;
   total: number;
   /** The sampler's keys and values, not in `total`: how many tokens episodes hold depends on the run. */
@@ -24,37 +24,28 @@ const gibibyte = 2 ** 30;
 export interface TrainingOptions {
   tokenBudget?: number;
   gradientCheckpointing?: boolean;
-  /** Batches computed at the same time. */
-  threads?: number;
   /** The parameters that are trained: all by default, or an adapter's. */
   trained?: Shapes;
 }
 
 export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): TrainingMemory {
-  const { gradientCheckpointing = false, threads = 1, trained = parameterShapes(config) } = options;
-  const { tokenBudget = defaultTokenBudget(config, options) } = options;
+  const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
+  const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
   const trainedBytes = float * count(trained);
   const parts = {
     weights: 3 * float * count(parameterShapes(config)),
     gradients: 2 * trainedBytes,
     optimizer: 2 * trainedBytes,
-    activations: threads * tokenBudget * activationBytes(config, gradientCheckpointing),
+    activations: tokenBudget * activationBytes(config, gradientCheckpointing),
   };
   const total = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
   const keyValueWidth = headWidth(config) * config.num_key_value_heads;
   return { ...parts, total, cachePerToken: 2 * float * config.num_hidden_layers * keyValueWidth };
 }
 
-/**
- * Padded tokens of one batch: up to a gibibyte of activations, beyond which a larger batch is no faster. In a thread of its own
- * fewer are faster, because more of them stays in the cache.
- */
-export function defaultTokenBudget(
-  config: ModelConfig,
-  { gradientCheckpointing = false, threads = 1 }: TrainingOptions = {},
-): number {
-  const affordable = Math.floor(gibibyte / threads / activationBytes(config, gradientCheckpointing));
-  return Math.max(1, Math.min(threads > 1 ? 1536 : 4096, affordable));
+/** Padded tokens of one batch: up to a gibibyte of activations, beyond which a larger batch is no faster. */
+export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
+  return Math.max(1, Math.min(4096, Math.floor(gibibyte / activationBytes(config, gradientCheckpointing))));
 }
 
 /**

@@ -18,7 +18,6 @@ import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts'
 import { parameterShapes } from './decoder.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
 import type { Model } from './model.ts';
-import { threadedOnnxRuntime } from './onnx/threaded-runtime.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { ParameterGroup } from './parameter-group.ts';
@@ -32,7 +31,6 @@ import {
   tokenOutputs,
 } from './token-outputs.ts';
 import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './training-memory.ts';
-import { worthwhileThreads } from './worker-thread.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
@@ -47,8 +45,6 @@ export interface LearnerOptions {
 
 export class TransformerLearner implements Learner {
   readonly #runtime: Runtime;
-  /** Computes padded batches, several at a time if that is worth it. */
-  readonly #batches: Runtime & { close?(): Promise<void> };
   readonly #model: Model;
   readonly #checkpoint: Checkpoint;
   readonly #tokenBudget: number;
@@ -62,14 +58,16 @@ export class TransformerLearner implements Learner {
     runtime: Runtime,
     model: Model,
     checkpoint: Checkpoint,
-    { gradientCheckpointing = false, tokenBudget, lora }: LearnerOptions = {},
+    {
+      gradientCheckpointing = false,
+      tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
+      lora,
+    }: LearnerOptions = {},
   ) {
     this.#runtime = runtime;
-    const threads = gradientCheckpointing ? 1 : worthwhileThreads(runtime, model.weights);
-    this.#batches = threads > 1 ? threadedOnnxRuntime(threads) : runtime;
     this.#model = model;
     this.#checkpoint = checkpoint;
-    this.#tokenBudget = tokenBudget ?? defaultTokenBudget(model.config, { gradientCheckpointing, threads });
+    this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
     this.#group = new ParameterGroup(this.#lora?.shapes ?? parameterShapes(model.config));
@@ -80,7 +78,6 @@ export class TransformerLearner implements Learner {
     return trainingMemory(this.#model.config, {
       tokenBudget: this.#tokenBudget,
       gradientCheckpointing: this.#checkpointing,
-      threads: this.#batches.concurrency,
       trained: this.#group.shapes,
     });
   }
@@ -171,7 +168,6 @@ export class TransformerLearner implements Learner {
   async close(): Promise<void> {
     for (const executable of this.#programs.values()) await (await executable).close();
     this.#programs.clear();
-    if (this.#batches !== this.#runtime) await this.#batches.close?.();
     await this.#lora?.close();
   }
 
@@ -182,14 +178,12 @@ export class TransformerLearner implements Learner {
   ): Promise<Record<Name, Rows>> {
     const { config } = this.#model;
     const outputs = Object.fromEntries(names.map((name) => [name, zerosLike(batch)])) as Record<Name, Rows>;
-    const run = async (padded: PaddedBatch) => {
-      const { parts } = padded;
+    for (const padded of this.#padded(batch)) {
+      const { parts, slots } = padded;
       const executable = await this.#compiled(`forward ${names} in ${parts}`, () =>
-        this.#batches.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
+        this.#runtime.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
       );
-      return executable.run(this.#inputs(batch, weights, padded));
-    };
-    for await (const [{ slots }, results] of this.#each(batch, run)) {
+      const results = await executable.run(this.#inputs(batch, weights, padded));
       for (const name of names) scatterSlots(results[name]!.data, slots, outputs[name]);
     }
     return outputs;
@@ -204,13 +198,12 @@ export class TransformerLearner implements Learner {
   ): Promise<void> {
     const names = Object.keys(slopes) as TokenSlope[];
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
-    const run = async (padded: PaddedBatch) => {
+    for (const padded of this.#padded(batch)) {
       const executable = await this.#compiled(`backward ${names} in ${padded.parts}`, () =>
         this.#compileBackward(names, padded.parts, to, lora),
       );
-      return executable.run({ ...this.#inputs(batch, weights, padded), ...cotangents(slopes, padded) });
-    };
-    for await (const [, gradients] of this.#each(batch, run)) {
+      const given = { ...this.#inputs(batch, weights, padded), ...cotangents(slopes, padded) };
+      const gradients = await executable.run(given);
       for (const group of groups) group.accumulate(gradients);
     }
   }
@@ -227,40 +220,14 @@ export class TransformerLearner implements Learner {
     const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
     if (this.#checkpointing)
       return compileCheckpointed(this.#runtime, { config, loss, usesLogits, lowRank, to });
-    return this.#batches.compile((ops) => ({ loss: loss(ops, hiddenStates(ops, config, lowRank?.(ops))) }), {
+    return this.#runtime.compile((ops) => ({ loss: loss(ops, hiddenStates(ops, config, lowRank?.(ops))) }), {
       of: 'loss',
       to,
     });
   }
 
-  /** Runs a batch's parts, as many at a time as go on together; they come in their order, so that sums are always the same. */
-  async *#each(
-    { rows }: TokenBatch,
-    run: (padded: PaddedBatch) => Promise<Tensors>,
-  ): AsyncGenerator<[PaddedBatch, Tensors], void, void> {
-    const { concurrency = 1 } = this.#batches;
-    const { vocab_size: vocabulary } = this.#model.config;
-    const waiting = padRows(rows, { tokenBudget: this.#tokenBudget, vocabulary, concurrency });
-    // One more for each thread waits there, so that none is idle.
-    const most = concurrency === 1 ? 1 : 2 * concurrency;
-    const running: [PaddedBatch, Promise<Tensors>][] = [];
-    try {
-      while (waiting.length + running.length > 0) {
-        while (running.length < most && waiting.length > 0) {
-          const padded = waiting.shift()!;
-          const results = run(padded);
-          // That one fails is known when its turn comes.
-          results.catch(() => {});
-          running.push([padded, results]);
-        }
-        const [padded, results] = running[0]!;
-        yield [padded, await results];
-        running.shift();
-      }
-    } finally {
-      // Whoever stops early, for an error of one, lets the others end.
-      await Promise.allSettled(running.map(([, results]) => results));
-    }
+  #padded({ rows }: TokenBatch): PaddedBatch[] {
+    return padRows(rows, { tokenBudget: this.#tokenBudget, vocabulary: this.#model.config.vocab_size });
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {

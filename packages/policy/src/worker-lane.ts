@@ -1,19 +1,18 @@
 /** A lane that computes in a worker thread of its own. */
 import { once } from 'node:events';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { ToolEnvError } from '@toolenv/core';
 import type { Drawing } from './draw-token.ts';
 import type { Drawn, Lane, Work } from './lane.ts';
 import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Tensors } from './runtime.ts';
-import { RunCount, startThread } from './worker-thread.ts';
 
 /** What the worker is started with. */
 export interface LaneSetup {
   config: ModelConfig;
-  /** Of a {@link RunCount}: calls of `advance` that are not answered. */
-  runs: Int32Array;
+  /** One number: 1 from the call of `advance` to its answer. */
+  busy: Int32Array;
 }
 
 type Method = keyof Lane;
@@ -26,7 +25,7 @@ export type FromLane = { drawn: Drawn } | { code: ToolEnvError['code']; message:
 
 export class WorkerLane implements Lane {
   readonly #model: Model;
-  #runs: RunCount = new RunCount();
+  readonly #busy: Int32Array = new Int32Array(new SharedArrayBuffer(4));
   #worker: Worker | undefined;
   /** Those that the worker has. */
   #weights: Tensors | undefined;
@@ -58,8 +57,7 @@ export class WorkerLane implements Lane {
       this.#weights = this.#model.weights;
       this.#post({ weights: this.#weights });
     }
-    this.#worker ??= this.#start();
-    this.#runs.begin();
+    Atomics.store(this.#busy, 0, 1);
     const worker = this.#post({ method: 'advance', args: [work] });
     // Only who waits for an answer keeps the process alive.
     worker.ref();
@@ -96,9 +94,7 @@ export class WorkerLane implements Lane {
   }
 
   #start(): Worker {
-    this.#runs = new RunCount();
-    const setup: LaneSetup = { config: this.#model.config, runs: this.#runs.shared };
-    const worker = startThread(import.meta.url, './lane-worker', setup);
+    const worker = startThread({ config: this.#model.config, busy: this.#busy });
     worker.on('message', (answer: FromLane) => this.#waiting?.resolve(answer));
     worker.on('error', (error) => this.#lost(worker, error));
     worker.on('exit', (code) => {
@@ -106,7 +102,7 @@ export class WorkerLane implements Lane {
       this.#lost(worker, new ToolEnvError('infrastructure.sampler', message));
     });
     worker.unref();
-    this.#runs.watch();
+    endingAtRest.add(this.#busy);
     return worker;
   }
 
@@ -120,6 +116,19 @@ export class WorkerLane implements Lane {
   #forget(): void {
     this.#worker = undefined;
     this.#weights = undefined;
-    this.#runs.release();
+    endingAtRest.delete(this.#busy);
   }
+}
+
+/** A thread that ends in the middle of a run aborts the process: whoever exits waits for the runs to end. */
+const endingAtRest = new Set<Int32Array>();
+process.on('exit', () => {
+  for (const busy of endingAtRest) Atomics.wait(busy, 0, 1, 10_000);
+});
+
+function startThread(workerData: LaneSetup): Worker {
+  if (!import.meta.url.endsWith('.ts'))
+    return new Worker(new URL('./lane-worker.js', import.meta.url), { workerData });
+  const source = new URL('./lane-worker-source.mjs', import.meta.url);
+  return new Worker(source, { workerData, execArgv: ['--conditions=@toolenv/source'] });
 }

@@ -79,22 +79,3 @@ test('parts are equal, filled up with zeros, and have 2^24 logits at most', () =
     }),
   );
 });
-
-test('threads are given as many batches each, of as many rows, within the budget', () => {
-  fc.assert(
-    fc.property(rows, budget, fc.integer({ min: 2, max: 4 }), (rows, tokenBudget, concurrency) => {
-      const batches = padRows(rows, { tokenBudget, vocabulary, concurrency });
-      const learned = rows.filter(({ mask }) => mask.includes(1)).length;
-      expect(batches.reduce((sum, { inputs }) => sum + inputs.tokens!.dims[0]!, 0)).toBe(learned);
-      for (let first = 0; first < batches.length; first += concurrency) {
-        const counts = batches.slice(first, first + concurrency).map(({ inputs }) => inputs.tokens!.dims[0]!);
-        // Only the last may have fewer.
-        expect(counts.slice(0, -1).every((count) => count === counts[0])).toBe(true);
-      }
-      for (const { inputs } of batches) {
-        const [count, time] = inputs.tokens!.dims as [number, number];
-        expect(count === 1 || count * time <= tokenBudget).toBe(true);
-      }
-    }),
-  );
-});

@@ -1,14 +1,20 @@
 /** Runs programs on ONNX Runtime. */
 import { availableParallelism } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
-import { type InferenceSession, InferenceSession as Sessions } from 'onnxruntime-node';
+import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
 import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
-import type { Executable, GradientRequest, Runtime, Tensors } from '../runtime.ts';
-import { buildModel } from './build-model.ts';
+import {
+  type Executable,
+  type GradientRequest,
+  gradientOf,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+} from '../runtime.ts';
+import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
 import { reasonOf } from './reason.ts';
-import { runSession } from './run-session.ts';
 
 export interface OnnxRuntimeOptions {
   /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
@@ -39,7 +45,61 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
         const message = `Device ${device} cannot be used (${reasonOf(error)}): choose another, as cpu.`;
         throw new ToolEnvError('usage.device', message, { cause: error });
       });
-      return { run: (given) => runSession(session, inputs, given), close: () => session.release() };
+      return {
+        async run(given) {
+          const feeds: Record<string, OrtTensor> = {};
+          for (const name of inputs) {
+            const value = given[name];
+            if (!value) throw new RangeError(`Input "${name}" is missing.`);
+            feeds[name] = toOrt(value);
+          }
+          const results = await session.run(feeds);
+          const outputs: Tensors = {};
+          for (const [name, { data, dims }] of Object.entries(results)) {
+            outputs[name] = { data: data as Float32Array | Int32Array, dims };
+          }
+          return outputs;
+        },
+        close: () => session.release(),
+      };
     },
   };
+}
+
+function buildModel(
+  ops: OnnxOps,
+  program: Program,
+  request?: GradientRequest,
+  constants?: Tensors,
+): { model: Uint8Array; inputs: string[] } {
+  const outputs = program(ops);
+  if (request) {
+    const { [request.of]: loss, ...rest } = outputs;
+    if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
+    const sources = request.to.map((name) => {
+      const source = ops.graph.inputs.get(name);
+      if (!source) throw new RangeError(`The program has no input "${name}" to differentiate by.`);
+      return source;
+    });
+    const found = gradients(ops, loss, sources);
+    for (const [index, name] of request.to.entries()) rest[gradientOf(name)] = found[index]!;
+    return ops.graph.build({ ...rest, [request.of]: loss }, constants);
+  }
+  return ops.graph.build(outputs, constants);
+}
+
+/** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
+const wrapped = new WeakMap<Tensor, OrtTensor>();
+
+function toOrt(value: Tensor): OrtTensor {
+  let known = wrapped.get(value);
+  if (!known) {
+    const { data, dims } = value;
+    known =
+      data instanceof Float32Array
+        ? new OrtTensor('float32', data, dims)
+        : new OrtTensor('int32', data, dims);
+    wrapped.set(value, known);
+  }
+  return known;
 }
