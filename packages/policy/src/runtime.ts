@@ -28,8 +28,6 @@ export interface Runtime {
   readonly name: string;
   /** Whether inputs without any numbers in them must be avoided. */
   readonly refusesEmpty?: boolean;
-  /** CPU threads of one operation, where this is ONNX Runtime: worker threads with one of their own each can take its place. */
-  readonly threads?: number;
   /** @param constants Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
   compile(program: Program, gradients?: GradientRequest, constants?: Tensors): Promise<Executable>;
 }

@@ -1,9 +1,8 @@
 /** Samples for many conversations at once: whoever waits is batched, and keys and values are kept from turn to turn. */
 import { ToolEnvError } from '@toolenv/core';
+import { CachedDecoder, type Drawn, type Work } from './cached-decoder.ts';
 import type { Drawing } from './draw-token.ts';
-import type { Drawn, Lane, Work } from './lane.ts';
 import type { Model } from './model.ts';
-import { openLanes } from './open-lanes.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface SampleRequest extends Drawing {
@@ -45,7 +44,7 @@ export interface SamplerOptions {
 /** A beginning that is shorter is computed for each: waiting for another to compute it costs a run. */
 const leastShared = 16;
 
-/** A conversation's place in the cache of a lane, and its request while there is one. */
+/** A conversation's place in the cache, and its request while there is one. */
 interface Slot {
   conversation: string | undefined;
   /** The tokens whose keys and values are cached, and then those still to be computed. */
@@ -65,8 +64,7 @@ export class Sampler {
   readonly #model: Model;
   readonly #maxConversations: number;
   readonly #tokenBudget: number;
-  readonly #lanes: readonly Lane[];
-  /** Slot i is slot ⌊i / n⌋ of lane i mod n. */
+  readonly #decoder: CachedDecoder;
   #slots: Slot[] = [];
   #waiting: Pending[] = [];
   #weights: Model['weights'] | undefined;
@@ -79,7 +77,7 @@ export class Sampler {
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
     const { maxConversations = 256, tokenBudget = 4096, patience = 1000 } = options;
     this.#model = model;
-    this.#lanes = openLanes(runtime, model);
+    this.#decoder = new CachedDecoder(runtime, model);
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
     this.#patience = patience;
@@ -128,7 +126,7 @@ export class Sampler {
 
   async close(): Promise<void> {
     this.#reset();
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await this.#decoder.close();
   }
 
   async #loop(): Promise<void> {
@@ -180,7 +178,7 @@ export class Sampler {
 
   #reset(): void {
     this.#slots = [];
-    for (const lane of this.#lanes) lane.clear();
+    this.#decoder.clear();
   }
 
   #dropAborted(): void {
@@ -213,7 +211,7 @@ export class Sampler {
       slot.request = pending;
       this.#copyShared(index);
       const { temperature, topK, topP, minP, seed } = pending;
-      this.#lane(index).begin(this.#inLane(index), { temperature, topK, topP, minP, seed });
+      this.#decoder.begin(index, { temperature, topK, topP, minP, seed });
     }
     this.#waiting = stillWaiting;
   }
@@ -227,42 +225,22 @@ export class Sampler {
     return free >= 0 ? free : this.#slots.findIndex((slot) => !slot.request);
   }
 
-  /** A slot that nobody has, in the emptiest lane: they run together, and the fullest is waited for. */
+  /** A slot that nobody has. */
   #freeSlot(): number {
-    const lanes = this.#lanes.length;
-    const isTaken = (slot: Slot | undefined) =>
-      slot?.request !== undefined || slot?.conversation !== undefined;
-    const taken = this.#lanes.map(
-      (_, lane) => this.#slots.filter((slot, index) => index % lanes === lane && isTaken(slot)).length,
-    );
-    let best = -1;
-    for (let index = 0; index < Math.min(this.#slots.length + lanes, this.#maxConversations); index++) {
-      if (isTaken(this.#slots[index])) continue;
-      if (best < 0 || taken[index % lanes]! < taken[best % lanes]!) best = index;
-    }
-    while (this.#slots.length <= best)
-      this.#slots.push({ conversation: undefined, tokens: [], cached: 0, request: undefined });
-    return best;
+    const free = this.#slots.findIndex((slot) => !slot.request && slot.conversation === undefined);
+    if (free >= 0 || this.#slots.length >= this.#maxConversations) return free;
+    return this.#slots.push({ conversation: undefined, tokens: [], cached: 0, request: undefined }) - 1;
   }
 
-  #active(lane: number): number[] {
-    const lanes = this.#lanes.length;
-    return [...this.#slots.keys()].filter((index) => index % lanes === lane && this.#slots[index]!.request);
-  }
-
-  #lane(index: number): Lane {
-    return this.#lanes[index % this.#lanes.length]!;
-  }
-
-  #inLane(index: number): number {
-    return Math.floor(index / this.#lanes.length);
+  #active(): number[] {
+    return [...this.#slots.keys()].filter((index) => this.#slots[index]!.request);
   }
 
   #truncate(index: number, length: number): void {
     const slot = this.#slots[index]!;
     if (slot.cached <= length) return;
     slot.cached = length;
-    this.#lane(index).truncate(this.#inLane(index), length);
+    this.#decoder.truncate(index, length);
   }
 
   /** Tokens of a slot whose keys and values are still to be computed. */
@@ -270,36 +248,30 @@ export class Sampler {
     return this.#slots[index]!.tokens.length - this.#slots[index]!.cached;
   }
 
-  /** One run of each lane: computes what some of its slots lack and samples a token for each of these. */
+  /** One run: computes what some of the slots lack and samples a token for each of these. */
   async #advance(): Promise<void> {
-    const chosen = this.#lanes.map((_, lane) => this.#chosen(lane));
-    const runs = chosen.map((indices) =>
-      indices.length > 0 ? this.#lane(indices[0]!).advance(this.#work(indices)) : undefined,
-    );
-    const outcomes = await Promise.allSettled(runs);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-    for (const [lane, run] of runs.entries()) if (run) this.#take(chosen[lane]!, await run);
+    const chosen = this.#chosen();
+    if (chosen.length > 0) this.#take(chosen, await this.#decoder.advance(this.#work(chosen)));
   }
 
-  /** The slots that a lane computes next: some that lag behind, or else all, a token for each. */
-  #chosen(lane: number): number[] {
-    const active = this.#active(lane);
+  /** The slots to compute next: some that lag behind, or else all, a token for each. */
+  #chosen(): number[] {
+    const active = this.#active();
     const behind = active.filter((index) => this.#lag(index) > 1);
     return behind.length > 0 ? this.#fitting(this.#leaders(behind)) : active;
   }
 
-  /** Copies what a slot lacks and another of its lane has cached: the prompt of a group, or what all prompts begin with. */
+  /** Copies what a slot lacks and another has cached: the prompt of a group, or what all prompts begin with. */
   #copyShared(index: number): void {
     const slot = this.#slots[index]!;
-    const lanes = this.#lanes.length;
     let [from, most] = [-1, 0];
-    for (let other = index % lanes; other < this.#slots.length; other += lanes) {
+    for (const other of this.#slots.keys()) {
       const shared = this.#gain(index, other, this.#slots[other]!.cached);
       if (shared > most) [from, most] = [other, shared];
     }
     if (from < 0) return;
     slot.cached += most;
-    this.#lane(index).fork(this.#inLane(from), this.#inLane(index), slot.cached);
+    this.#decoder.fork(from, index, slot.cached);
   }
 
   /** Those to compute first: the others begin as one of them does, and copy that from it afterwards. */
@@ -335,7 +307,7 @@ export class Sampler {
 
   #work(indices: readonly number[]): Work {
     return {
-      slots: indices.map((index) => this.#inLane(index)),
+      slots: indices,
       counts: indices.map((index) => this.#lag(index)),
       tokens: Int32Array.from(
         indices.flatMap((index) => this.#slots[index]!.tokens.slice(this.#slots[index]!.cached)),
@@ -346,8 +318,7 @@ export class Sampler {
   #take(indices: readonly number[], { tokens, logprobs }: Drawn): void {
     for (const index of indices) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
     // Who has waited copies now: one that ends here gives its place up.
-    for (const index of this.#active(indices[0]! % this.#lanes.length))
-      if (this.#lag(index) > 1) this.#copyShared(index);
+    for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
     for (const [row, index] of indices.entries()) this.#append(index, tokens[row]!, logprobs[row]!);
   }
 

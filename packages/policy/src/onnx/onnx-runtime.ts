@@ -1,5 +1,4 @@
 /** Runs programs on ONNX Runtime. */
-import { availableParallelism } from 'node:os';
 import { ToolEnvError } from '@toolenv/core';
 import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
 import { chooseDevice, type Device } from '../device.ts';
@@ -37,7 +36,6 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
     name: `onnxruntime-${device}`,
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
-    ...(device === 'cpu' && { threads: threads ?? availableParallelism() }),
     async compile(program: Program, request?: GradientRequest, constants?: Tensors): Promise<Executable> {
       const { model, inputs } = buildModel(new OnnxOps(device), program, request, constants);
       const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** A lane of the sampler: some of its conversations with their cache, which are computed and sampled together. */
+/** Computes tokens of many conversations at a time, with their keys and values cached, and draws the next of each. */
 import { createRng, type Rng } from '@toolenv/core';
 import { samplingProgram } from './cached-attention.ts';
 import { type Drawing, drawToken } from './draw-token.ts';
@@ -20,20 +20,6 @@ export interface Drawn {
   logprobs: Float32Array;
 }
 
-export interface Lane {
-  /** From now on, this is how a slot's tokens are drawn. */
-  begin(slot: number, drawing: Drawing & { seed: number }): void;
-  /** Forgets what a slot has cached at and after `length`. */
-  truncate(slot: number, length: number): void;
-  /** Gives a slot the first `length` cached positions of another. */
-  fork(from: number, to: number, length: number): void;
-  /** One run. */
-  advance(work: Work): Promise<Drawn>;
-  /** Forgets all slots and gives the memory back. */
-  clear(): void;
-  close(): Promise<void>;
-}
-
 /** A slot's part of a run: its index in the work, and its new tokens. */
 interface Row {
   slot: number;
@@ -43,9 +29,10 @@ interface Row {
 
 /** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
 const stepsBeforeBuilding = 64;
+/** Bytes of weights that are built in, which is a copy of them: a large model gains little by it. */
+const mostBuiltIn = 128 * 2 ** 20;
 
-/** Computes in this thread. */
-export class LocalLane implements Lane {
+export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
@@ -56,26 +43,30 @@ export class LocalLane implements Lane {
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
-  /** @param options.buildsIn Whether to build weights that stay into a program: faster, for a copy of them. */
-  constructor(runtime: Runtime, model: Model, { buildsIn = false }: { buildsIn?: boolean } = {}) {
+  constructor(runtime: Runtime, model: Model) {
     this.#runtime = runtime;
     this.#model = model;
-    this.#buildsIn = buildsIn;
+    const bytes = Object.values(model.weights).reduce((sum, { data }) => sum + data.byteLength, 0);
+    this.#buildsIn = bytes <= mostBuiltIn;
     this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
   }
 
+  /** From now on, this is how a slot's tokens are drawn. */
   begin(slot: number, drawing: Drawing & { seed: number }): void {
     this.#drawings.set(slot, { drawing, rng: createRng(drawing.seed, 'sample') });
   }
 
+  /** Forgets what a slot has cached at and after `length`. */
   truncate(slot: number, length: number): void {
     this.#cache.truncate(slot, length);
   }
 
+  /** Gives a slot the first `length` cached positions of another. */
   fork(from: number, to: number, length: number): void {
     this.#cache.fork(from, to, length);
   }
 
+  /** One run. */
   async advance({ slots, counts, tokens }: Work): Promise<Drawn> {
     const time = Math.max(...counts);
     const program = await this.#program(time);
@@ -161,6 +152,7 @@ export class LocalLane implements Lane {
     await (await program)?.close();
   }
 
+  /** Forgets all slots and gives the memory back. */
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
