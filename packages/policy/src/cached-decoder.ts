@@ -7,24 +7,17 @@ import type { Model } from './model.ts';
 import { causalMask } from './padded-batch.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 
-/** What to compute: for slots[b], the next counts[b] tokens after those cached; `tokens` has those of all slots one after the other. */
-export interface Work {
-  slots: readonly number[];
-  counts: readonly number[];
-  tokens: Int32Array;
-}
-
-/** [slots] each slot's next token, and its log-probability. */
-export interface Drawn {
-  tokens: Int32Array;
-  logprobs: Float32Array;
-}
-
-/** A slot's part of a run: its index in the work, and its new tokens. */
-interface Row {
+/** What a slot lacks: the next tokens after those cached. */
+export interface Row {
   slot: number;
-  index: number;
   tokens: Int32Array;
+}
+
+/** A slot's next token. */
+export interface Drawn {
+  slot: number;
+  token: number;
+  logprob: number;
 }
 
 /** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
@@ -66,18 +59,14 @@ export class CachedDecoder {
     this.#cache.fork(from, to, length);
   }
 
-  /** One run. */
-  async advance({ slots, counts, tokens }: Work): Promise<Drawn> {
-    const time = Math.max(...counts);
+  /** One run: caches what each of some slots lacks, and draws its next token. */
+  async advance(lacking: readonly Row[]): Promise<Drawn[]> {
+    const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
     const program = await this.#program(time);
-    let read = 0;
-    const rows = slots.map((slot, index): Row => {
-      read += counts[index]!;
-      return { slot, index, tokens: tokens.subarray(read - counts[index]!, read) };
-    });
+    const rows = [...lacking];
     if (time === 1) {
       // All active slots take part where each has one token: from the front, the cache is read in place.
-      this.#cache.bringToFront(slots);
+      this.#cache.bringToFront(rows.map(({ slot }) => slot));
       rows.sort((a, b) => this.#cache.row(a.slot) - this.#cache.row(b.slot));
     }
     const order = rows.map(({ slot }) => slot);
@@ -112,17 +101,13 @@ export class CachedDecoder {
     };
   }
 
-  #draw(rows: readonly Row[], probabilities: Float32Array): Drawn {
+  #draw(rows: readonly Row[], probabilities: Float32Array): Drawn[] {
     const vocabulary = this.#model.config.vocab_size;
-    const drawn = { tokens: new Int32Array(rows.length), logprobs: new Float32Array(rows.length) };
-    for (const [b, { slot, index }] of rows.entries()) {
+    return rows.map(({ slot }, b) => {
       const { drawing, rng } = this.#drawings.get(slot)!;
       const ofRow = probabilities.subarray(b * vocabulary, (b + 1) * vocabulary);
-      const { token, logprob } = drawToken(ofRow, drawing, rng);
-      drawn.tokens[index] = token;
-      drawn.logprobs[index] = logprob;
-    }
-    return drawn;
+      return { slot, ...drawToken(ofRow, drawing, rng) };
+    });
   }
 
   async #program(time: number): Promise<Executable> {

@@ -1,6 +1,6 @@
 /** Samples for many conversations at once: whoever waits is batched, and keys and values are kept from turn to turn. */
 import { ToolEnvError } from '@toolenv/core';
-import { CachedDecoder, type Drawn, type Work } from './cached-decoder.ts';
+import { CachedDecoder } from './cached-decoder.ts';
 import type { Drawing } from './draw-token.ts';
 import type { Model } from './model.ts';
 import type { Runtime } from './runtime.ts';
@@ -243,7 +243,12 @@ export class Sampler {
     this.#decoder.truncate(index, length);
   }
 
-  /** Tokens of a slot whose keys and values are still to be computed. */
+  #lacking(index: number): Int32Array {
+    const { tokens, cached } = this.#slots[index]!;
+    return Int32Array.from(tokens.slice(cached));
+  }
+
+  /** How many tokens of a slot are not cached. */
   #lag(index: number): number {
     return this.#slots[index]!.tokens.length - this.#slots[index]!.cached;
   }
@@ -251,7 +256,12 @@ export class Sampler {
   /** One run: computes what some of the slots lack and samples a token for each of these. */
   async #advance(): Promise<void> {
     const chosen = this.#chosen();
-    if (chosen.length > 0) this.#take(chosen, await this.#decoder.advance(this.#work(chosen)));
+    if (chosen.length === 0) return;
+    const drawn = await this.#decoder.advance(chosen.map((slot) => ({ slot, tokens: this.#lacking(slot) })));
+    for (const index of chosen) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
+    // Who has waited copies now: one that ends here gives its place up.
+    for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
+    for (const { slot, token, logprob } of drawn) this.#append(slot, token, logprob);
   }
 
   /** The slots to compute next: some that lag behind, or else all, a token for each. */
@@ -303,23 +313,6 @@ export class Sampler {
     const order = behind.sort((a, b) => this.#lag(b) - this.#lag(a) || a - b);
     const count = Math.max(1, Math.floor(this.#tokenBudget / this.#lag(order[0]!)));
     return order.slice(0, count).sort((a, b) => a - b);
-  }
-
-  #work(indices: readonly number[]): Work {
-    return {
-      slots: indices,
-      counts: indices.map((index) => this.#lag(index)),
-      tokens: Int32Array.from(
-        indices.flatMap((index) => this.#slots[index]!.tokens.slice(this.#slots[index]!.cached)),
-      ),
-    };
-  }
-
-  #take(indices: readonly number[], { tokens, logprobs }: Drawn): void {
-    for (const index of indices) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
-    // Who has waited copies now: one that ends here gives its place up.
-    for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
-    for (const [row, index] of indices.entries()) this.#append(index, tokens[row]!, logprobs[row]!);
   }
 
   #append(index: number, token: number, logprob: number): void {
