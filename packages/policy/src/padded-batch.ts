@@ -33,7 +33,10 @@ export function padRows(
   const batches: PaddedBatch[] = [];
   for (let start = 0; start < order.length; ) {
     const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
-    const count = Math.max(1, Math.floor(tokenBudget / time));
+    const most = Math.max(1, Math.floor(tokenBudget / time));
+    // Sixteen rows where ten fit are two batches of eight.
+    const left = order.length - start;
+    const count = Math.ceil(left / Math.ceil(left / most));
     batches.push(padBatch(rows, order.slice(start, start + count), time, vocabulary));
     start += count;
   }

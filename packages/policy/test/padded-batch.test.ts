@@ -50,6 +50,18 @@ test('a batch has at most `tokenBudget` padded tokens, or one row', () => {
   );
 });
 
+test('rows of one length are divided evenly among as few batches as the budget allows', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), (count, most) => {
+      const row = { tokens: new Int32Array(5), mask: new Uint8Array(5).fill(1, 1) };
+      const batches = padRows(Array(count).fill(row), { tokenBudget: 4 * most, vocabulary });
+      const sizes = batches.map(({ inputs }) => inputs.tokens!.dims[0]!);
+      expect(sizes.length).toBe(Math.ceil(count / most));
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
 test('per-token values go to the slots and back', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
