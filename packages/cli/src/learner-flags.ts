@@ -29,7 +29,8 @@ export const learnerSchema: JsonSchema = {
     tokenBudget: {
       type: 'integer',
       minimum: 1,
-      description: 'padded tokens computed at a time (default: as 1 GiB of activations allows, at most 4096)',
+      description:
+        'padded tokens computed at a time (default: as 1 GiB or 4 times the weights hold, at most 4096)',
     },
   },
 };

@@ -58,27 +58,28 @@ export async function compileCheckpointed(
   ]);
 
   return {
-    async run(inputs) {
+    async run(inputs, into = {}) {
+      const asFirstLayer = (index: number) => ({ ...inputs, ...ofLayer(inputs, index) });
       const entering: Tensor[] = [];
       let { after: hidden } = await first.run(inputs);
       for (let index = 0; index < config.num_hidden_layers; index++) {
         entering.push(hidden!);
-        ({ after: hidden } = await forward.run({ ...asFirstLayer(inputs, index), hidden: hidden! }));
+        ({ after: hidden } = await forward.run({ ...asFirstLayer(index), hidden: hidden! }));
       }
-      const gradients = await head.run({ ...inputs, hidden: hidden! });
+      const gradients = await head.run({ ...inputs, hidden: hidden! }, into);
       for (let index = config.num_hidden_layers - 1; index >= 0; index--) {
         const slope = gradients[gradientOf('hidden')]!;
-        const own = { ...asFirstLayer(inputs, index), hidden: entering.pop()!, slope };
-        for (const [name, value] of Object.entries(await backward.run(own)))
+        const own = { ...asFirstLayer(index), hidden: entering.pop()!, slope };
+        for (const [name, value] of Object.entries(await backward.run(own, ofLayer(into, index))))
           gradients[name.replace(prefixOf(0), prefixOf(index))] = value;
       }
       if (to.includes(embeddings)) {
-        const found = await last.run({ ...inputs, slope: gradients[gradientOf('hidden')]! });
+        const own = { ...inputs, slope: gradients[gradientOf('hidden')]! };
         const sum = gradients[gradientOf(embeddings)];
-        const own = found[gradientOf(embeddings)]!;
+        const found = (await last.run(own, sum ? {} : into))[gradientOf(embeddings)]!;
         // Tied embeddings have a gradient as the head as well.
-        if (sum) for (let i = 0; i < own.data.length; i++) own.data[i]! += sum.data[i]!;
-        gradients[gradientOf(embeddings)] = own;
+        if (sum) for (let i = 0; i < sum.data.length; i++) sum.data[i]! += found.data[i]!;
+        else gradients[gradientOf(embeddings)] = found;
       }
       return Object.fromEntries(to.map((name) => [gradientOf(name), gradients[gradientOf(name)]!]));
     },
@@ -92,9 +93,8 @@ function prefixOf(layer: number): string {
   return `model.layers.${layer}.`;
 }
 
-/** The inputs with a layer's parameters under the names of the first layer's. */
-function asFirstLayer(inputs: Tensors, layer: number): Tensors {
-  const own = Object.entries(inputs).filter(([name]) => name.startsWith(prefixOf(layer)));
-  const renamed = own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(0)), value]);
-  return { ...inputs, ...Object.fromEntries(renamed) };
+/** What belongs to a layer, under the names of the first layer's. */
+function ofLayer(tensors: Tensors, layer: number): Tensors {
+  const own = Object.entries(tensors).filter(([name]) => name.includes(prefixOf(layer)));
+  return Object.fromEntries(own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(0)), value]));
 }

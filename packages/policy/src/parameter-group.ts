@@ -11,6 +11,12 @@ export interface OptimizerState {
   moments: Tensors;
 }
 
+/** Flat, and as the tensors that programs call `gradient <name>`. */
+interface Gradients {
+  flat: Float32Array;
+  tensors: Tensors;
+}
+
 /** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
 export class ParameterGroup {
   readonly shapes: Shapes;
@@ -21,7 +27,9 @@ export class ParameterGroup {
   #step = 0;
   readonly #mean: Float32Array;
   readonly #variance: Float32Array;
-  readonly #gradient: Float32Array;
+  /** Those that wait, and those that are to be added. */
+  readonly #gradients: Gradients;
+  #more: Gradients | undefined;
   #hasGradient = false;
 
   constructor(shapes: Shapes) {
@@ -41,7 +49,7 @@ export class ParameterGroup {
     this.#offsets = offsets;
     this.#mean = new Float32Array(this.#size);
     this.#variance = new Float32Array(this.#size);
-    this.#gradient = new Float32Array(this.#size);
+    this.#gradients = this.#newGradients();
   }
 
   /** Views, which the next step overwrites. */
@@ -66,13 +74,15 @@ export class ParameterGroup {
     return new Map(Object.entries(this.state.moments).map(([name, { dims }]) => [name, dims]));
   }
 
-  /** Adds the gradients among a program's outputs. */
-  accumulate(outputs: Tensors): void {
-    for (const [name, offset] of this.#offsets) {
-      const { data } = outputs[gradientOf(name)]!;
-      if (!this.#hasGradient) this.#gradient.set(data, offset);
-      else addTo(this.#gradient, data, offset);
-    }
+  /** Where a program is to write its gradients, which {@link accumulate} then adds to those that wait. */
+  get destination(): Tensors {
+    if (!this.#hasGradient) return this.#gradients.tensors;
+    this.#more ??= this.#newGradients();
+    return this.#more.tensors;
+  }
+
+  accumulate(): void {
+    if (this.#hasGradient) addTo(this.#gradients.flat, this.#more!.flat);
     this.#hasGradient = true;
   }
 
@@ -83,7 +93,7 @@ export class ParameterGroup {
   /** The norm of the accumulated gradients; `undefined` if there are none. */
   gradNorm(): number | undefined {
     if (!this.#hasGradient) return undefined;
-    const gradient = this.#gradient;
+    const gradient = this.#gradients.flat;
     let squares = 0;
     // An iterator over so many would take ten times as long.
     for (let i = 0; i < gradient.length; i++) squares += gradient[i]! * gradient[i]!;
@@ -96,7 +106,7 @@ export class ParameterGroup {
     this.#step += 1;
     const arrays = {
       weight: this.#flatWeights(weights),
-      gradient: this.#gradient,
+      gradient: this.#gradients.flat,
       mean: this.#mean,
       variance: this.#variance,
       updated: new Float32Array(this.#size),
@@ -121,6 +131,11 @@ export class ParameterGroup {
     return flat;
   }
 
+  #newGradients(): Gradients {
+    const flat = new Float32Array(this.#size);
+    return { flat, tensors: this.#tensors(flat, gradientOf) };
+  }
+
   #tensors(flat: Float32Array, named = (name: string) => name): Tensors {
     const tensors = [...this.shapes].map(([name, shape]) => {
       const offset = this.#offsets.get(name)!;
@@ -134,6 +149,6 @@ function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
-function addTo(sum: Float32Array, values: ArrayLike<number>, offset: number): void {
-  for (let i = 0; i < values.length; i++) sum[offset + i]! += values[i]!;
+function addTo(sum: Float32Array, values: Float32Array): void {
+  for (let i = 0; i < sum.length; i++) sum[i]! += values[i]!;
 }

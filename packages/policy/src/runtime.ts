@@ -18,9 +18,9 @@ export interface GradientRequest {
 export interface Executable {
   /**
    * Inputs that the program does not ask for may be left out. Those given are read in place and must not change while the
-   * run lasts; outputs are fresh.
+   * run lasts. Outputs are fresh, but those that `into` names are written there.
    */
-  run(inputs: Tensors): Promise<Tensors>;
+  run(inputs: Tensors, into?: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }
 

@@ -43,9 +43,13 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
   return { ...parts, total, cachePerToken: 2 * float * config.num_hidden_layers * keyValueWidth };
 }
 
-/** Padded tokens of one batch: up to a gibibyte of activations, beyond which a larger batch is no faster. */
+/**
+ * Padded tokens of one batch. Each batch costs as if it had some more, for the gradients of all weights, so that activations may
+ * take as much memory as gradients and moments do, and a gibibyte in any case.
+ */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  return Math.max(1, Math.min(4096, Math.floor(gibibyte / activationBytes(config, gradientCheckpointing))));
+  const most = Math.max(gibibyte, 4 * float * count(parameterShapes(config)));
+  return Math.max(1, Math.min(4096, Math.floor(most / activationBytes(config, gradientCheckpointing))));
 }
 
 /**

@@ -35,7 +35,7 @@ import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './train
 const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
-  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB of activations allows, at most 4096. */
+  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB or four times the weights hold of activations, at most 4096. */
   tokenBudget?: number;
   /** Keep only what enters each layer, and compute the layer again for its gradient: less memory, a third more work. */
   gradientCheckpointing?: boolean;
@@ -46,7 +46,7 @@ export interface LearnerOptions {
 export class TransformerLearner implements Learner {
   readonly #runtime: Runtime;
   readonly #model: Model;
-  readonly #checkpoint: Checkpoint;
+  readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files'>;
   readonly #tokenBudget: number;
   readonly #checkpointing: boolean;
   readonly #programs: Map<string, Promise<Executable>> = new Map();
@@ -57,7 +57,7 @@ export class TransformerLearner implements Learner {
   constructor(
     runtime: Runtime,
     model: Model,
-    checkpoint: Checkpoint,
+    { folder, files }: Pick<Checkpoint, 'folder' | 'files'>,
     {
       gradientCheckpointing = false,
       tokenBudget = defaultTokenBudget(model.config, gradientCheckpointing),
@@ -66,7 +66,7 @@ export class TransformerLearner implements Learner {
   ) {
     this.#runtime = runtime;
     this.#model = model;
-    this.#checkpoint = checkpoint;
+    this.#checkpoint = { folder, files };
     this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
@@ -203,8 +203,8 @@ export class TransformerLearner implements Learner {
         this.#compileBackward(names, padded.parts, to, lora),
       );
       const given = { ...this.#inputs(batch, weights, padded), ...cotangents(slopes, padded) };
-      const gradients = await executable.run(given);
-      for (const group of groups) group.accumulate(gradients);
+      await executable.run(given, Object.assign({}, ...groups.map(({ destination }) => destination)));
+      for (const group of groups) group.accumulate();
     }
   }
 

@@ -23,6 +23,22 @@ test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const)
   },
 );
 
+test.each([
+  ['TensorFlow.js', tfjs],
+  ['ONNX Runtime', runtime],
+] as const)('%s writes the outputs that are asked for into the arrays given', async (_name, { compile }) => {
+  const executable = await compile((ops) => {
+    const x = ops.input('x', 'float32', ['N', 2]);
+    return { square: ops.mul(x, x), double: ops.add(x, x) };
+  });
+  const whole = new Float32Array(8).fill(-1);
+  const into = { square: tensor(whole.subarray(2, 6), [2, 2]) };
+  const outputs = await executable.run({ x: tensor(Float32Array.of(1, 2, 3, 4), [2, 2]) }, into);
+  expect([...whole]).toEqual([-1, -1, 1, 4, 9, 16, -1, -1]);
+  expect(outputs.square).toBe(into.square);
+  expect([...outputs.double!.data]).toEqual([2, 4, 6, 8]);
+});
+
 test('an empty past adds nothing', async () => {
   const program = <T>(ops: Ops<T>) => {
     const past = ops.input('past', 'float32', [2, 'P', 3]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sizes } from '../../../bench/model.ts';
 import { LoraAdapter } from '../src/lora.ts';
 import { parameterCount } from '../src/model.ts';
-import { defaultTokenBudget, trainingMemory } from '../src/training-memory.ts';
+import { defaultTokenBudget, type TrainingMemory, trainingMemory } from '../src/training-memory.ts';
 import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
 
 /** How much the peak of a process grew by a padded token, at 192 tokens a row, in kilobytes (bench/model.ts has the models). */
@@ -18,11 +18,19 @@ test.each(Object.entries(measured))(
   },
 );
 
-test('a small model has the largest batch, a large one a gibibyte of activations', () => {
+test('a small model has the largest batch, others a gibibyte of activations or as much as gradients and moments take', () => {
   expect(defaultTokenBudget(sizes['1m']!)).toBe(4096);
-  const { activations } = trainingMemory(sizes['100m']!);
-  expect(activations / 2 ** 30).toBeGreaterThan(0.99);
-  expect(activations / 2 ** 30).toBeLessThanOrEqual(1);
+  const share = (size: string, of: (memory: TrainingMemory) => number) => {
+    const memory = trainingMemory(sizes[size]!);
+    return memory.activations / of(memory);
+  };
+  for (const found of [
+    share('15m', () => 2 ** 30),
+    share('100m', ({ gradients, optimizer }) => gradients + optimizer),
+  ]) {
+    expect(found).toBeGreaterThan(0.99);
+    expect(found).toBeLessThanOrEqual(1);
+  }
 });
 
 test('an adapter has the weights of its model, and gradients and moments of its own', () => {

@@ -44,17 +44,19 @@ export function onnxRuntime({ threads, device: asked = 'cpu' }: OnnxRuntimeOptio
         throw new ToolEnvError('usage.device', message, { cause: error });
       });
       return {
-        async run(given) {
+        async run(given, into = {}) {
           const feeds: Record<string, OrtTensor> = {};
           for (const name of inputs) {
             const value = given[name];
             if (!value) throw new RangeError(`Input "${name}" is missing.`);
             feeds[name] = toOrt(value);
           }
-          const results = await session.run(feeds);
+          const fetches: Record<string, OrtTensor | null> = {};
+          for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
+          const results = await session.run(feeds, fetches);
           const outputs: Tensors = {};
           for (const [name, { data, dims }] of Object.entries(results)) {
-            outputs[name] = { data: data as Float32Array | Int32Array, dims };
+            outputs[name] = into[name] ?? { data: data as Float32Array | Int32Array, dims };
           }
           return outputs;
         },

@@ -25,10 +25,10 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
     async compile(program: Program, request?: GradientRequest) {
       open += 1;
       return {
-        async run(given) {
+        async run(given, into = {}) {
           try {
             const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given, resident), request));
-            return await read(results, given).finally(() => tf.dispose(results));
+            return await read(results, given, into).finally(() => tf.dispose(results));
           } catch (error) {
             throw error instanceof Error && error.name === 'RuntimeError' ? outOfMemory(error) : error;
           }
@@ -81,13 +81,14 @@ function outOfMemory(error: Error): ToolEnvError {
   return new ToolEnvError('usage.out_of_memory', message, { cause: error });
 }
 
-async function read(results: Record<string, TfTensor>, given: Tensors): Promise<Tensors> {
+async function read(results: Record<string, TfTensor>, given: Tensors, into: Tensors): Promise<Tensors> {
   const inputs = new Set(Object.values(given).map(({ data }) => data));
   const outputs: Tensors = {};
   for (const [name, result] of Object.entries(results)) {
     const data = (await result.data()) as Float32Array | Int32Array;
+    into[name]?.data.set(data);
     // A backend that has never used an input gives back the very array.
-    outputs[name] = { data: inputs.has(data) ? data.slice() : data, dims: result.shape };
+    outputs[name] = into[name] ?? { data: inputs.has(data) ? data.slice() : data, dims: result.shape };
   }
   return outputs;
 }
