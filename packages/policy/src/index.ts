@@ -9,7 +9,7 @@ export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './probe-device.ts';
 export { type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
-export type { TfjsBackend } from './tfjs/load-tfjs.ts';
+export type { TfjsBackend } from './tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './tfjs/tfjs-runtime.ts';
 export {
   formatOf,

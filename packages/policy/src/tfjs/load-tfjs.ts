@@ -2,13 +2,10 @@
 import { createRequire } from 'node:module';
 import util from 'node:util';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type TfjsBackend, tfjsBackends } from './tfjs-backend.ts';
 
 /** What all packages share, under the types of `@tensorflow/tfjs`. */
 export type Tfjs = typeof import('@tensorflow/tfjs');
-
-/** `gpu` is native TensorFlow with CUDA, `node` native TensorFlow on the CPU, `wasm` WebAssembly. */
-export const tfjsBackends = ['gpu', 'node', 'wasm'] as const;
-export type TfjsBackend = (typeof tfjsBackends)[number];
 
 /** The packages of each backend, the one with the operations first, and TensorFlow.js's name for it. */
 const installations: Record<TfjsBackend, { packages: readonly string[]; name: string }> = {

@@ -3,8 +3,9 @@ import type { Tensor as TfTensor } from '@tensorflow/tfjs';
 import { ToolEnvError } from '@toolenv/core';
 import type { Program } from '../ops.ts';
 import { type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
-import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
+import { loadTfjs, type Tfjs } from './load-tfjs.ts';
 import { ResidentInputs } from './resident-inputs.ts';
+import type { TfjsBackend } from './tfjs-backend.ts';
 import { TfjsOps } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {

@@ -1,0 +1,5 @@
+/** What TensorFlow.js computes on. */
+
+/** `gpu` is native TensorFlow with CUDA, `node` native TensorFlow on the CPU, `wasm` WebAssembly. */
+export const tfjsBackends = ['gpu', 'node', 'wasm'] as const;
+export type TfjsBackend = (typeof tfjsBackends)[number];
