@@ -89,7 +89,7 @@ async function evalPolicy(
   const { policy, close } = await openPolicy(given.policy, {
     pairs: given.policyOption,
     runtime: readRuntime(given),
-    device: readDevice(given),
+    ...readDevice(given),
   });
   if (out !== undefined) await mkdir(out, { recursive: true });
 

@@ -8,6 +8,7 @@ import {
   type Policy,
   ToolEnvError,
 } from '@toolenv/core';
+import type { DeviceFlags } from './device-flag.ts';
 import { importPackage } from './import-package.ts';
 import type { LearnerFlags } from './learner-flags.ts';
 import type { Memory } from './memory-check.ts';
@@ -18,7 +19,7 @@ import { readPairs } from './schema-flags.ts';
 interface PolicyPackage {
   loadPolicy(
     folder: string,
-    options: { learner?: LearnerFlags; runtime?: object; device?: string },
+    options: { learner?: LearnerFlags; runtime?: object } & DeviceFlags,
   ): Promise<{
     policy: Policy;
     learner: Learner & { memory?: Memory; close?(): Promise<void> };
@@ -26,15 +27,13 @@ interface PolicyPackage {
   tfjsRuntime(): Promise<object>;
 }
 
-export interface OpenPolicyOptions {
+export interface OpenPolicyOptions extends DeviceFlags {
   /** `key=value` options of a policy plugin. */
   pairs?: readonly string[];
   /** How a checkpoint folder is trained. */
   learner?: LearnerFlags;
   /** Computes a checkpoint folder's model. Default `onnx`. */
   runtime?: RuntimeName;
-  /** Where ONNX Runtime computes it. Default `cpu`. */
-  device?: string;
 }
 
 /**
@@ -44,7 +43,8 @@ export async function openPolicy(
   name: string,
   options: OpenPolicyOptions = {},
 ): Promise<OpenPolicy & { memory?: Memory }> {
-  const { pairs = [], learner: flags, runtime = 'onnx', device } = options;
+  const { pairs = [], learner: flags, runtime = 'onnx', device, precision } = options;
+  const ofOnnx = Object.entries({ device, precision }).find(([, value]) => value !== undefined);
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
     if (flags?.lora) {
       const message = `--lora-rank ${flags.lora.rank}: ${name} is not a checkpoint folder; remove it.`;
@@ -54,8 +54,8 @@ export async function openPolicy(
       const message = `--runtime ${runtime}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
-    if (device !== undefined) {
-      const message = `--device ${device}: ${name} is not a checkpoint folder; remove it.`;
+    if (ofOnnx) {
+      const message = `--${ofOnnx.join(' ')}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
     const definition = await loadPlugin('policies', name);
@@ -66,8 +66,8 @@ export async function openPolicy(
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
-  if (device !== undefined && runtime === 'tfjs') {
-    const message = `--device ${device}: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.`;
+  if (ofOnnx && runtime === 'tfjs') {
+    const message = `--${ofOnnx.join(' ')}: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
   const { loadPolicy, tfjsRuntime } = await importPackage<PolicyPackage>(
@@ -78,6 +78,7 @@ export async function openPolicy(
     learner: flags,
     ...(runtime === 'tfjs' && { runtime: await tfjsRuntime() }),
     ...(device !== undefined && { device }),
+    ...(precision !== undefined && { precision }),
   });
   return {
     policy,

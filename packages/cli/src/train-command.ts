@@ -56,6 +56,7 @@ const taken = [
   'gradientCheckpointing',
   'runtime',
   'device',
+  'precision',
 ];
 
 /**
@@ -133,7 +134,7 @@ async function train(
     pairs: policyOption,
     learner: learnerFlags,
     runtime: readRuntime(given),
-    device: readDevice(given),
+    ...readDevice(given),
   });
   if (!learner) {
     const message = `${given.policy} cannot be trained: give a checkpoint folder.`;

@@ -1,4 +1,4 @@
-/** `--device`: where a checkpoint's model is computed, and what cannot have one. */
+/** `--device` and `--precision`: where and how a checkpoint's model is computed, and what cannot have them. */
 import { join } from 'node:path';
 import { devices } from '@toolenv/policy';
 import { expect, it } from 'vitest';
@@ -11,9 +11,12 @@ it('takes every device that the policy package knows', () => {
   expect(deviceSchema.properties).toMatchObject({ device: { enum: ['auto', ...devices] } });
 });
 
-it('chooses one by itself', async () => {
+it.each([
+  ['chooses one by itself', '--device', 'auto'],
+  ['computes in another precision', '--precision', 'float16'],
+])('%s', async (_, ...flags) => {
   const args = ['eval', '@toolenv/envs-qa/lookup-v1', '--policy', checkpoint, '--count', '2', '--json'];
-  const { code, stdout } = await runCli(...args, '--device', 'auto');
+  const { code, stdout } = await runCli(...args, ...flags);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ episodes: 2 });
 });
@@ -25,6 +28,12 @@ it.each([
     fixture.policy,
     ['--device', 'cpu'],
     `--device cpu: ${fixture.policy} is not a checkpoint folder; remove it.`,
+  ],
+  [
+    'eval',
+    checkpoint,
+    ['--precision', 'float16', '--runtime', 'tfjs'],
+    "--precision float16: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.",
   ],
   [
     'train',

@@ -7,7 +7,7 @@ export { createModel, type Model, parameterCount } from './model.ts';
 export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './probe-device.ts';
-export { type Runtime, type Tensors, tensor } from './runtime.ts';
+export { type Precision, type Runtime, type Tensors, tensor } from './runtime.ts';
 export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler.ts';
 export type { TfjsBackend } from './tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './tfjs/tfjs-runtime.ts';

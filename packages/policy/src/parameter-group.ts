@@ -81,8 +81,16 @@ export class ParameterGroup {
     return this.#more.tensors;
   }
 
-  accumulate(): void {
-    if (this.#hasGradient) addTo(this.#gradients.flat, this.#more!.flat);
+  /** Whether what a program has written to {@link destination} is finite. */
+  get arrivedFinite(): boolean {
+    return Number.isFinite(normOf((this.#hasGradient ? this.#more! : this.#gradients).flat));
+  }
+
+  /** @param share What is added is so many times what has arrived. */
+  accumulate(share = 1): void {
+    const { flat } = this.#gradients;
+    if (this.#hasGradient) addTo(flat, this.#more!.flat, share);
+    else if (share !== 1) for (let i = 0; i < flat.length; i++) flat[i]! *= share;
     this.#hasGradient = true;
   }
 
@@ -92,12 +100,7 @@ export class ParameterGroup {
 
   /** The norm of the accumulated gradients; `undefined` if there are none. */
   gradNorm(): number | undefined {
-    if (!this.#hasGradient) return undefined;
-    const gradient = this.#gradients.flat;
-    let squares = 0;
-    // An iterator over so many would take ten times as long.
-    for (let i = 0; i < gradient.length; i++) squares += gradient[i]! * gradient[i]!;
-    return Math.sqrt(squares);
+    return this.#hasGradient ? normOf(this.#gradients.flat) : undefined;
   }
 
   /** The weights after one step on the accumulated gradients, which it clears. Those given stay as they are. */
@@ -149,6 +152,13 @@ function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
-function addTo(sum: Float32Array, values: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i]! += values[i]!;
+function addTo(sum: Float32Array, values: Float32Array, share: number): void {
+  for (let i = 0; i < sum.length; i++) sum[i]! += share * values[i]!;
+}
+
+function normOf(values: Float32Array): number {
+  let squares = 0;
+  // An iterator over so many would take ten times as long.
+  for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
+  return Math.sqrt(squares);
 }

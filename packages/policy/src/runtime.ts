@@ -24,10 +24,15 @@ export interface Executable {
   close(): Promise<void>;
 }
 
+/** What matrix products are computed in. Weights, sums and all else are float32. */
+export type Precision = 'float32' | 'float16';
+
 export interface Runtime {
   readonly name: string;
   /** Whether inputs without any numbers in them must be avoided. */
   readonly refusesEmpty?: boolean;
+  /** Default `float32`. */
+  readonly precision?: Precision;
   /** @param constants Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
   compile(program: Program, gradients?: GradientRequest, constants?: Tensors): Promise<Executable>;
 }

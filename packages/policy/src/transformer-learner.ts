@@ -17,6 +17,7 @@ import { compileCheckpointed } from './checkpointed-backward.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { parameterShapes } from './decoder.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
+import { lossScale } from './loss-scale.ts';
 import type { Model } from './model.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
@@ -202,9 +203,18 @@ export class TransformerLearner implements Learner {
       const executable = await this.#compiled(`backward ${names} in ${padded.parts}`, () =>
         this.#compileBackward(names, padded.parts, to, lora),
       );
-      const given = { ...this.#inputs(batch, weights, padded), ...cotangents(slopes, padded) };
-      await executable.run(given, Object.assign({}, ...groups.map(({ destination }) => destination)));
-      for (const group of groups) group.accumulate();
+      const inputs = this.#inputs(batch, weights, padded);
+      const into: Tensors = Object.assign({}, ...groups.map(({ destination }) => destination));
+      const run = (scale: number) =>
+        executable.run({ ...inputs, ...cotangents(slopes, padded, scale) }, into);
+      let scale = this.#runtime.precision === 'float16' ? lossScale(Object.values(slopes)) : 1;
+      await run(scale);
+      // What grew beyond float16 on its way comes again, smaller.
+      while (scale > 1 && !groups.every(({ arrivedFinite }) => arrivedFinite)) {
+        scale = Math.max(1, scale / 16);
+        await run(scale);
+      }
+      for (const group of groups) group.accumulate(1 / scale);
     }
   }
 
@@ -254,9 +264,9 @@ function zerosLike({ rows }: TokenBatch): Rows {
 }
 
 /** The given gradients by outputs, at a padded batch's action tokens: [M] each. */
-function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
+function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch, scale: number): Tensors {
   const gathered = Object.entries(given).map(([name, rows]) => {
-    const values = gatherSlots(rows!, padded);
+    const values = gatherSlots(rows!, padded).map((value) => scale * value);
     return [name, tensor(values, [values.length])];
   });
   return Object.fromEntries(gathered);

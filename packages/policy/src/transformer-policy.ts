@@ -12,7 +12,7 @@ import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import type { Device } from './device.ts';
 import { createModel, type Model } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
-import type { Runtime } from './runtime.ts';
+import type { Precision, Runtime } from './runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler.ts';
 import { beforeStop, completesStop } from './stop-text.ts';
 import { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
@@ -72,10 +72,12 @@ export class TransformerPolicy implements Policy {
 }
 
 export interface PolicyOptions {
-  /** Default: ONNX Runtime on `device`. */
+  /** Default: ONNX Runtime on `device` in `precision`. */
   runtime?: Runtime;
   /** Default `cpu`. */
   device?: Device;
+  /** Of ONNX Runtime's matrix products. Default `float32`. */
+  precision?: Precision;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -94,7 +96,7 @@ export async function loadPolicy(folder: string, options: PolicyOptions = {}): P
 }
 
 export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}): LoadedPolicy {
-  const { runtime = onnxRuntime({ device: options.device }) } = options;
+  const { runtime = onnxRuntime({ device: options.device, precision: options.precision }) } = options;
   const chat = new Chat(checkpoint);
   const model = createModel(checkpoint.config, checkpoint.weights);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };

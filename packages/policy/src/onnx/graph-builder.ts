@@ -14,7 +14,7 @@ import {
 /** A tensor in the graph. */
 export interface Value {
   readonly name: string;
-  readonly type: ElementType | 'int64';
+  readonly type: ElementType | 'int64' | 'float16';
   readonly shape: readonly Dim[];
 }
 
@@ -42,7 +42,7 @@ export class GraphBuilder {
   }
 
   /** A constant; equal ones are stored once. */
-  constant(type: Value['type'], shape: readonly number[], numbers: readonly number[]): Value {
+  constant(type: ElementType | 'int64', shape: readonly number[], numbers: readonly number[]): Value {
     const key = `${type}[${shape}]${numbers}`;
     const known = this.#constants.get(key);
     if (known) return known;

@@ -1,8 +1,10 @@
 /** Ops as ONNX graph nodes. Every operation also records how to pull a gradient back through it. */
 import type { DeviceInfo } from '../device.ts';
 import type { Dim, ElementType, Ops } from '../ops.ts';
+import type { Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
+import { dataType } from './onnx-proto.ts';
 
 /** One recorded operation: given the gradients of `outputs`, those of `inputs` (lazily, only where asked for). */
 export interface TapeEntry {
@@ -22,10 +24,15 @@ export class OnnxOps implements Ops<Value> {
   /** What a reshaped value was before: reshaping again starts from there. */
   #unshaped: Map<Value, Value> = new Map();
   readonly #device: DeviceInfo['device'];
+  readonly #precision: Precision;
 
-  /** @param device Where the graph will run: what computes wrongly there is left out. */
-  constructor(device: DeviceInfo['device'] = 'cpu') {
+  /**
+   * @param device Where the graph will run: what computes wrongly there is left out.
+   * @param precision Of matrix products; all else is computed in float32.
+   */
+  constructor(device: DeviceInfo['device'] = 'cpu', precision: Precision = 'float32') {
     this.#device = device;
+    this.#precision = precision;
   }
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
@@ -110,8 +117,8 @@ export class OnnxOps implements Ops<Value> {
     const plain = !transposeA && !transposeB && scale === 1;
     const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
     const y = plain
-      ? this.graph.node('MatMul', [a, b], 'float32', shape)
-      : this.graph.node('FusedMatMul', [a, b], 'float32', shape, {
+      ? this.#product('MatMul', [a, b], shape)
+      : this.#product('FusedMatMul', [a, b], shape, {
           domain: microsoft,
           attributes,
           floats: ['alpha'],
@@ -357,7 +364,24 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #gemm(inputs: readonly Value[], shape: readonly Dim[], attributes: Record<string, number>): Value {
-    return this.graph.node('Gemm', inputs, 'float32', shape, { attributes });
+    return this.#product('Gemm', inputs, shape, { attributes });
+  }
+
+  #product(opType: string, inputs: readonly Value[], shape: readonly Dim[], options?: NodeOptions): Value {
+    const narrow = inputs.map((x) => this.#cast(x, this.#precision));
+    // The CPU has no such products, and would leave the rounding out with them.
+    if (this.#precision === 'float16' && this.#device === 'cpu') {
+      const rounded = narrow.map((x) => this.#cast(x, 'float32'));
+      const y = this.graph.node(opType, rounded, 'float32', shape, options);
+      return this.#cast(this.#cast(y, 'float16'), 'float32');
+    }
+    return this.#cast(this.graph.node(opType, narrow, this.#precision, shape, options), 'float32');
+  }
+
+  #cast(x: Value, type: 'float32' | 'float16'): Value {
+    if (x.type === type) return x;
+    const attributes = { to: dataType[type] };
+    return this.#once(`${type} ${x.name}`, () => this.graph.node('Cast', [x], type, x.shape, { attributes }));
   }
 
   #reduceSum(x: Value, axes: readonly number[], shape: readonly Dim[], keepdims: 0 | 1): Value {

@@ -1,0 +1,96 @@
+/** Products in float16 change digits, not what is learned: small gradients survive, and large ones are computed again. */
+import { createRng } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { createModel, type Model } from '../src/model.ts';
+import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { Sampler } from '../src/sampler.ts';
+import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
+
+const half = onnxRuntime({ threads: 1, precision: 'float16' });
+const rng = createRng(1, 'rows');
+const rows = [9, 14, 6].map((length) => ({
+  tokens: Int32Array.from({ length }, () => rng.int(tinyConfig.vocab_size)),
+  mask: Uint8Array.from({ length }, (_, t) => Number(t > 1)),
+}));
+const slopes = (size: number) =>
+  rows.map(({ mask }) => Float32Array.from(mask, (bit) => size * bit * (rng.float() - 0.5)));
+
+async function gradientsOf(on: Runtime, model: Model, dLogprobs: Float32Array[]): Promise<Tensors> {
+  const learner = learnerOf(model, { tokenBudget: 30 }, on);
+  await learner.backward({ rows }, { dLogprobs });
+  const gradients = await takeGradients(learner);
+  await learner.close();
+  return gradients;
+}
+
+/** The largest difference, as a share of the largest number of the same parameter. */
+function apart(found: Tensors, expected: Tensors): number {
+  return Math.max(
+    ...Object.entries(expected).map(([name, { data }]) => {
+      let [largest, difference] = [0, 0];
+      for (let i = 0; i < data.length; i++) {
+        largest = Math.max(largest, Math.abs(data[i]!));
+        difference = Math.max(difference, Math.abs(found[name]!.data[i]! - data[i]!));
+      }
+      return difference / largest;
+    }),
+  );
+}
+
+test.each([1, 1e-9])('gradients of slopes around %f are those of float32', async (size) => {
+  const given = slopes(size);
+  const found = await gradientsOf(half, tinyModel(), given);
+  const difference = apart(found, await gradientsOf(runtime, tinyModel(), given));
+  expect(difference).toBeLessThan(0.01);
+  expect(difference).toBeGreaterThan(1e-5);
+});
+
+test('a gradient beyond float16 is computed again, smaller', async () => {
+  let runs = 0;
+  const counting: Runtime = {
+    ...half,
+    async compile(...program) {
+      const { run, close } = await half.compile(...program);
+      return {
+        run(...given) {
+          runs += 1;
+          return run(...given);
+        },
+        close,
+      };
+    },
+  };
+  const weights = randomWeights(tinyConfig, 3);
+  const name = 'model.embed_tokens.weight';
+  // The head passes a gradient of 256 on as one of some tens of thousands, which the layers before make larger.
+  weights[name] = tensor(
+    Float32Array.from(weights[name]!.data, (value) => 1000 * value),
+    weights[name]!.dims,
+  );
+  const given = slopes(1);
+  const model = () => createModel(tinyConfig, weights);
+  const found = await gradientsOf(counting, model(), given);
+  expect(runs).toBeGreaterThan(2);
+  expect(apart(found, await gradientsOf(runtime, model(), given))).toBeLessThan(0.05);
+});
+
+test('the sampler draws from what the learner sees', async () => {
+  const model = tinyModel();
+  const sampler = new Sampler(half, model);
+  const prompt = Int32Array.of(1, 2, 3);
+  const { tokens, logprobs } = await sampler.sample({
+    prompt,
+    maxTokens: 20,
+    temperature: 1,
+    seed: 1,
+    stopTokens: [],
+  });
+  await sampler.close();
+  const learner = learnerOf(model, {}, half);
+  const mask = new Uint8Array(prompt.length + tokens.length).fill(1, prompt.length);
+  const seen = await learner.forward({ rows: [{ tokens: Int32Array.of(...prompt, ...tokens), mask }] });
+  await learner.close();
+  for (const [i, value] of logprobs.entries())
+    expect(seen.logprobs[0]![prompt.length + i]).toBeCloseTo(value, 2);
+});
