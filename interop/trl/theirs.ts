@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { copyFile, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { OpenEnv } from '@toolenv/core';
+import { drawEpisodes, type OpenEnv } from '@toolenv/core';
 import { qaRewards } from '@toolenv/envs-qa';
-import { drawGroups } from '../../packages/trainer-grpo/src/draw-groups.ts';
 import type { StepReport } from './learning-curve.ts';
 import { type EpisodeQuestion, ServedEpisodes } from './served-episodes.ts';
 import { checkpoint } from './setting.ts';
@@ -37,7 +36,7 @@ export async function trainTheirs(
 ): Promise<{ versions: Record<string, string>; serving: ServingCost }> {
   // The same questions in the same steps.
   const tasks = Array.from({ length: maxSteps }, (_, step) =>
-    drawGroups(env.tasks.train, { ...setting, seed }, step)
+    drawEpisodes(env.tasks.train, { ...setting, seed }, step)
       .filter(({ member }) => member === 0)
       .map(({ task }) => task),
   ).flat();

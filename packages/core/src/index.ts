@@ -10,6 +10,7 @@ export {
   type ToolDefinition,
 } from './define-tool.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
+export { drawEpisodes } from './draw-episodes.ts';
 export type {
   Env,
   EnvLimits,
@@ -46,7 +47,9 @@ export type {
   TokenValues,
 } from './learner.ts';
 export { type Manifest, type PluginKind, pluginKinds } from './manifest.ts';
+export { meanMetrics } from './mean-metrics.ts';
 export type { ContentBlock, EmbeddedResource, Message, ToolCall, ToolDescription } from './message.ts';
+export { miniBatchesOf } from './mini-batches.ts';
 export { type MixedTask, mixEnvs } from './mix-envs.ts';
 export { nearest } from './nearest.ts';
 export { type OpenEnvOptions, openEnv } from './open-env.ts';
@@ -112,6 +115,7 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export { validationScores } from './validation-scores.ts';
 export { whiten } from './whiten.ts';
 export { EpisodeStatistics, recordEpisodeStatistics } from './wrappers/episode-statistics.ts';
 export { recordEpisodes } from './wrappers/record-episodes.ts';

@@ -2,24 +2,22 @@
 import type { Metrics } from './trainer.ts';
 import type { Trajectory } from './trajectory.ts';
 
-/** Means are over the scored trajectories; aborted ones are only counted. */
+/** Means are over the scored trajectories; without any, there is no reward. Tokens are of all. */
 export function rolloutMetrics(trajectories: readonly Trajectory[], seconds: number): Metrics {
   const scored = trajectories.filter(({ reward }) => reward !== null);
-  const lengths = scored.map(({ steps }) =>
-    sum(steps.map(({ action }) => action.tokens?.action.length ?? 0)),
-  );
+  const length = ({ steps }: Trajectory) => sum(steps.map(({ action }) => action.tokens?.action.length ?? 0));
   const callsOf = (of: (call: Trajectory['steps'][number]['calls'][number]) => boolean) =>
     mean(scored.map(({ steps }) => sum(steps.map(({ calls }) => calls.filter(of).length))));
   const metrics: Metrics = {
-    reward: mean(scored.map(({ reward }) => reward!)),
-    'completions/mean_length': mean(lengths),
+    ...(scored.length > 0 && { reward: mean(scored.map(({ reward }) => reward!)) }),
+    'completions/mean_length': mean(scored.map(length)),
     'tools/call_frequency': callsOf(() => true),
     'tools/failure_frequency': callsOf(
       ({ mistake, result }) => mistake !== undefined || result?.isError === true,
     ),
     episodes: trajectories.length,
     aborted: trajectories.length - scored.length,
-    generated_tokens: sum(lengths),
+    generated_tokens: sum(trajectories.map(length)),
     'time/rollout': seconds,
   };
   for (const name of new Set(scored.flatMap(({ rewards }) => Object.keys(rewards)))) {

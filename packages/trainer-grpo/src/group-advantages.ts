@@ -1,4 +1,5 @@
 /** Advantages of whole episodes: how much better than the other episodes of its task. GRPO, Dr. GRPO and RLOO. */
+import { areEqual } from './zero-variance.ts';
 
 /**
  * What the difference from the group is divided by: the deviation of the group (GRPO, arXiv 2402.03300), that of the whole
@@ -16,7 +17,7 @@ export function groupAdvantages(
   scale: RewardScale = 'group',
 ): number[] {
   const divisors = rewardDivisors(scores, groups, scale);
-  return perGroup(scores, groups, (score, { mean }) => score - mean).map((value, n) => value / divisors[n]!);
+  return perGroup(scores, groups, differenceFromMean).map((value, n) => value / divisors[n]!);
 }
 
 /** [N] what the differences of each episode are divided by. */
@@ -36,9 +37,14 @@ export function rewardDivisors(
  * baseline does not depend on the episode itself, so that the gradient is unbiased. A group of one keeps its score.
  */
 export function leaveOneOutAdvantages(scores: readonly number[], groups: readonly number[]): number[] {
-  return perGroup(scores, groups, (score, { mean, count }) => {
-    return (score - mean) * (count === 1 ? 1 : count / (count - 1));
+  return perGroup(scores, groups, (score, group) => {
+    return differenceFromMean(score, group) * (group.count === 1 ? 1 : group.count / (group.count - 1));
   });
+}
+
+/** Scores that are equal but for rounding differ from their mean by nothing. */
+function differenceFromMean(score: number, { mean, deviation }: Moments): number {
+  return deviation === 0 ? 0 : score - mean;
 }
 
 interface Moments {
@@ -66,8 +72,7 @@ function perGroup(
 function moments(values: readonly number[]): Moments {
   const count = values.length;
   if (count <= 1) return { mean: 0, deviation: 1, count };
-  // Summing would leave a rounding error, and with it an advantage that is not quite 0.
-  if (values.every((value) => value === values[0])) return { mean: values[0]!, deviation: 0, count };
+  if (areEqual(values)) return { mean: values[0]!, deviation: 0, count };
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, deviation: Math.sqrt(squares / (count - 1)), count };

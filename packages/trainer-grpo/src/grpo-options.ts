@@ -45,7 +45,7 @@ export interface GrpoOptions {
   klClamp: number;
   entropyCoefficient: number;
   topEntropyQuantile: number;
-  mismatchCorrection: 'none' | MismatchCorrection;
+  mismatchCorrection?: 'none' | MismatchCorrection;
   mismatchCap: number;
   offPolicyThreshold?: number;
 
@@ -195,8 +195,8 @@ export const grpoOptions: JsonSchema = {
     },
     mismatchCorrection: choice(
       ['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'],
-      'none',
-      'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap',
+      undefined,
+      'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none, with staleness token_truncate)',
     ),
     mismatchCap: number(1, 3, 'the largest such weight'),
     offPolicyThreshold: number(

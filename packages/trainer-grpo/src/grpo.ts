@@ -1,14 +1,14 @@
 /** GRPO: sample groups of episodes, compare each with its group, follow the clipped policy gradient. The whole algorithm. */
 import {
   collect,
-  createRng,
   defineTrainer,
   deriveSeed,
+  drawEpisodes,
   type EpisodeRequest,
-  evaluate,
   type Metrics,
+  meanMetrics,
+  miniBatchesOf,
   normalisedRewards,
-  type OpenEnv,
   optimizerStep,
   playAhead,
   type Run,
@@ -22,13 +22,13 @@ import {
   type Trainer,
   type Trajectory,
   toTrainingRows,
+  validationScores,
 } from '@toolenv/core';
 import { estimateAdvantages } from './advantages.ts';
 import { type AlgorithmOptions, resolveAlgorithm } from './algorithms.ts';
-import { drawGroups, drawReplacements } from './draw-groups.ts';
+import { drawReplacements } from './draw-replacements.ts';
 import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 import { penalisedRewards } from './kl-penalty.ts';
-import { meanMetrics } from './mean-metrics.ts';
 import { policyLoss } from './policy-loss.ts';
 import { shuffleRewards } from './shuffled-rewards.ts';
 import { withoutZeroVariance, zeroVarianceFraction } from './zero-variance.ts';
@@ -46,10 +46,12 @@ type Reference = Awaited<ReturnType<Run['learner']['reference']>>;
 
 async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void, void> {
   const options = resolveAlgorithm(given);
-  const { env, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
+  const { learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
   const reference = options.beta > 0 ? await learner.reference() : undefined;
   const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;
   let step = resumed?.step ?? 0;
+  /** Whether the weights are those after `step` steps. */
+  let isWhole = true;
 
   try {
     const ahead = { from: step, to: steps, ahead: options.staleness, signal };
@@ -69,8 +71,10 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
       signal?.throwIfAborted();
 
       const started = performance.now();
+      isWhole = false;
       const metrics = await update(compared, reference, options, deriveSeed(seed, 'step', step));
       step += 1;
+      isWhole = true;
       yield {
         type: 'update',
         step,
@@ -81,14 +85,14 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
         },
       };
       if (evaluateEvery > 0 && step % evaluateEvery === 0) {
-        yield { type: 'evaluation', step, metrics: await validation(env, options) };
+        yield { type: 'evaluation', step, metrics: await validationScores(options) };
       }
       if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) {
         yield { type: 'checkpoint', step, folder: await saveCheckpoint(out, learner, { step, seed }) };
       }
     }
   } catch (error) {
-    if (!signal?.aborted || step === 0) throw error;
+    if (!signal?.aborted || step === 0 || !isWhole) throw error;
     // An interrupted run keeps every finished step.
     yield { type: 'checkpoint', step, folder: await saveCheckpoint(out, learner, { step, seed }) };
     throw signal.reason;
@@ -118,7 +122,7 @@ async function playGroups(
     return options.control === 'shuffled-rewards' ? shuffleRewards(kept, stepSeed) : kept;
   };
 
-  const played = await play(drawGroups(env.tasks.train, options, step));
+  const played = await play(drawEpisodes(env.tasks.train, options, step));
   if (options.zeroVariance !== 'resample') {
     return { played, compared: scored(played), attempts: 1, seconds: seconds() };
   }
@@ -141,7 +145,7 @@ async function update(
   options: Options,
   stepSeed: number,
 ): Promise<Metrics> {
-  const { learner, temperature, epochs, miniBatches, beta, klIn, zeroVariance, credit } = options;
+  const { learner, temperature, epochs, beta, klIn, zeroVariance, credit } = options;
   const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
   // Where a whole group scored the same there is nothing to learn, unless a penalty or a bonus pulls.
   const pulls = beta > 0 || options.entropyCoefficient > 0;
@@ -157,10 +161,7 @@ async function update(
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
   // Weights that changed since a token was sampled make the sampler another policy than the one that learns.
-  const correction =
-    options.mismatchCorrection === 'none' && options.staleness > 0
-      ? 'token_truncate'
-      : options.mismatchCorrection;
+  const correction = options.mismatchCorrection ?? (options.staleness > 0 ? 'token_truncate' : 'none');
   // One update per rollout is strictly on-policy: what was sampled is what the policy says now, and need not be computed.
   const recomputes = needsEntropy || correction !== 'none' || !options.actionMask;
   const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
@@ -184,15 +185,18 @@ async function update(
   const advantages = estimateAdvantages(compared, placed, rewards, advantageMask, options);
 
   // 3. Which rows are learned from, so that the others do not dilute the averages.
+  const groupOf = (b: number) => placed[b]!.trajectory.group;
+  const differing = [...placed.keys()].filter((b) => advantages[b]!.some((advantage) => advantage !== 0));
+  const worthwhile = new Set(differing.map(groupOf));
   const learned = [...placed.keys()].filter((b) => {
     if (options.truncated === 'mask' && placed[b]!.trajectory.outcome.kind === 'truncated') return false;
-    return !drops || advantages[b]!.some((advantage) => advantage !== 0);
+    return !drops || worthwhile.has(groupOf(b));
   });
 
   // 4. The loss and its gradient; each optimizer step after the first asks the policy what it says by now.
   const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
-  for (const part of splitIntoBatches(learned, epochs, miniBatches, stepSeed)) {
+  for (const part of miniBatchesOf(learned, options, stepSeed)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const batch = { rows: pick(rows), temperature };
     const outputs = updates.length > 0 ? await learner.forward(batch) : undefined;
@@ -223,6 +227,7 @@ async function update(
     // On-policy no ratio is beyond a bound.
     delete metrics['clip_ratio/low_mean'];
     delete metrics['clip_ratio/high_mean'];
+    delete metrics['clip_ratio/region_mean'];
   }
   const tokens = epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0);
   return { loss: loss!, grad_norm: grad_norm!, learned_tokens: tokens, ...metrics };
@@ -237,43 +242,4 @@ async function descend(
   const all = [...gradients.dLogprobs, ...(gradients.dEntropy ?? [])];
   if (all.every((row) => row.every((gradient) => gradient === 0))) return { gradNorm: 0 };
   return optimizerStep(learner, batch, gradients, { learningRate, weightDecay, maxGradNorm, out });
-}
-
-/** The rows of each optimizer step: `parts` of every epoch, shuffled if there is more than one. None is empty. */
-function splitIntoBatches(
-  rows: readonly number[],
-  epochs: number,
-  parts: number,
-  stepSeed: number,
-): number[][] {
-  const batches: number[][] = [];
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = parts === 1 ? [...rows] : createRng(stepSeed, 'mini-batches', epoch).shuffle([...rows]);
-    for (let part = 0; part < parts; part++) {
-      const [start, end] = [part, part + 1].map((edge) => Math.floor((edge * order.length) / parts));
-      batches.push(order.slice(start, end));
-    }
-  }
-  return batches.filter(({ length }) => length > 0);
-}
-
-async function validation(env: OpenEnv<unknown>, options: GrpoOptions & Run): Promise<Metrics> {
-  const { policy, seed, signal, evaluationEpisodes, maxTokens } = options;
-  const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const sampling = { maxTokens, temperature: 0 };
-  const result = await evaluate({
-    env,
-    policy,
-    split: 'validation',
-    count,
-    concurrency: count,
-    sampling,
-    seed,
-    signal,
-  });
-  const means = Object.entries(result.means).filter((entry): entry is [string, number] => entry[1] !== null);
-  return {
-    reward: result.reward ?? 0,
-    ...Object.fromEntries(means.map(([name, value]) => [`rewards/${name}/mean`, value])),
-  };
 }

@@ -1,24 +1,30 @@
 /** Groups whose episodes all scored the same: there is nothing to compare, and nothing to learn. */
 import type { Trajectory } from '@toolenv/core';
 
+/** Whether scores are equal but for the order in which their parts were added. */
+export function areEqual(scores: readonly number[]): boolean {
+  return scores.every((score) => Math.abs(score - scores[0]!) < 1e-9);
+}
+
 /** Scored trajectories without those of such groups. A group of one is compared with nothing, and stays. */
 export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajectory[] {
-  const members = new Map<number, Trajectory[]>();
-  for (const trajectory of trajectories) {
-    members.set(trajectory.group, [...(members.get(trajectory.group) ?? []), trajectory]);
-  }
+  const scores = scoresOfGroups(trajectories);
   return trajectories.filter(({ group }) => {
-    const [first, ...others] = members.get(group)!;
-    return others.length === 0 || others.some(({ reward }) => reward !== first!.reward);
+    const ofGroup = scores.get(group)!;
+    return ofGroup.length === 1 || !areEqual(ofGroup);
   });
 }
 
-/** Share of the groups in which everything that was scored scored the same. */
+/** Share of the groups of several scored episodes in which all scored the same. */
 export function zeroVarianceFraction(trajectories: readonly Trajectory[]): number {
-  const rewards = new Map<number, Set<number>>();
+  const groups = [...scoresOfGroups(trajectories).values()].filter(({ length }) => length > 1);
+  return groups.length === 0 ? 0 : groups.filter(areEqual).length / groups.length;
+}
+
+function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
+  const scores = new Map<number, number[]>();
   for (const { group, reward } of trajectories) {
-    if (reward !== null) rewards.set(group, (rewards.get(group) ?? new Set()).add(reward));
+    if (reward !== null) scores.set(group, [...(scores.get(group) ?? []), reward]);
   }
-  const alike = [...rewards.values()].filter(({ size }) => size === 1).length;
-  return rewards.size === 0 ? 0 : alike / rewards.size;
+  return scores;
 }

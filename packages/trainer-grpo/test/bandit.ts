@@ -44,6 +44,13 @@ class BanditEnv extends ToolEnv<{ best: number }, { best: number }> {
   }
 }
 
+/** Pays a quarter of the arm's number. */
+export class GradedBandit extends BanditEnv {
+  override onAnswer(_state: { best: number }, text: string) {
+    return { rewards: { win: Number(text) / 4 }, outcome: terminated('pulled') };
+  }
+}
+
 /** Every task has the same best arm. */
 export function openBandit(best: number): OpenEnv<unknown> {
   const tasks = { length: 40, at: () => ({ best }) };

@@ -46,6 +46,12 @@ test('a group of equal scores has advantage exactly 0', () => {
   expect(leaveOneOutAdvantages([1, 1, 0.1, 0.1, 0.1], [0, 0, 1, 1, 1])).toEqual([0, 0, 0, 0, 0]);
 });
 
+test('scores that differ by the order in which they were added are equal', () => {
+  const scores = [0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1];
+  expect(scores[0]).not.toBe(scores[1]);
+  expect(groupAdvantages(scores, [0, 0])).toEqual([0, 0]);
+});
+
 test('a group sums to 0, does not change when all scores move together, and is bounded by √(n − 1)', () => {
   const scores = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 2, maxLength: 9 });
   fc.assert(

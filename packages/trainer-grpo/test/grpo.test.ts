@@ -2,10 +2,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { completeOptions, type TrainEvent } from '@toolenv/core';
+import { completeOptions, type OpenEnv, type Run, ToolEnvError, type TrainEvent } from '@toolenv/core';
 import { type GrpoOptions, grpo, grpoOptions } from '@toolenv/trainer-grpo';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openBandit, Softmax } from './bandit.ts';
+import { GradedBandit, openBandit, Softmax } from './bandit.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -17,12 +17,12 @@ const best = 3;
 
 async function train(
   softmax: Softmax,
-  options: Partial<GrpoOptions> & { seed?: number; resume?: boolean; signal?: AbortSignal } = {},
+  options: Partial<GrpoOptions> & Partial<Pick<Run, 'env' | 'seed' | 'resume' | 'signal'>> = {},
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
-  const { seed = 1, resume, signal, ...rest } = options;
+  const { env = openBandit(best), seed = 1, resume, signal, ...rest } = options;
   const own = { steps: 60, questionsPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
-  const run = { env: openBandit(best), policy: softmax, learner: softmax, out, seed, resume, signal };
+  const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   const complete = completeOptions(grpoOptions, own, 'grpo') as unknown as GrpoOptions;
   for await (const event of grpo.train({ ...complete, ...run })) {
@@ -30,6 +30,18 @@ async function train(
     onEvent(event);
   }
   return events;
+}
+
+/** How many rows each batch of a run has that is learned from. */
+async function batchesOf(softmax: Softmax, options: Parameters<typeof train>[1]): Promise<number[]> {
+  const sizes: number[] = [];
+  const backward = softmax.backward.bind(softmax);
+  softmax.backward = (batch, gradients) => {
+    sizes.push(batch.rows.length);
+    return backward(batch, gradients);
+  };
+  await train(softmax, options);
+  return sizes;
 }
 
 test('learns which arm pays', async () => {
@@ -100,6 +112,37 @@ test('stopped half-way and resumed, it ends with the same bits', async () => {
   const events = await train(resumed, { steps: 20, checkpointEvery: 4, resume: true });
   expect(events[0]).toMatchObject({ type: 'rollout', step: 11 });
   expect([...resumed.logits]).toEqual([...whole.logits]);
+});
+
+test('an episode that scored as its group does on average counts, where the group differs', async () => {
+  const softmax = new Softmax();
+  const act = softmax.act.bind(softmax);
+  const pulled = ['0', '2', '4'];
+  softmax.act = async (...given) => ({ ...(await act(...given)), text: pulled.pop()! });
+  const env = { ...openBandit(best), episode: () => new GradedBandit() } as OpenEnv<unknown>;
+  const [rows] = await batchesOf(softmax, { env, steps: 1, questionsPerStep: 1, groupSize: 3 });
+  expect(rows).toBe(3);
+});
+
+test('an error in the middle of a step is told, and no half of the step is kept, when the run is stopped too', async () => {
+  const softmax = new Softmax();
+  const [stop, step] = [new AbortController(), softmax.step.bind(softmax)];
+  let steps = 0;
+  softmax.step = async (given) => {
+    steps += 1;
+    if (steps < 4) return step(given);
+    stop.abort(new Error('stopped'));
+    throw new ToolEnvError('bug.gradient_not_finite', 'The gradient norm is NaN.');
+  };
+  const options = {
+    steps: 4,
+    miniBatches: 2,
+    zeroVariance: 'keep',
+    checkpointEvery: 0,
+    signal: stop.signal,
+  } as const;
+  await expect(train(softmax, options)).rejects.toThrow('The gradient norm is NaN.');
+  expect(await readdir(out)).toEqual(['not-finite-batch.json']);
 });
 
 test('keeps the newest checkpoints only', async () => {

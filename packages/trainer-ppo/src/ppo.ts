@@ -1,15 +1,15 @@
 /** PPO: play episodes, estimate with a critic what each token was worth, follow the clipped gradient. The whole algorithm. */
 import {
   collect,
-  createRng,
   defineTrainer,
   deriveSeed,
-  evaluate,
+  drawEpisodes,
   generalizedAdvantages,
   type Learner,
   type Metrics,
+  meanMetrics,
+  miniBatchesOf,
   normalisedRewards,
-  type OpenEnv,
   optimizerStep,
   type Run,
   responseMask,
@@ -24,9 +24,9 @@ import {
   type Trainer,
   type Trajectory,
   toTrainingRows,
+  validationScores,
   whiten,
 } from '@toolenv/core';
-import { drawEpisodes } from './draw-episodes.ts';
 import { AdaptiveKl, FixedKl, type KlController, penalisedRewards } from './kl-in-reward.ts';
 import { policyLoss } from './policy-loss.ts';
 import { type PpoOptions, ppoOptions } from './ppo-options.ts';
@@ -45,7 +45,7 @@ type Options = PpoOptions & Run;
 type Reference = Pick<Learner, 'forward'>;
 
 async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> {
-  const { env, policy, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
+  const { policy, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
   if (!learner.addCritic) {
     const message = `ppo needs a critic, which the learner of ${policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
     throw new ToolEnvError('usage.no_critic', message);
@@ -53,8 +53,10 @@ async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> 
   await learner.addCritic({ critic: options.critic });
   const reference = options.beta > 0 ? await learner.reference() : undefined;
   const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;
-  const kl = klController(options, resumed?.memory?.klCoefficient ?? options.beta);
+  const kl = klController(options, resumed?.memory?.klCoefficient);
   let step = resumed?.step ?? 0;
+  /** Whether the weights are those after `step` steps. */
+  let isWhole = true;
   const save = () => saveCheckpoint(out, learner, { step, seed, memory: { klCoefficient: kl.coefficient } });
 
   try {
@@ -68,32 +70,33 @@ async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> 
       signal?.throwIfAborted();
 
       const scored = trajectories.filter(({ reward }) => reward !== null);
+      isWhole = false;
       const learned = await update(scored, reference, kl, options, { step, stepSeed });
       step += 1;
+      isWhole = true;
       const seconds = (performance.now() - rolledOut) / 1000;
       yield { type: 'update', step, metrics: { ...learned, 'time/update': seconds } };
       if (evaluateEvery > 0 && step % evaluateEvery === 0) {
-        yield { type: 'evaluation', step, metrics: await validation(env, options) };
+        yield { type: 'evaluation', step, metrics: await validationScores(options) };
       }
       if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) {
         yield { type: 'checkpoint', step, folder: await save() };
       }
     }
   } catch (error) {
-    if (!signal?.aborted || step === 0) throw error;
+    if (!signal?.aborted || step === 0 || !isWhole) throw error;
     // An interrupted run keeps every finished step.
     yield { type: 'checkpoint', step, folder: await save() };
     throw signal.reason;
   }
 }
 
+/** @param adapted The coefficient that an earlier part of the run had come to. */
 function klController(
-  { klControl, klTarget: target, klHorizon: horizon }: PpoOptions,
-  coefficient: number,
+  { beta, klControl, klTarget: target, klHorizon: horizon }: PpoOptions,
+  adapted: number | undefined,
 ): KlController {
-  return klControl === 'adaptive'
-    ? new AdaptiveKl(coefficient, { target, horizon })
-    : new FixedKl(coefficient);
+  return klControl === 'adaptive' ? new AdaptiveKl(adapted ?? beta, { target, horizon }) : new FixedKl(beta);
 }
 
 async function play(options: Options, step: number, seed: number): Promise<Trajectory[]> {
@@ -159,7 +162,7 @@ async function update(
   const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & credited[b]![t]!));
   const criticOnly = step < options.criticWarmup;
   const updates: Metrics[] = [];
-  for (const part of splitIntoBatches(placed.length, options, stepSeed)) {
+  for (const part of miniBatchesOf([...placed.keys()], options, stepSeed)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const batch = { rows: pick(rows), temperature };
     const now =
@@ -200,26 +203,12 @@ async function update(
     updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);
-  return { ...metrics, ...means(updates), learned_tokens: options.epochs * tokens };
+  return { ...metrics, ...meanMetrics(updates), learned_tokens: options.epochs * tokens };
 }
 
 function withValues({ values, ...outputs }: TokenOutputs): Required<TokenOutputs> {
   if (values) return { ...outputs, values };
   throw new ToolEnvError('bug.critic', 'The learner gives no values: its addCritic must make forward do so.');
-}
-
-/** The rows of each optimizer step: `miniBatches` of every epoch, shuffled if there is more than one. None is empty. */
-function splitIntoBatches(rows: number, { epochs, miniBatches }: PpoOptions, stepSeed: number): number[][] {
-  const batches: number[][] = [];
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const all = [...Array(rows).keys()];
-    const order = miniBatches === 1 ? all : createRng(stepSeed, 'mini-batches', epoch).shuffle(all);
-    for (let part = 0; part < miniBatches; part++) {
-      const [start, end] = [part, part + 1].map((edge) => Math.floor((edge * rows) / miniBatches));
-      batches.push(order.slice(start, end));
-    }
-  }
-  return batches.filter(({ length }) => length > 0);
 }
 
 function meanOfEpisodes(rewards: TokenValues, mask: readonly Uint8Array[], episodes: number): number {
@@ -228,25 +217,4 @@ function meanOfEpisodes(rewards: TokenValues, mask: readonly Uint8Array[], episo
     for (let t = 0; t < row.length; t++) if (row[t] === 1) total += rewards[b]![t]!;
   }
   return total / episodes;
-}
-
-/** The metrics of several optimizer steps as those of one. */
-function means(updates: readonly Metrics[]): Metrics {
-  const names = Object.keys(updates[0] ?? {});
-  return Object.fromEntries(
-    names.map((name) => [name, updates.reduce((sum, one) => sum + one[name]!, 0) / updates.length]),
-  );
-}
-
-async function validation(env: OpenEnv<unknown>, options: Options): Promise<Metrics> {
-  const { policy, seed, signal, evaluationEpisodes, maxTokens } = options;
-  const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const sampling = { maxTokens, temperature: 0 };
-  const run = { env, policy, count, concurrency: count, sampling, seed, signal };
-  const { reward, means: scores } = await evaluate({ ...run, split: 'validation' });
-  const scored = Object.entries(scores).filter((entry): entry is [string, number] => entry[1] !== null);
-  return {
-    reward: reward ?? 0,
-    ...Object.fromEntries(scored.map(([name, value]) => [`rewards/${name}/mean`, value])),
-  };
 }

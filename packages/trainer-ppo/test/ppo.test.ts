@@ -185,6 +185,12 @@ test('stopped half-way and resumed, it ends with the same bits, the penalty’s 
   expect(untimed(metricsOf(events, 'update'))).toEqual(untimed(metricsOf(uninterrupted, 'update')).slice(6));
 });
 
+test('a resumed run takes the penalty’s weight that it is given, where that is fixed', async () => {
+  await train(new Table(), { steps: 1, beta: 0.001 });
+  const events = await train(new Table(), { steps: 2, beta: 0.5, resume: true });
+  expect(metricsOf(events, 'update')[0]!['actor/reward_kl_penalty_coeff']).toBe(0.5);
+});
+
 test('a step whose episodes were all aborted changes nothing, and the run goes on', async () => {
   class Failing extends ClimbEnv {
     override initial(): never {

@@ -1,5 +1,7 @@
 /** Which tasks a step plays. */
-import { createRng, type EpisodeRequest, type TaskSet } from '@toolenv/core';
+import type { TaskSet } from './env-definition.ts';
+import { createRng } from './rng.ts';
+import type { EpisodeRequest } from './rollout.ts';
 
 /** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
 export function drawEpisodes<Task>(

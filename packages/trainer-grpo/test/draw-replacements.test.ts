@@ -1,6 +1,7 @@
 /** Which tasks a step plays, and what takes their place. */
+import { drawEpisodes } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { drawGroups, drawReplacements } from '../src/draw-groups.ts';
+import { drawReplacements } from '../src/draw-replacements.ts';
 
 const tasks = { length: 50, at: (index: number) => index };
 const options = { questionsPerStep: 10, groupSize: 3, seed: 1 };
@@ -8,7 +9,7 @@ const tasksOf = (episodes: { task: number; member: number }[]) =>
   episodes.filter(({ member }) => member === 0).map(({ task }) => task);
 
 test('every task comes once before any comes again, in another order', () => {
-  const drawn = Array.from({ length: 10 }, (_, step) => tasksOf(drawGroups(tasks, options, step))).flat();
+  const drawn = Array.from({ length: 10 }, (_, step) => tasksOf(drawEpisodes(tasks, options, step))).flat();
   const [first, second] = [drawn.slice(0, 50), drawn.slice(50)];
   expect(new Set(first).size).toBe(50);
   expect(new Set(second).size).toBe(50);
@@ -23,7 +24,7 @@ test('replacements are drawn again as they were, and anew at each step and attem
 });
 
 test('no group of a step has the number of another', () => {
-  const whole = [drawGroups(tasks, options, 3), drawReplacements(tasks, options, 3, 1, 10)];
+  const whole = [drawEpisodes(tasks, options, 3), drawReplacements(tasks, options, 3, 1, 10)];
   const episodes = [...whole, drawReplacements(tasks, options, 3, 2, 4)].flat();
   expect(new Set(episodes.map(({ group }) => group)).size).toBe(24);
   expect(new Set(episodes.map(({ group, member }) => `${group} ${member}`)).size).toBe(72);

@@ -1,5 +1,5 @@
 /** The metrics of several optimizer steps as those of one. */
-import type { Metrics } from '@toolenv/core';
+import type { Metrics } from './trainer.ts';
 
 /** Means, but the least of what is named `…/min` and the greatest of `…/max`. */
 export function meanMetrics(updates: readonly Metrics[]): Metrics {
