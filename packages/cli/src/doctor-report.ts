@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
+import { arch, availableParallelism, cpus, platform, release } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { importPackage } from './import-package.ts';
+import { type MachineMemory, machineMemory } from './machine-memory.ts';
 
 /** The part of `@toolenv/policy` that the command uses. */
 interface PolicyPackage {
@@ -25,7 +26,7 @@ export interface DoctorReport {
   node: { version: string; needed: string; supported: boolean };
   system: string;
   cpu: { model: string; cores: number };
-  memory: { total: number; available: number };
+  memory: MachineMemory;
   disk: { folder: string; available: number };
   /** NVIDIA's, as its driver lists them. */
   gpus: { name: string; memory: number; driver: string }[];
@@ -69,10 +70,7 @@ export async function doctorReport(signal: AbortSignal): Promise<DoctorReport> {
     node: { version: process.versions.node, needed, supported: isAtLeast(process.versions.node, needed) },
     system: `${platform()} ${release()} ${arch()}`,
     cpu: { model: cpus()[0]?.model.trim() || 'unknown', cores: availableParallelism() },
-    memory: {
-      total: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
-      available: process.availableMemory(),
-    },
+    memory: machineMemory(),
     disk: { folder, available: bavail * bsize },
     gpus: nvidiaGpus(),
     onnxruntime: {

@@ -110,9 +110,10 @@ async function evalPolicy(
       if (out !== undefined)
         await appendFile(join(out, 'trajectories.jsonl'), `${encodeTrajectory(trajectory)}\n`);
     },
-  }).finally(bar.stop);
-  await close();
-  await env.close();
+  }).finally(async () => {
+    bar.stop();
+    await close().finally(() => env.close());
+  });
 
   const run = {
     env: ref,

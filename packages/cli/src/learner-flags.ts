@@ -1,5 +1,5 @@
 /** The flags of `toolenv train` for the learner of a checkpoint folder. */
-import type { JsonSchema } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeFlags } from './schema-flags.ts';
 
 export const learnerSchema: JsonSchema = {
@@ -41,7 +41,10 @@ export interface LearnerFlags {
   tokenBudget?: number;
 }
 
-/** @param seed Of the first adapter. */
+/**
+ * @param seed Of the first adapter.
+ * @throws ToolEnvError `usage.bad_flag` for what is said of adapters that there are not.
+ */
 export function readLearnerFlags(given: Record<string, unknown>, seed: number): LearnerFlags {
   const flags = completeFlags<{
     loraRank: number;
@@ -57,6 +60,10 @@ export function readLearnerFlags(given: Record<string, unknown>, seed: number): 
     gradientCheckpointing,
     tokenBudget,
   } = flags;
+  if (rank === 0 && (alpha !== undefined || targets !== undefined)) {
+    const flag = alpha === undefined ? '--lora-targets' : '--lora-alpha';
+    throw new ToolEnvError('usage.bad_flag', `${flag}: give --lora-rank too, as --lora-rank 16.`);
+  }
   const lora = { rank, ...(alpha && { alpha }), ...(targets && { targets }), seed };
   return { gradientCheckpointing, ...(rank > 0 && { lora }), ...(tokenBudget && { tokenBudget }) };
 }

@@ -1,5 +1,6 @@
 /** Says before a run what it will hold in memory, and refuses one that would run out. */
 import { ToolEnvError } from '@toolenv/core';
+import { type MachineMemory, machineMemory } from './machine-memory.ts';
 
 /** Bytes, as a learner estimates them. */
 export interface Memory {
@@ -13,16 +14,18 @@ export interface Memory {
 
 /**
  * The estimate in words.
- * @param free Bytes that this process can still have.
- * @throws ToolEnvError `usage.memory`
+ * @throws ToolEnvError `usage.memory` if it is more than the machine has.
  */
-export function checkMemory(memory: Memory, free: number = process.availableMemory()): string {
+export function checkMemory(memory: Memory, machine: MachineMemory = machineMemory()): string {
   const { weights, gradients, optimizer, activations, total, cachePerToken } = memory;
   const parts = `weights ${gigabytes(weights)}, gradients ${gigabytes(gradients)}, optimizer ${gigabytes(optimizer)}, activations ${gigabytes(activations)}`;
   const estimate = `Training holds about ${gigabytes(total)} GB (${parts})`;
   const cache = `${(cachePerToken / 1000).toFixed(1)} KB for each token of an episode`;
-  if (total <= free) return `${estimate}, and ${cache}; ${gigabytes(free)} GB are free.`;
-  const message = `${estimate}, of which ${gigabytes(free)} GB are free: train adapters (--lora-rank 16), keep fewer activations (--gradient-checkpointing, --token-budget 512), or take a smaller model.`;
+  if (total <= machine.total) {
+    const doubt = total > machine.available ? ', which may not be enough' : '';
+    return `${estimate}, and ${cache}; ${gigabytes(machine.available)} GB are free${doubt}.`;
+  }
+  const message = `${estimate}, and there are ${gigabytes(machine.total)} GB: train adapters (--lora-rank 16), keep fewer activations (--gradient-checkpointing, --token-budget 512), or take a smaller model.`;
   throw new ToolEnvError('usage.memory', message);
 }
 

@@ -44,18 +44,17 @@ export async function openPolicy(
   options: OpenPolicyOptions = {},
 ): Promise<OpenPolicy & { memory?: Memory }> {
   const { pairs = [], learner: flags, runtime = 'onnx', device, precision } = options;
-  const ofOnnx = Object.entries({ device, precision }).find(([, value]) => value !== undefined);
+  const ofOnnx = { device, precision };
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {
-    if (flags?.lora) {
-      const message = `--lora-rank ${flags.lora.rank}: ${name} is not a checkpoint folder; remove it.`;
-      throw new ToolEnvError('usage.unknown_option', message);
-    }
-    if (runtime !== 'onnx') {
-      const message = `--runtime ${runtime}: ${name} is not a checkpoint folder; remove it.`;
-      throw new ToolEnvError('usage.unknown_option', message);
-    }
-    if (ofOnnx) {
-      const message = `--${ofOnnx.join(' ')}: ${name} is not a checkpoint folder; remove it.`;
+    const flag = firstGiven({
+      ...ofOnnx,
+      runtime: runtime === 'onnx' ? undefined : runtime,
+      'lora-rank': flags?.lora?.rank,
+      'token-budget': flags?.tokenBudget,
+      'gradient-checkpointing': flags?.gradientCheckpointing ? '' : undefined,
+    });
+    if (flag) {
+      const message = `${flag}: ${name} is not a checkpoint folder; remove it.`;
       throw new ToolEnvError('usage.unknown_option', message);
     }
     const definition = await loadPlugin('policies', name);
@@ -66,8 +65,9 @@ export async function openPolicy(
     const message = `--policy-option ${pairs[0]}: a checkpoint folder has no options; remove it.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
-  if (ofOnnx && runtime === 'tfjs') {
-    const message = `--${ofOnnx.join(' ')}: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.`;
+  const flag = firstGiven(ofOnnx);
+  if (flag && runtime === 'tfjs') {
+    const message = `${flag}: it is ONNX Runtime's; with --runtime tfjs, the package that is installed decides. Remove one.`;
     throw new ToolEnvError('usage.unknown_option', message);
   }
   const { loadPolicy, tfjsRuntime } = await importPackage<PolicyPackage>(
@@ -85,8 +85,13 @@ export async function openPolicy(
     learner,
     memory: learner.memory,
     async close() {
-      await learner.close?.();
-      await policy.close?.();
+      await Promise.resolve(learner.close?.()).finally(() => policy.close?.());
     },
   };
+}
+
+/** As it was given on the command line. */
+function firstGiven(flags: Record<string, string | number | undefined>): string | undefined {
+  const given = Object.entries(flags).find(([, value]) => value !== undefined);
+  return given && `--${given.join(' ')}`.trim();
 }

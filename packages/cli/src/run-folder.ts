@@ -51,6 +51,11 @@ export async function beginRun(out: string, config: Record<string, unknown>): Pr
   await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
 }
 
+/** Removes what {@link beginRun} has written, for a run that never came to work. */
+export async function abandonRun(out: string): Promise<void> {
+  await rm(join(out, configFile), { force: true });
+}
+
 /** The checkpoint of the most steps. */
 export async function newestCheckpoint(out: string): Promise<Checkpoint | undefined> {
   const step = (await checkpointSteps(out)).at(-1);

@@ -8,7 +8,14 @@ import { learnerSchema, readLearnerFlags } from './learner-flags.ts';
 import { checkMemory } from './memory-check.ts';
 import { openPolicy } from './open-policy.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
-import { beginRun, exportPolicy, newestCheckpoint, refuseOtherRun, refuseUsedFolder } from './run-folder.ts';
+import {
+  abandonRun,
+  beginRun,
+  exportPolicy,
+  newestCheckpoint,
+  refuseOtherRun,
+  refuseUsedFolder,
+} from './run-folder.ts';
 import { RunLog, readMetrics } from './run-log.ts';
 import { readRuntime, runtimeSchema } from './runtime-flag.ts';
 import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
@@ -144,15 +151,20 @@ async function train(
   if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
   await beginRun(out, { ...identity, trainerOptions: options });
   const log = new RunLog(out, { resume });
-  const done = (resume ? await newestCheckpoint(out) : undefined)?.step ?? 0;
   const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
-  const progress = new TrainingProgress(Number(options.steps ?? 0), done);
-  let last = done;
+  const begun = resume ? await newestCheckpoint(out) : undefined;
+  const progress = new TrainingProgress(Number(options.steps ?? 0), begun?.step);
+  let last = 0;
+  let isAtWork = false;
   try {
     const run = { env, policy, learner, out, seed, resume, signal };
     for await (const event of trainer.train({ ...options, ...run })) {
-      if (event.type === 'rollout' && given.trajectories) {
-        await log.writeEpisodes(event.trajectories, { step: event.step });
+      // Where a resumed run goes on is known now: its newest checkpoint may have been damaged.
+      if (!isAtWork) last = event.step - 1;
+      isAtWork = true;
+      if (event.type === 'rollout') {
+        warnOfAborted(event);
+        if (given.trajectories) await log.writeEpisodes(event.trajectories, { step: event.step });
       }
       await log.write(event);
       await board?.write(event);
@@ -162,6 +174,8 @@ async function train(
     }
   } catch (error) {
     progress.stop();
+    // What was wrong before the first step is mended and tried again with the same --out.
+    if (!isAtWork && !resume) await abandonRun(out);
     if (signal.aborted) {
       const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
@@ -169,10 +183,16 @@ async function train(
     throw error;
   } finally {
     progress.stop();
-    await close();
-    await env.close();
+    await close().finally(() => env.close());
   }
-  await report(out, last, done, given.json === true);
+  await report(out, { isAtWork, json: given.json === true });
+}
+
+/** Where nothing was scored there is nothing to learn, and the reason is the machinery's. */
+function warnOfAborted({ step, trajectories }: Extract<TrainEvent, { type: 'rollout' }>): void {
+  const [first] = trajectories;
+  if (first?.outcome.kind !== 'aborted' || trajectories.some(({ reward }) => reward !== null)) return;
+  process.stderr.write(`Step ${step}: every episode was aborted (${first.outcome.cause.message}).\n`);
 }
 
 /** An event without its episodes, which are in trajectories.jsonl. */
@@ -180,15 +200,15 @@ function eventLine(event: TrainEvent): string {
   return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
 }
 
-async function report(out: string, step: number, before: number, json: boolean): Promise<void> {
+async function report(out: string, { isAtWork, json }: { isAtWork: boolean; json: boolean }): Promise<void> {
   const checkpoint = await newestCheckpoint(out);
   const folder = join(out, 'policy');
   if (checkpoint) await exportPolicy(checkpoint.folder, folder);
   if (json) return;
   const chart = terminalChart(trainingCurves(await readMetrics(out)));
-  const summary =
-    step === before
-      ? `Nothing to do: the run has its ${step} steps; give more --steps to go on.`
-      : `${step} steps done.`;
+  const steps = checkpoint?.step ?? 0;
+  const summary = isAtWork
+    ? `${steps} steps done.`
+    : `Nothing to do: the run has its ${steps} steps; give more --steps to go on.`;
   process.stdout.write(`${chart}\n\n${summary}\n${checkpoint ? `The policy is in ${folder}\n` : ''}`);
 }

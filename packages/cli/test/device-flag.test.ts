@@ -30,6 +30,18 @@ it.each([
     `--device cpu: ${fixture.policy} is not a checkpoint folder; remove it.`,
   ],
   [
+    'train',
+    fixture.policy,
+    ['--token-budget', '9', '--trainer', fixture.trainer, '--out', 'never-made'],
+    `--token-budget 9: ${fixture.policy} is not a checkpoint folder; remove it.`,
+  ],
+  [
+    'train',
+    checkpoint,
+    ['--lora-alpha', '3', '--trainer', fixture.trainer, '--out', 'never-made'],
+    '--lora-alpha: give --lora-rank too, as --lora-rank 16.',
+  ],
+  [
     'eval',
     checkpoint,
     ['--precision', 'float16', '--runtime', 'tfjs'],

@@ -11,17 +11,20 @@ const memory = {
   cachePerToken: 2048,
 };
 
-test('what fits is described', () => {
-  expect(checkMemory(memory, 8e9)).toBe(
-    'Training holds about 1.2 GB (weights 0.3, gradients 0.2, optimizer 0.2, activations 0.5), and 2.0 KB for each token of an episode; 8.0 GB are free.',
+test('what fits is described, and doubted if others have the memory now', () => {
+  const estimate =
+    'Training holds about 1.2 GB (weights 0.3, gradients 0.2, optimizer 0.2, activations 0.5), and 2.0 KB for each token of an episode';
+  expect(checkMemory(memory, { total: 16e9, available: 8e9 })).toBe(`${estimate}; 8.0 GB are free.`);
+  expect(checkMemory(memory, { total: 16e9, available: 1e9 })).toBe(
+    `${estimate}; 1.0 GB are free, which may not be enough.`,
   );
 });
 
-test('what does not fit is refused', () => {
-  expect(() => checkMemory(memory, 1.2e9)).toThrow(
+test('what the machine does not have is refused', () => {
+  expect(() => checkMemory(memory, { total: 1.2e9, available: 1e9 })).toThrow(
     expect.objectContaining({
       code: 'usage.memory',
-      message: expect.stringMatching(/about 1\.2 GB .* of which 1\.2 GB are free: .*--lora-rank/),
+      message: expect.stringMatching(/about 1\.2 GB .* and there are 1\.2 GB: .*--lora-rank/),
     }),
   );
 });
