@@ -25,13 +25,15 @@ const stepsBeforeBuilding = 64;
 /** Bytes of weights that are built in, which is a copy of them: a large model gains little by it. */
 const mostBuiltIn = 128 * 2 ** 20;
 
+type ProgramName = 'many' | 'one' | 'built';
+
 export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
   readonly #buildsIn: boolean;
   /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
-  #programs: { many?: Promise<Executable>; one?: Promise<Executable>; built?: Promise<Executable> } = {};
+  #programs: Partial<Record<ProgramName, Promise<Executable>>> = {};
   /** Steps of one token since these weights came or all was cleared. */
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
@@ -62,7 +64,9 @@ export class CachedDecoder {
   /** One run: caches what each of some slots lacks, and draws its next token. */
   async advance(lacking: readonly Row[]): Promise<Drawn[]> {
     const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
-    const program = await this.#program(time);
+    // A step of the learner meanwhile counts from the next run on, whose cache is then computed anew.
+    const { weights } = this.#model;
+    const program = await this.#program(time, weights);
     const rows = [...lacking];
     if (time === 1) {
       // All active slots take part where each has one token: from the front, the cache is read in place.
@@ -71,7 +75,7 @@ export class CachedDecoder {
     }
     const order = rows.map(({ slot }) => slot);
     const outputs = await program.run({
-      ...this.#model.weights,
+      ...weights,
       ...this.#model.constants,
       ...this.#cache.view(order),
       ...this.#inputs(rows, time),
@@ -110,34 +114,37 @@ export class CachedDecoder {
     });
   }
 
-  async #program(time: number): Promise<Executable> {
-    const { weights, constants, config } = this.#model;
+  async #program(time: number, weights: Tensors): Promise<Executable> {
+    const { constants, config } = this.#model;
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length), undefined, builtIn);
-    if (time > 1) {
-      this.#programs.many ??= compile('S');
-      return this.#programs.many;
-    }
+    if (time > 1) return this.#compiled('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
       this.#steps = { weights, count: 0 };
       await this.#close('built');
     }
     this.#steps.count += 1;
     if (this.#buildsIn && this.#steps.count > stepsBeforeBuilding) {
-      this.#programs.built ??= compile(1, { ...weights, ...constants });
-      return this.#programs.built;
+      return this.#compiled('built', () => compile(1, { ...weights, ...constants }));
     }
-    this.#programs.one ??= compile(1);
-    return this.#programs.one;
+    return this.#compiled('one', () => compile(1));
   }
 
-  async #close(name: 'many' | 'one' | 'built'): Promise<void> {
+  #compiled(name: ProgramName, compile: () => Promise<Executable>): Promise<Executable> {
+    const program = this.#programs[name] ?? compile();
+    this.#programs[name] = program;
+    // What failed for want of memory, say, may succeed another time.
+    program.catch(() => delete this.#programs[name]);
+    return program;
+  }
+
+  async #close(name: ProgramName): Promise<void> {
     const program = this.#programs[name];
     delete this.#programs[name];
     await (await program)?.close();
   }
 
-  /** Forgets all slots and gives the memory back. */
+  /** Forgets all slots and gives their memory back. Programs stay. */
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();

@@ -51,10 +51,13 @@ export async function compileCheckpointed(
       (ops) => ({ loss: loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))) }),
       { of: 'loss', to: ['hidden', ...ofHead] },
     ),
-    runtime.compile((ops) => ({ loss: product(ops, embed(ops, config, batchInputs(ops).tokens)) }), {
-      of: 'loss',
-      to: [embeddings],
-    }),
+    // An adapter leaves the embeddings as they are.
+    to.includes(embeddings)
+      ? runtime.compile((ops) => ({ loss: product(ops, embed(ops, config, batchInputs(ops).tokens)) }), {
+          of: 'loss',
+          to: [embeddings],
+        })
+      : undefined,
   ]);
 
   return {
@@ -73,7 +76,7 @@ export async function compileCheckpointed(
         for (const [name, value] of Object.entries(await backward.run(own, ofLayer(into, index))))
           gradients[name.replace(prefixOf(0), prefixOf(index))] = value;
       }
-      if (to.includes(embeddings)) {
+      if (last) {
         const own = { ...inputs, slope: gradients[gradientOf('hidden')]! };
         const sum = gradients[gradientOf(embeddings)];
         const found = (await last.run(own, sum ? {} : into))[gradientOf(embeddings)]!;
@@ -84,7 +87,7 @@ export async function compileCheckpointed(
       return Object.fromEntries(to.map((name) => [gradientOf(name), gradients[gradientOf(name)]!]));
     },
     async close() {
-      for (const program of [first, forward, backward, head, last]) await program.close();
+      for (const program of [first, forward, backward, head, last]) await program?.close();
     },
   };
 }

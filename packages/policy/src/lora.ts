@@ -88,6 +88,9 @@ export class LoraAdapter {
   /** The weights of the whole model with `weights` of the adapter in it, as an ordinary checkpoint has them. */
   async merge(weights: Tensors): Promise<Tensors> {
     this.#merging ??= this.#runtime.compile((ops) => this.#merged(ops));
+    this.#merging.catch(() => {
+      this.#merging = undefined;
+    });
     const outputs = await (await this.#merging).run({ ...this.#base, ...weights });
     const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
     return { ...this.#base, ...Object.fromEntries(merged) };
@@ -153,7 +156,7 @@ export class LoraAdapter {
   #merged<T>(ops: Ops<T>): Record<string, T> {
     const merged = [...this.#adapted].map(([name, shape]) => {
       const [a, b] = [this.#part(ops, name, 'a'), this.#part(ops, name, 'b')];
-      const product = ops.matmul(b, a, { scale: this.#scale });
+      const product = ops.matmul(b, a, { scale: this.#scale, exact: true });
       return [mergedName(name), ops.add(ops.input(name, 'float32', shape), product)];
     });
     return Object.fromEntries(merged);

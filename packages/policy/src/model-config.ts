@@ -58,7 +58,7 @@ export function readModelConfig(
     );
   }
   // Mistral has windows unless it says null; the Qwens have none unless they say so.
-  const windowed = given.model_type === 'mistral' ? given.sliding_window != null : given.use_sliding_window;
+  const windowed = given.model_type === 'mistral' ? given.sliding_window !== null : given.use_sliding_window;
   if (windowed) throw refuse('unsupported', 'sliding-window attention is not supported');
   if (given.hidden_act !== undefined && given.hidden_act !== 'silu')
     throw refuse('unsupported', `hidden_act "${given.hidden_act}" is not supported; only silu is`);

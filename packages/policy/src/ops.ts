@@ -1,5 +1,5 @@
 /**
- * Ops: the tensor operations that a model is written in. A runtime implements them once; models, optimizers and losses
+ * Ops: the tensor operations that a model is written in. A runtime implements them once; models and losses
  * written over them run on every runtime.
  */
 
@@ -26,8 +26,15 @@ export interface Ops<T> {
   /** Sum over everything, shape []. */
   sumAll(x: T): T;
 
-  /** [.., M, K] × [.., K, N] → [.., M, N], times `scale`; either operand's last two axes may be swapped first. */
-  matmul(a: T, b: T, options?: { transposeA?: boolean; transposeB?: boolean; scale?: number }): T;
+  /**
+   * [.., M, K] × [.., K, N] → [.., M, N], times `scale`; either operand's last two axes may be swapped first. An `exact` one is
+   * in float32 whatever the runtime's precision, and has no gradient.
+   */
+  matmul(
+    a: T,
+    b: T,
+    options?: { transposeA?: boolean; transposeB?: boolean; scale?: number; exact?: boolean },
+  ): T;
   /** [N, in] × weight [out, in]ᵀ + bias [out] → [N, out]. */
   linear(x: T, weight: T, bias?: T): T;
 

@@ -17,6 +17,12 @@ interface Gradients {
   tensors: Tensors;
 }
 
+/** Flat, of the gradients of all steps. */
+interface Moments {
+  mean: Float32Array;
+  variance: Float32Array;
+}
+
 /** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
 export class ParameterGroup {
   readonly shapes: Shapes;
@@ -25,10 +31,10 @@ export class ParameterGroup {
   /** The first so many are of matrices, and decay. */
   readonly #decayed: number;
   #step = 0;
-  readonly #mean: Float32Array;
-  readonly #variance: Float32Array;
+  // Made when they are first asked for: a policy that is only evaluated has a learner, too.
+  #moments: Moments | undefined;
   /** Those that wait, and those that are to be added. */
-  readonly #gradients: Gradients;
+  #waiting: Gradients | undefined;
   #more: Gradients | undefined;
   #hasGradient = false;
 
@@ -47,31 +53,30 @@ export class ParameterGroup {
     this.#decayed = place((shape) => shape.length >= 2);
     this.#size = place((shape) => shape.length < 2);
     this.#offsets = offsets;
-    this.#mean = new Float32Array(this.#size);
-    this.#variance = new Float32Array(this.#size);
-    this.#gradients = this.#newGradients();
   }
 
   /** Views, which the next step overwrites. */
   get state(): OptimizerState {
-    const means = this.#tensors(this.#mean, (name) => `mean ${name}`);
+    const means = this.#tensors(this.#flatMoments.mean, meanOf);
     return {
       step: this.#step,
-      moments: { ...means, ...this.#tensors(this.#variance, (name) => `variance ${name}`) },
+      moments: { ...means, ...this.#tensors(this.#flatMoments.variance, varianceOf) },
     };
   }
 
   set state({ step, moments }: OptimizerState) {
     this.#step = step;
     for (const [name, offset] of this.#offsets) {
-      this.#mean.set(moments[`mean ${name}`]!.data, offset);
-      this.#variance.set(moments[`variance ${name}`]!.data, offset);
+      this.#flatMoments.mean.set(moments[meanOf(name)]!.data, offset);
+      this.#flatMoments.variance.set(moments[varianceOf(name)]!.data, offset);
     }
   }
 
   /** The shapes of `state.moments`, by name. */
   get momentShapes(): Shapes {
-    return new Map(Object.entries(this.state.moments).map(([name, { dims }]) => [name, dims]));
+    return new Map(
+      [meanOf, varianceOf].flatMap((of) => [...this.shapes].map(([name, shape]) => [of(name), shape])),
+    );
   }
 
   /** Where a program is to write its gradients, which {@link accumulate} then adds to those that wait. */
@@ -110,8 +115,7 @@ export class ParameterGroup {
     const arrays = {
       weight: this.#flatWeights(weights),
       gradient: this.#gradients.flat,
-      mean: this.#mean,
-      variance: this.#variance,
+      ...this.#flatMoments,
       updated: new Float32Array(this.#size),
     };
     const common = { step: this.#step, gradNorm };
@@ -134,6 +138,16 @@ export class ParameterGroup {
     return flat;
   }
 
+  get #flatMoments(): Moments {
+    this.#moments ??= { mean: new Float32Array(this.#size), variance: new Float32Array(this.#size) };
+    return this.#moments;
+  }
+
+  get #gradients(): Gradients {
+    this.#waiting ??= this.#newGradients();
+    return this.#waiting;
+  }
+
   #newGradients(): Gradients {
     const flat = new Float32Array(this.#size);
     return { flat, tensors: this.#tensors(flat, gradientOf) };
@@ -147,6 +161,9 @@ export class ParameterGroup {
     return Object.fromEntries(tensors);
   }
 }
+
+const meanOf = (name: string) => `mean ${name}`;
+const varianceOf = (name: string) => `variance ${name}`;
 
 function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);

@@ -116,13 +116,6 @@ function* fileContents(
 }
 
 async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
-  const unreadable = (error: unknown) =>
-    ToolEnvError.isInstance(error)
-      ? error
-      : new ToolEnvError(
-          'usage.checkpoint_missing',
-          `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`,
-        );
   try {
     const handle = await open(file);
     try {
@@ -131,7 +124,10 @@ async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>
       await handle.close();
     }
   } catch (error) {
-    throw unreadable(error);
+    // Only what the file system says is about the file: there may be too little memory for it.
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const message = `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`;
+    throw new ToolEnvError('usage.checkpoint_missing', message, { cause: error });
   }
 }
 

@@ -119,13 +119,22 @@ export class Sampler {
   /** Frees a conversation's place. */
   forget(conversation: string): void {
     this.#returned(conversation);
-    const slot = this.#slots.find((candidate) => candidate.conversation === conversation);
-    if (slot && !slot.request) slot.conversation = undefined;
-    if (this.#slots.every((other) => !other.request && other.conversation === undefined)) this.#reset();
+    const index = this.#slots.findIndex((slot) => slot.conversation === conversation);
+    if (index >= 0) {
+      this.#slots[index]!.conversation = undefined;
+      if (!this.#slots[index]!.request) this.#free(index);
+    }
+  }
+
+  /** Of a slot that nobody has, nothing is kept: the cache of the others would be as long. */
+  #free(index: number): void {
+    this.#truncate(index, 0);
+    if (this.#slots.every(({ request, conversation }) => !request && conversation === undefined))
+      this.#reset();
   }
 
   async close(): Promise<void> {
-    this.#reset();
+    this.#failAll(new ToolEnvError('bug.sampler', 'The sampler was closed.'));
     await this.#decoder.close();
   }
 
@@ -188,7 +197,11 @@ export class Sampler {
       return false;
     };
     this.#waiting = this.#waiting.filter(alive);
-    for (const slot of this.#slots) if (slot.request && !alive(slot.request)) slot.request = undefined;
+    for (const [index, slot] of this.#slots.entries()) {
+      if (!slot.request || alive(slot.request)) continue;
+      slot.request = undefined;
+      if (slot.conversation === undefined) this.#free(index);
+    }
   }
 
   /** Gives waiting requests a slot: their conversation's own, a free one, a new one, or one that is only kept for later. */

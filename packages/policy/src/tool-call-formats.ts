@@ -122,7 +122,8 @@ function splitAfterObjects(body: string): string[] {
     parts.push(part);
     start = end + 1;
   }
-  return [...parts, body.slice(start)];
+  const rest = body.slice(start);
+  return parts.length > 0 && rest.trim() === '' ? parts : [...parts, rest];
 }
 
 function isJson(text: string): boolean {

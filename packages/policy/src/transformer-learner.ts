@@ -1,4 +1,4 @@
-/** The Learner of a transformer: compiled programs for forward, backward and the optimizer, over shared weights. */
+/** The Learner of a transformer: compiled programs for forward and backward, over shared weights. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,7 +17,7 @@ import { compileCheckpointed } from './checkpointed-backward.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { parameterShapes } from './decoder.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
-import { lossScale } from './loss-scale.ts';
+import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import type { Model } from './model.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
@@ -204,14 +204,15 @@ export class TransformerLearner implements Learner {
         this.#compileBackward(names, padded.parts, to, lora),
       );
       const inputs = this.#inputs(batch, weights, padded);
+      const given = cotangents(slopes, padded);
       const into: Tensors = Object.assign({}, ...groups.map(({ destination }) => destination));
-      const run = (scale: number) =>
-        executable.run({ ...inputs, ...cotangents(slopes, padded, scale) }, into);
-      let scale = this.#runtime.precision === 'float16' ? lossScale(Object.values(slopes)) : 1;
+      const run = (scale: number) => executable.run({ ...inputs, ...scaled(given, scale) }, into);
+      const isNarrow = this.#runtime.precision === 'float16';
+      let scale = isNarrow ? lossScale(given) : 1;
       await run(scale);
       // What grew beyond float16 on its way comes again, smaller.
-      while (scale > 1 && !groups.every(({ arrivedFinite }) => arrivedFinite)) {
-        scale = Math.max(1, scale / 16);
+      while (isNarrow && scale > leastLossScale && !groups.every(({ arrivedFinite }) => arrivedFinite)) {
+        scale /= 16;
         await run(scale);
       }
       for (const group of groups) group.accumulate(1 / scale);
@@ -254,6 +255,8 @@ export class TransformerLearner implements Learner {
     if (!executable) {
       executable = compile();
       this.#programs.set(name, executable);
+      // What failed for want of memory, say, may succeed another time.
+      executable.catch(() => this.#programs.delete(name));
     }
     return executable;
   }
@@ -264,9 +267,9 @@ function zerosLike({ rows }: TokenBatch): Rows {
 }
 
 /** The given gradients by outputs, at a padded batch's action tokens: [M] each. */
-function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch, scale: number): Tensors {
+function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
   const gathered = Object.entries(given).map(([name, rows]) => {
-    const values = gatherSlots(rows!, padded).map((value) => scale * value);
+    const values = gatherSlots(rows!, padded);
     return [name, tensor(values, [values.length])];
   });
   return Object.fromEntries(gathered);

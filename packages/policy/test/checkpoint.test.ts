@@ -78,6 +78,8 @@ test.each([
   ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
   ['hidden_act', 'gelu', /hidden_act "gelu"/],
   ['use_sliding_window', true, /sliding-window/],
+  // Without a word of windows, transformers takes 4,096 for Mistral.
+  ['model_type', 'mistral', /sliding-window/],
   ['quantization_config', { quant_method: 'gptq' }, /config\.json: quantized weights/],
 ])('a configuration with %s = %j is refused', async (key, value, message) => {
   await folderWith(async (folder) => {

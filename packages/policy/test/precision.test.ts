@@ -1,6 +1,7 @@
 /** Products in float16 change digits, not what is learned: small gradients survive, and large ones are computed again. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
+import { LoraAdapter } from '../src/lora.ts';
 import { createModel, type Model } from '../src/model.ts';
 import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
@@ -46,33 +47,62 @@ test.each([1, 1e-9])('gradients of slopes around %f are those of float32', async
   expect(difference).toBeGreaterThan(1e-5);
 });
 
-test('a gradient beyond float16 is computed again, smaller', async () => {
-  let runs = 0;
-  const counting: Runtime = {
-    ...half,
-    async compile(...program) {
-      const { run, close } = await half.compile(...program);
-      return {
-        run(...given) {
-          runs += 1;
-          return run(...given);
-        },
-        close,
-      };
-    },
-  };
-  const weights = randomWeights(tinyConfig, 3);
-  const name = 'model.embed_tokens.weight';
-  // The head passes a gradient of 256 on as one of some tens of thousands, which the layers before make larger.
-  weights[name] = tensor(
-    Float32Array.from(weights[name]!.data, (value) => 1000 * value),
-    weights[name]!.dims,
-  );
+test('what slopes hold off the mask changes nothing', async () => {
   const given = slopes(1);
-  const model = () => createModel(tinyConfig, weights);
-  const found = await gradientsOf(counting, model(), given);
-  expect(runs).toBeGreaterThan(2);
-  expect(apart(found, await gradientsOf(runtime, model(), given))).toBeLessThan(0.05);
+  const noisy = given.map((row, b) => row.map((value, t) => (rows[b]!.mask[t] === 1 ? value : 1e30)));
+  expect(await gradientsOf(half, tinyModel(), noisy)).toEqual(await gradientsOf(half, tinyModel(), given));
+});
+
+test.each([1, 500])(
+  'a gradient beyond float16 is computed again, smaller: slopes around %f',
+  async (size) => {
+    let runs = 0;
+    const counting: Runtime = {
+      ...half,
+      async compile(...program) {
+        const { run, close } = await half.compile(...program);
+        return {
+          run(...given) {
+            runs += 1;
+            return run(...given);
+          },
+          close,
+        };
+      },
+    };
+    const weights = randomWeights(tinyConfig, 3);
+    const name = 'model.embed_tokens.weight';
+    // The head passes a gradient of 256 on as one of some tens of thousands, which the layers before make larger.
+    weights[name] = tensor(
+      Float32Array.from(weights[name]!.data, (value) => 1000 * value),
+      weights[name]!.dims,
+    );
+    const given = slopes(size);
+    const model = () => createModel(tinyConfig, weights);
+    const found = await gradientsOf(counting, model(), given);
+    expect(runs).toBeGreaterThan(2);
+    expect(apart(found, await gradientsOf(runtime, model(), given))).toBeLessThan(0.05);
+  },
+);
+
+test('an adapter is merged in float32', async () => {
+  const merged = async (on: Runtime) => {
+    const base = randomWeights(tinyConfig, 1);
+    const adapter = new LoraAdapter(on, tinyConfig, base, { rank: 2, targets: ['q_proj'] });
+    const small = Object.entries(adapter.weights).map(([name, { data, dims }]) => {
+      return [
+        name,
+        tensor(
+          Float32Array.from(data, (_, i) => 1e-4 * (1 + i / 64)),
+          dims,
+        ),
+      ];
+    });
+    const weights = await adapter.merge(Object.fromEntries(small));
+    await adapter.close();
+    return weights;
+  };
+  expect(await merged(half)).toEqual(await merged(runtime));
 });
 
 test('the sampler draws from what the learner sees', async () => {

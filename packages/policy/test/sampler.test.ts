@@ -212,7 +212,7 @@ test('a conversation whose past was rewritten is computed anew from there', asyn
 test.each([
   { title: 'a slot for each', threads: 1, options: {} },
   { title: 'fewer slots than conversations', threads: 1, options: { maxConversations: 4 } },
-  { title: 'in worker threads', threads: 2, options: {} },
+  { title: 'two threads', threads: 2, options: {} },
 ])(
   'equal seeds give equal bits whatever order requests arrive in and however long tools take: $title',
   async ({ threads, options }) => {
@@ -323,6 +323,28 @@ test('a request whose signal was aborted before is rejected', async () => {
   await expect(sampler.sample(request([1], { signal: AbortSignal.abort('too late') }))).rejects.toBe(
     'too late',
   );
+});
+
+test('closing rejects whoever waits', async () => {
+  const sampler = samplerOf(tinyModel());
+  const waiting = sampler.sample(request([1, 2, 3], { maxTokens: 60 }));
+  await delay(5);
+  const outcome = expect(waiting).rejects.toThrow('The sampler was closed.');
+  await sampler.close();
+  await outcome;
+});
+
+test('a program that did not compile is compiled again', async () => {
+  let failures = 1;
+  const failing: Runtime = {
+    ...runtime,
+    compile: (...program) =>
+      failures-- > 0 ? Promise.reject(new Error('no memory')) : runtime.compile(...program),
+  };
+  const sampler = new Sampler(failing, tinyModel());
+  onTestFinished(() => sampler.close());
+  await expect(sampler.sample(request([1, 2, 3]))).rejects.toThrow('no memory');
+  expect((await sampler.sample(request([1, 2, 3]))).tokens).toHaveLength(6);
 });
 
 test('conversations that were forgotten leave no trace', async () => {

@@ -90,6 +90,12 @@ test.each([
       written.map(({ name, args }) => JSON.stringify({ name, parameters: args })).join('; '),
   ],
   [
+    'Llama, each with its ;',
+    llamaFormat,
+    (written: { name: string; args: object }[]) =>
+      written.map(({ name, args }) => `${JSON.stringify({ name, parameters: args })};\n`).join(''),
+  ],
+  [
     'Llama, tagged',
     llamaFormat,
     (written: { name: string; args: object }[]) =>

@@ -109,20 +109,19 @@ export class OnnxOps implements Ops<Value> {
       transposeA = false,
       transposeB = false,
       scale = 1,
-    }: { transposeA?: boolean; transposeB?: boolean; scale?: number } = {},
+      exact = false,
+    }: { transposeA?: boolean; transposeB?: boolean; scale?: number; exact?: boolean } = {},
   ): Value {
     const rows = a.shape.at(transposeA ? -1 : -2)!;
     const columns = b.shape.at(transposeB ? -2 : -1)!;
     const shape = [...a.shape.slice(0, -2), rows, columns];
     const plain = !transposeA && !transposeB && scale === 1;
     const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
-    const y = plain
-      ? this.#product('MatMul', [a, b], shape)
-      : this.#product('FusedMatMul', [a, b], shape, {
-          domain: microsoft,
-          attributes,
-          floats: ['alpha'],
-        });
+    const [opType, options]: [string, NodeOptions] = plain
+      ? ['MatMul', {}]
+      : ['FusedMatMul', { domain: microsoft, attributes, floats: ['alpha'] }];
+    if (exact) return this.graph.node(opType, [a, b], 'float32', shape, options);
+    const y = this.#product(opType, [a, b], shape, options);
     return this.#record([a, b], y, [
       (g) =>
         transposeA
