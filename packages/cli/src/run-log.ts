@@ -33,7 +33,11 @@ export class RunLog {
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
-    await this.#dropFrom(step);
+    await this.#drop((line) => {
+      // Stopped in an evaluation, a run goes on with it: the other lines of the step stay.
+      const isOther = type === 'evaluation' && line.type !== type;
+      return isOther ? line.step > step : line.step >= step;
+    });
     const line: MetricsLine = { type, step, metrics };
     await appendFile(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
@@ -43,16 +47,16 @@ export class RunLog {
     trajectories: readonly Trajectory[],
     stamp: { step: number; [field: string]: unknown },
   ): Promise<void> {
-    await this.#dropFrom(stamp.step);
+    await this.#drop((line) => line.step >= stamp.step);
     const lines = trajectories.map((trajectory) => `${encodeTrajectory({ ...stamp, ...trajectory })}\n`);
     await appendFile(join(this.#out, trajectoriesFile), lines.join(''));
   }
 
-  /** On the first event of a resumed run: what was written from its step on will be written again. */
-  async #dropFrom(step: number): Promise<void> {
+  /** On the first event of a resumed run: what was written from it on will be written again. */
+  async #drop(isAfter: IsAfter): Promise<void> {
     if (!this.#stale) return;
     this.#stale = false;
-    for (const file of [metricsFile, trajectoriesFile]) await dropLines(join(this.#out, file), step);
+    for (const file of [metricsFile, trajectoriesFile]) await dropLines(join(this.#out, file), isAfter);
   }
 }
 
@@ -64,12 +68,15 @@ export async function readMetrics(out: string): Promise<MetricsLine[]> {
   return lines.map((line) => JSON.parse(line) as MetricsLine);
 }
 
-/** Removes the lines from a step on, and a half-written last one. The file is replaced whole. */
-async function dropLines(file: string, step: number): Promise<void> {
+/** Of a line of either file; episodes have no type. */
+type IsAfter = (line: { step: number; type?: string }) => boolean;
+
+/** Removes such lines, and a half-written last one. The file is replaced whole. */
+async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
   if (!existsSync(file)) return;
   const partial = `${file}.partial`;
   const kept = async function* () {
-    for await (const line of linesOf(file)) if (stepOf(line) < step) yield `${line}\n`;
+    for await (const line of linesOf(file)) if (isKept(line, isAfter)) yield `${line}\n`;
   };
   await pipeline(kept, createWriteStream(partial));
   await rename(partial, file);
@@ -86,11 +93,10 @@ async function* linesOf(file: string): AsyncGenerator<string, void, void> {
   if (rest !== '') yield rest;
 }
 
-/** Infinity for a line that is not whole. */
-function stepOf(line: string): number {
+function isKept(line: string, isAfter: IsAfter): boolean {
   try {
-    return (JSON.parse(line) as { step: number }).step;
+    return !isAfter(JSON.parse(line) as { step: number });
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return false;
   }
 }

@@ -160,7 +160,7 @@ async function train(
     const run = { env, policy, learner, out, seed, resume, signal };
     for await (const event of trainer.train({ ...options, ...run })) {
       // Where a resumed run goes on is known now: its newest checkpoint may have been damaged.
-      if (!isAtWork) last = event.step - 1;
+      if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
       isAtWork = true;
       if (event.type === 'rollout') {
         warnOfAborted(event);

@@ -33,3 +33,18 @@ it('drops what a resumed run does again, and a half-written line', async () => {
   expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toBe('{"step":2,"text":"a\u2028b"}\n');
   expect(await readdir(out)).toEqual(['metrics.jsonl', 'trajectories.jsonl']);
 });
+
+it('keeps the lines of a step whose evaluation is made again', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-log-'));
+  const evaluation = (reward: number) => ({ type: 'evaluation' as const, step: 2, metrics: { reward } });
+  const first = new RunLog(out);
+  for (const event of [update(1, 1), update(2, 2), evaluation(0.5), update(3, 3)]) await first.write(event);
+  await writeFile(join(out, 'trajectories.jsonl'), '{"step":2}\n{"step":3}\n');
+  await new RunLog(out, { resume: true }).write(evaluation(0.7));
+  expect((await readMetrics(out)).map(({ type, metrics }) => [type, Object.values(metrics)[0]])).toEqual([
+    ['update', 1],
+    ['update', 2],
+    ['evaluation', 0.7],
+  ]);
+  expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toBe('{"step":2}\n');
+});

@@ -52,8 +52,14 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
   let step = resumed?.step ?? 0;
   /** Whether the weights are those after `step` steps. */
   let isWhole = true;
+  /** Whether these were to be evaluated, and have not been. */
+  let isDue = resumed?.memory?.evaluationDue === 1;
+  const save = () =>
+    saveCheckpoint(out, learner, { step, seed, ...(isDue && { memory: { evaluationDue: 1 } }) });
 
   try {
+    if (isDue) yield { type: 'evaluation', step, metrics: await validationScores(options) };
+    isDue = false;
     const ahead = { from: step, to: steps, ahead: options.staleness, signal };
     const rollouts = playAhead(ahead, (at, stop) => playGroups({ ...options, signal: stop }, at));
     for await (const { rollout, staleness } of rollouts) {
@@ -84,17 +90,17 @@ async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void
           'time/update': (performance.now() - started) / 1000,
         },
       };
-      if (evaluateEvery > 0 && step % evaluateEvery === 0) {
-        yield { type: 'evaluation', step, metrics: await validationScores(options) };
-      }
+      isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
+      if (isDue) yield { type: 'evaluation', step, metrics: await validationScores(options) };
+      isDue = false;
       if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) {
-        yield { type: 'checkpoint', step, folder: await saveCheckpoint(out, learner, { step, seed }) };
+        yield { type: 'checkpoint', step, folder: await save() };
       }
     }
   } catch (error) {
     if (!signal?.aborted || step === 0 || !isWhole) throw error;
     // An interrupted run keeps every finished step.
-    yield { type: 'checkpoint', step, folder: await saveCheckpoint(out, learner, { step, seed }) };
+    yield { type: 'checkpoint', step, folder: await save() };
     throw signal.reason;
   }
 }

@@ -145,6 +145,23 @@ test('an error in the middle of a step is told, and no half of the step is kept,
   expect(await readdir(out)).toEqual(['not-finite-batch.json']);
 });
 
+test('an evaluation in which the run was stopped is made when it goes on', async () => {
+  const options = { steps: 4, evaluateEvery: 2, evaluationEpisodes: 4, checkpointEvery: 0 };
+  const kinds = (events: TrainEvent[]) => events.map(({ type, step }) => `${type} ${step}`);
+  const [stop, softmax] = [new AbortController(), new Softmax()];
+  const act = softmax.act.bind(softmax);
+  softmax.act = (observation, sampling) => {
+    if (sampling.temperature === 0) stop.abort(new Error('stopped'));
+    return act(observation, sampling);
+  };
+  const before: TrainEvent[] = [];
+  const interrupted = train(softmax, { ...options, signal: stop.signal }, (event) => before.push(event));
+  await expect(interrupted).rejects.toThrow('stopped');
+  expect(kinds(before).slice(-2)).toEqual(['update 2', 'checkpoint 2']);
+  const after = await train(new Softmax(), { ...options, resume: true });
+  expect(kinds(after).slice(0, 2)).toEqual(['evaluation 2', 'rollout 3']);
+});
+
 test('keeps the newest checkpoints only', async () => {
   await train(new Softmax(), { steps: 10, checkpointEvery: 2 });
   expect((await readdir(join(out, 'checkpoints'))).sort()).toEqual(['step-10', 'step-6', 'step-8']);

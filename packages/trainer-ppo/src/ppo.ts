@@ -57,9 +57,16 @@ async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> 
   let step = resumed?.step ?? 0;
   /** Whether the weights are those after `step` steps. */
   let isWhole = true;
-  const save = () => saveCheckpoint(out, learner, { step, seed, memory: { klCoefficient: kl.coefficient } });
+  /** Whether these were to be evaluated, and have not been. */
+  let isDue = resumed?.memory?.evaluationDue === 1;
+  const save = () => {
+    const memory = { klCoefficient: kl.coefficient, ...(isDue && { evaluationDue: 1 }) };
+    return saveCheckpoint(out, learner, { step, seed, memory });
+  };
 
   try {
+    if (isDue) yield { type: 'evaluation', step, metrics: await validationScores(options) };
+    isDue = false;
     while (step < steps) {
       const stepSeed = deriveSeed(seed, 'step', step);
       const started = performance.now();
@@ -76,9 +83,9 @@ async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> 
       isWhole = true;
       const seconds = (performance.now() - rolledOut) / 1000;
       yield { type: 'update', step, metrics: { ...learned, 'time/update': seconds } };
-      if (evaluateEvery > 0 && step % evaluateEvery === 0) {
-        yield { type: 'evaluation', step, metrics: await validationScores(options) };
-      }
+      isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
+      if (isDue) yield { type: 'evaluation', step, metrics: await validationScores(options) };
+      isDue = false;
       if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) {
         yield { type: 'checkpoint', step, folder: await save() };
       }
