@@ -25,23 +25,29 @@ try {
     throw new Error('The run that is not killed failed: its error is above.');
   const duration = performance.now() - started;
 
-  let finished = 0;
-  for (let kill = 1; kill <= kills; kill++) {
+  const expected = await fingerprint(whole);
+  let [runs, kill, differing] = [0, 0, 0];
+  while (kill < kills) {
     const killAfter = Math.round(rng.float() * duration);
     const code = await train(killed, { trainer, resume: true, killAfter });
-    if (code === 0) finished += 1;
-    else if (code !== null) throw new Error(`Resuming failed with exit code ${code}: its error is above.`);
-    console.log(`kill ${kill}/${kills} after ${killAfter} ms${code === 0 ? ': the run had ended' : ''}`);
-    // Of a run that has ended nothing more can be learned.
-    if (code === 0) await rm(killed, { recursive: true });
+    if (code === null) {
+      kill += 1;
+      console.log(`kill ${kill}/${kills} after ${killAfter} ms`);
+    } else await ended(code);
   }
-  if ((await train(killed, { trainer, resume: true })) !== 0)
-    throw new Error('The last resume failed: its error is above.');
-  const same = isDeepStrictEqual(await fingerprint(killed), await fingerprint(whole));
+  await ended(await train(killed, { trainer, resume: true }));
   console.log(
-    `${kills} kills, ${finished} of them too late; ${same ? 'the weights are the same' : 'the weights DIFFER'}`,
+    `${kills} kills in ${runs} runs; ${differing === 0 ? 'the weights are the same' : `the weights of ${differing} DIFFER`}`,
   );
-  process.exitCode = same ? 0 : 1;
+  process.exitCode = differing === 0 ? 0 : 1;
+
+  /** Holds a run that came to its end to the one that was not killed; then another begins. */
+  async function ended(code: number | null): Promise<void> {
+    if (code !== 0) throw new Error(`Resuming failed with exit code ${code}: its error is above.`);
+    runs += 1;
+    if (!isDeepStrictEqual(await fingerprint(killed), expected)) differing += 1;
+    await rm(killed, { recursive: true });
+  }
 } finally {
   await rm(folder, { recursive: true });
 }
