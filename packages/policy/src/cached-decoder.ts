@@ -5,6 +5,7 @@ import { type Drawing, drawToken } from './draw-token.ts';
 import { KvCache } from './kv-cache.ts';
 import type { Model } from './model.ts';
 import { causalMask } from './padded-batch.ts';
+import { Programs } from './programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 
 /** What a slot lacks: the next tokens after those cached. */
@@ -25,15 +26,13 @@ const stepsBeforeBuilding = 64;
 /** Bytes of weights that are built in, which is a copy of them: a large model gains little by it. */
 const mostBuiltIn = 128 * 2 ** 20;
 
-type ProgramName = 'many' | 'one' | 'built';
-
 export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
   readonly #buildsIn: boolean;
   /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
-  #programs: Partial<Record<ProgramName, Promise<Executable>>> = {};
+  readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
   /** Steps of one token since these weights came or all was cleared. */
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
@@ -118,30 +117,16 @@ export class CachedDecoder {
     const { constants, config } = this.#model;
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length), undefined, builtIn);
-    if (time > 1) return this.#compiled('many', () => compile('S'));
+    if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
       this.#steps = { weights, count: 0 };
-      await this.#close('built');
+      await this.#programs.close('built');
     }
     this.#steps.count += 1;
     if (this.#buildsIn && this.#steps.count > stepsBeforeBuilding) {
-      return this.#compiled('built', () => compile(1, { ...weights, ...constants }));
+      return this.#programs.get('built', () => compile(1, { ...weights, ...constants }));
     }
-    return this.#compiled('one', () => compile(1));
-  }
-
-  #compiled(name: ProgramName, compile: () => Promise<Executable>): Promise<Executable> {
-    const program = this.#programs[name] ?? compile();
-    this.#programs[name] = program;
-    // What failed for want of memory, say, may succeed another time.
-    program.catch(() => delete this.#programs[name]);
-    return program;
-  }
-
-  async #close(name: ProgramName): Promise<void> {
-    const program = this.#programs[name];
-    delete this.#programs[name];
-    await (await program)?.close();
+    return this.#programs.get('one', () => compile(1));
   }
 
   /** Forgets all slots and gives their memory back. Programs stay. */
@@ -153,7 +138,7 @@ export class CachedDecoder {
   }
 
   async close(): Promise<void> {
-    for (const name of ['many', 'one', 'built'] as const) await this.#close(name);
+    await this.#programs.closeAll();
     this.#steps = undefined;
     this.clear();
   }

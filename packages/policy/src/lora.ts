@@ -6,7 +6,8 @@ import { type LowRank, parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import type { Shapes } from './parameter-group.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
+import { Programs } from './programs.ts';
+import { type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
 export interface LoraOptions {
@@ -45,7 +46,7 @@ export class LoraAdapter {
   readonly #options: Required<LoraOptions>;
   readonly #adapted: Shapes;
   readonly #runtime: Runtime;
-  #merging: Promise<Executable> | undefined;
+  readonly #programs: Programs<'merge'> = new Programs();
 
   /** B begins at 0, so that the adapted model begins as the base is. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
@@ -87,11 +88,10 @@ export class LoraAdapter {
 
   /** The weights of the whole model with `weights` of the adapter in it, as an ordinary checkpoint has them. */
   async merge(weights: Tensors): Promise<Tensors> {
-    this.#merging ??= this.#runtime.compile((ops) => this.#merged(ops));
-    this.#merging.catch(() => {
-      this.#merging = undefined;
-    });
-    const outputs = await (await this.#merging).run({ ...this.#base, ...weights });
+    const merging = await this.#programs.get('merge', () =>
+      this.#runtime.compile((ops) => this.#merged(ops)),
+    );
+    const outputs = await merging.run({ ...this.#base, ...weights });
     const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
     return { ...this.#base, ...Object.fromEntries(merged) };
   }
@@ -141,8 +141,7 @@ export class LoraAdapter {
   }
 
   async close(): Promise<void> {
-    await (await this.#merging)?.close();
-    this.#merging = undefined;
+    await this.#programs.closeAll();
   }
 
   get #scale(): number {

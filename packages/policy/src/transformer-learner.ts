@@ -22,6 +22,7 @@ import type { Model } from './model.ts';
 import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { ParameterGroup } from './parameter-group.ts';
+import { Programs } from './programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 import {
@@ -50,7 +51,7 @@ export class TransformerLearner implements Learner {
   readonly #checkpoint: Pick<Checkpoint, 'folder' | 'files'>;
   readonly #tokenBudget: number;
   readonly #checkpointing: boolean;
-  readonly #programs: Map<string, Promise<Executable>> = new Map();
+  readonly #programs: Programs = new Programs();
   readonly #group: ParameterGroup;
   readonly #lora: LoraAdapter | undefined;
   #critic: Critic | undefined;
@@ -167,8 +168,7 @@ export class TransformerLearner implements Learner {
   }
 
   async close(): Promise<void> {
-    for (const executable of this.#programs.values()) await (await executable).close();
-    this.#programs.clear();
+    await this.#programs.closeAll();
     await this.#lora?.close();
   }
 
@@ -181,7 +181,7 @@ export class TransformerLearner implements Learner {
     const outputs = Object.fromEntries(names.map((name) => [name, zerosLike(batch)])) as Record<Name, Rows>;
     for (const padded of this.#padded(batch)) {
       const { parts, slots } = padded;
-      const executable = await this.#compiled(`forward ${names} in ${parts}`, () =>
+      const executable = await this.#programs.get(`forward ${names} in ${parts}`, () =>
         this.#runtime.compile((ops) => tokenOutputs(ops, config, hiddenStates(ops, config), names, parts)),
       );
       const results = await executable.run(this.#inputs(batch, weights, padded));
@@ -200,7 +200,7 @@ export class TransformerLearner implements Learner {
     const names = Object.keys(slopes) as TokenSlope[];
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
-      const executable = await this.#compiled(`backward ${names} in ${padded.parts}`, () =>
+      const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>
         this.#compileBackward(names, padded.parts, to, lora),
       );
       const inputs = this.#inputs(batch, weights, padded);
@@ -248,17 +248,6 @@ export class TransformerLearner implements Learner {
       inverseTemperature: tensor(Float32Array.of(1 / temperature), []),
       ...inputs,
     };
-  }
-
-  #compiled(name: string, compile: () => Promise<Executable>): Promise<Executable> {
-    let executable = this.#programs.get(name);
-    if (!executable) {
-      executable = compile();
-      this.#programs.set(name, executable);
-      // What failed for want of memory, say, may succeed another time.
-      executable.catch(() => this.#programs.delete(name));
-    }
-    return executable;
   }
 }
 

@@ -1,0 +1,26 @@
+/** Programs by name: each is compiled when it is first asked for, and again if that failed. */
+import type { Executable } from './runtime.ts';
+
+export class Programs<Name extends string = string> {
+  readonly #compiled: Map<Name, Promise<Executable>> = new Map();
+
+  get(name: Name, compile: () => Promise<Executable>): Promise<Executable> {
+    const known = this.#compiled.get(name);
+    if (known) return known;
+    const program = compile();
+    this.#compiled.set(name, program);
+    // What failed for want of memory, say, may succeed another time.
+    program.catch(() => this.#compiled.delete(name));
+    return program;
+  }
+
+  async close(name: Name): Promise<void> {
+    const program = this.#compiled.get(name);
+    this.#compiled.delete(name);
+    await (await program)?.close();
+  }
+
+  async closeAll(): Promise<void> {
+    for (const name of [...this.#compiled.keys()]) await this.close(name);
+  }
+}
