@@ -81,20 +81,18 @@ export class ParameterGroup {
 
   /** Where a program is to write its gradients, which {@link accumulate} then adds to those that wait. */
   get destination(): Tensors {
-    if (!this.#hasGradient) return this.#gradients.tensors;
-    this.#more ??= this.#newGradients();
-    return this.#more.tensors;
+    return this.#arriving.tensors;
   }
 
   /** Whether what a program has written to {@link destination} is finite. */
   get arrivedFinite(): boolean {
-    return Number.isFinite(normOf((this.#hasGradient ? this.#more! : this.#gradients).flat));
+    return Number.isFinite(normOf(this.#arriving.flat));
   }
 
   /** @param share What is added is so many times what has arrived. */
   accumulate(share = 1): void {
     const { flat } = this.#gradients;
-    if (this.#hasGradient) addTo(flat, this.#more!.flat, share);
+    if (this.#hasGradient) addTo(flat, this.#arriving.flat, share);
     else if (share !== 1) for (let i = 0; i < flat.length; i++) flat[i]! *= share;
     this.#hasGradient = true;
   }
@@ -146,6 +144,13 @@ export class ParameterGroup {
   get #gradients(): Gradients {
     this.#waiting ??= this.#newGradients();
     return this.#waiting;
+  }
+
+  /** The first to arrive are those that wait. */
+  get #arriving(): Gradients {
+    if (!this.#hasGradient) return this.#gradients;
+    this.#more ??= this.#newGradients();
+    return this.#more;
   }
 
   #newGradients(): Gradients {
