@@ -9,6 +9,7 @@ import type { ModelConfig } from '../src/model-config.ts';
 import type { Tensors } from '../src/runtime.ts';
 import { readSafetensors } from '../src/safetensors.ts';
 import { AllLogits } from './all-logits.ts';
+import { expectAllClose } from './expect-close.ts';
 import { learnerOf, runtime, takeGradients } from './tiny-model.ts';
 
 interface Golden {
@@ -92,18 +93,4 @@ function expectTensorsClose(found: Tensors, expected: Tensors, tolerance: number
   expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
   for (const [name, { data }] of Object.entries(expected))
     expectAllClose(found[name]!.data, data, tolerance, name);
-}
-
-function expectAllClose(
-  found: ArrayLike<number>,
-  expected: ArrayLike<number>,
-  tolerance: number,
-  name = '',
-): void {
-  expect(found.length).toBe(expected.length);
-  const differences = Array.from(expected, (value, index) => Math.abs(found[index]! - value));
-  const worst = differences.indexOf(Math.max(...differences));
-  expect(differences[worst], `${name}[${worst}]: ${found[worst]} for ${expected[worst]}`).toBeLessThan(
-    tolerance,
-  );
 }

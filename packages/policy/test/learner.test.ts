@@ -9,6 +9,7 @@ import type { ModelConfig } from '../src/model-config.ts';
 import { type Tensors, tensor } from '../src/runtime.ts';
 import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
 import { AllLogits, logProbabilityOf } from './all-logits.ts';
+import { expectAllClose } from './expect-close.ts';
 import {
   inTemporaryFolder,
   learnerOf,
@@ -304,16 +305,3 @@ test('a large vocabulary is computed in parts, with the numbers of the whole', a
     expectAllClose(inParts.gradients[name]!.data, data, 1e-5 * largest, name);
   }
 });
-
-function expectAllClose(
-  found: ArrayLike<number>,
-  expected: ArrayLike<number>,
-  tolerance: number,
-  name = '',
-): void {
-  expect(found.length).toBe(expected.length);
-  let difference = 0;
-  for (let i = 0; i < expected.length; i++)
-    difference = Math.max(difference, Math.abs(found[i]! - expected[i]!));
-  expect(difference, name).toBeLessThan(tolerance);
-}

@@ -6,6 +6,7 @@ import { createModel, type Model } from '../src/model.ts';
 import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 import { Sampler } from '../src/sampler.ts';
+import { furthest } from './runtime-agreement.ts';
 import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 
 const half = onnxRuntime({ threads: 1, precision: 'float16' });
@@ -25,19 +26,7 @@ async function gradientsOf(on: Runtime, model: Model, dLogprobs: Float32Array[])
   return gradients;
 }
 
-/** The largest difference, as a share of the largest number of the same parameter. */
-function apart(found: Tensors, expected: Tensors): number {
-  return Math.max(
-    ...Object.entries(expected).map(([name, { data }]) => {
-      let [largest, difference] = [0, 0];
-      for (let i = 0; i < data.length; i++) {
-        largest = Math.max(largest, Math.abs(data[i]!));
-        difference = Math.max(difference, Math.abs(found[name]!.data[i]! - data[i]!));
-      }
-      return difference / largest;
-    }),
-  );
-}
+const apart = (found: Tensors, expected: Tensors) => furthest(found, expected, 0).apart;
 
 test.each([1, 1e-9])('gradients of slopes around %f are those of float32', async (size) => {
   const given = slopes(size);

@@ -109,20 +109,20 @@ function flat(outputs: TokenOutputs): Tensors {
   return Object.fromEntries(joined);
 }
 
-/** The tensor that is furthest from what is expected, in shares of the largest number expected there, or of 0.1. */
-export function furthest(found: Tensors, expected: Tensors): { name: string; apart: number } {
+/** The tensor that is furthest from what is expected, in shares of the largest number expected there, or of `least`. */
+export function furthest(found: Tensors, expected: Tensors, least = 0.1): { name: string; apart: number } {
   const apart = Object.entries(expected).map(([name, value]) => ({
     name,
-    apart: found[name] ? distance(found[name], value) : Number.POSITIVE_INFINITY,
+    apart: found[name] ? distance(found[name], value, least) : Number.POSITIVE_INFINITY,
   }));
   return apart.reduce((worst, one) => (one.apart > worst.apart ? one : worst));
 }
 
 /** Infinite for NaN and for other dimensions. */
-function distance(found: Tensors[string], expected: Tensors[string]): number {
+function distance(found: Tensors[string], expected: Tensors[string], least: number): number {
   if (`${found.dims}` !== `${expected.dims}`) return Number.POSITIVE_INFINITY;
   let largest = 0;
-  let scale = 0.1;
+  let scale = least;
   for (const [index, value] of expected.data.entries()) {
     const apart = Math.abs(found.data[index]! - value);
     if (Number.isNaN(apart)) return Number.POSITIVE_INFINITY;
