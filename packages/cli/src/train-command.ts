@@ -154,7 +154,7 @@ async function train(
   const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
   const begun = resume ? await newestCheckpoint(out) : undefined;
   const progress = new TrainingProgress(Number(options.steps ?? 0), begun?.step);
-  let last = 0;
+  let last = begun?.step ?? 0;
   let isAtWork = false;
   try {
     const run = { env, policy, learner, out, seed, resume, signal };
