@@ -102,9 +102,9 @@ export function decoderLayer<T>(
   const hidden = ops.add(before, linear(merged, `${at}.self_attn.o_proj`));
 
   const inner = norm(hidden, `${at}.post_attention_layernorm`);
-  const gate = ops.silu(linear(inner, `${at}.mlp.gate_proj`));
+  const gate = linear(inner, `${at}.mlp.gate_proj`);
   const up = linear(inner, `${at}.mlp.up_proj`);
-  return ops.add(hidden, linear(ops.mul(gate, up), `${at}.mlp.down_proj`));
+  return ops.add(hidden, linear(ops.swiglu(gate, up), `${at}.mlp.down_proj`));
 }
 
 export function finalNorm<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {

@@ -44,8 +44,8 @@ export interface Ops<T> {
   concat(parts: readonly T[], axis: number): T;
   /** `x` cut along `axis` into a number of equal pieces, or into pieces as long as the given tensors are there. */
   split(x: T, axis: number, into: number | readonly T[]): T[];
-  /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. */
-  gatherRows(table: T, ids: T): T;
+  /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. If all ids are said to be `distinct`, gradients need no adding up. */
+  gatherRows(table: T, ids: T, options?: { distinct?: boolean }): T;
 
   /** Over the last axis. */
   softmax(x: T): T;
@@ -65,8 +65,8 @@ export interface Ops<T> {
    * broadcasts to [B, H, S, T] and has no gradient.
    */
   attention(queries: T, keys: T, values: T, mask: T, scale: number): T;
-  /** x · sigmoid(x). */
-  silu(x: T): T;
+  /** SwiGLU's product (arXiv 2002.05202): gate · sigmoid(gate) · up, for two tensors of one shape. */
+  swiglu(gate: T, up: T): T;
 }
 
 /** A computation over any runtime's tensors: named outputs from the inputs it declares. */

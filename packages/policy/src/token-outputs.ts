@@ -71,7 +71,7 @@ function inParts<T>(
   parts: number,
 ): Record<TokenOutput, () => T[]> {
   // The hidden state at the position before a token predicts it.
-  const states = ops.gatherRows(hidden, ops.input('where', 'int32', ['M']));
+  const states = ops.gatherRows(hidden, ops.input('where', 'int32', ['M']), { distinct: true });
   let scores: T[] | undefined;
   const scoresInParts = () => {
     if (scores) return scores;

@@ -38,7 +38,7 @@ function ids(shape: readonly number[], values: readonly number[]): Given {
 }
 
 function unary(
-  operation: 'neg' | 'exp' | 'sqrt' | 'silu' | 'softmax' | 'entropy' | 'sumAll',
+  operation: 'neg' | 'exp' | 'sqrt' | 'softmax' | 'entropy' | 'sumAll',
   x: Given = random([3, 5]),
 ): OpsCase {
   return {
@@ -50,7 +50,7 @@ function unary(
   };
 }
 
-function binary(operation: 'add' | 'sub' | 'mul' | 'div', a: Given, b: Given): OpsCase {
+function binary(operation: 'add' | 'sub' | 'mul' | 'div' | 'swiglu', a: Given, b: Given): OpsCase {
   const title = `[${a.shape}] and [${b.shape}]`;
   return {
     operation,
@@ -94,7 +94,7 @@ export const opsCases: readonly OpsCase[] = [
   unary('neg'),
   unary('exp'),
   unary('sqrt', random([3, 5], { low: 0.5, high: 2 })),
-  unary('silu'),
+  binary('swiglu', random([3, 5], { low: -4, high: 4 }), random([3, 5])),
   unary('softmax'),
   unary('softmax', random(['B', 2, 'T', 4], batch)),
   unary('entropy'),
@@ -194,6 +194,13 @@ export const opsCases: readonly OpsCase[] = [
     inputs: { table: random([5, 3]), ids: ids([2, 3], [4, 0, 4, 4, 2, 0]) },
     by: ['table'],
     build: (ops, { table, ids }) => ops.gatherRows(table!, ids!),
+  },
+  {
+    operation: 'gatherRows',
+    title: 'with distinct ids',
+    inputs: { table: random([5, 3]), ids: ids([3], [4, 0, 2]) },
+    by: ['table'],
+    build: (ops, { table, ids }) => ops.gatherRows(table!, ids!, { distinct: true }),
   },
   {
     operation: 'logProbability',

@@ -104,9 +104,10 @@ test('rotary turns dimension i with dimension i + D/2, by the angle of its posit
   expectClose(found, expected);
 });
 
-test('silu is x · sigmoid(x)', async () => {
-  const expected = rows.flat().map((value) => value / (1 + Math.exp(-value)));
-  expectClose(await run((ops, input) => ops.silu(input('x')), { x: matrix }), expected);
+test('swiglu is gate · sigmoid(gate) · up', async () => {
+  const expected = rows.flat().map((value) => (value / (1 + Math.exp(-value))) * -value);
+  const found = await run((ops, input) => ops.swiglu(input('x'), ops.neg(input('x'))), { x: matrix });
+  expectClose(found, expected);
 });
 
 test('attention mixes values by the softmax of masked, scaled scores', async () => {

@@ -200,23 +200,22 @@ export class OnnxOps implements Ops<Value> {
     return pieces;
   }
 
-  gatherRows(table: Value, ids: Value): Value {
+  gatherRows(table: Value, ids: Value, { distinct = false }: { distinct?: boolean } = {}): Value {
     const shape = [...ids.shape, ...table.shape.slice(1)];
     const y = this.graph.node('Gather', [table, ids], table.type, shape, { attributes: { axis: 0 } });
     const pullback = (g: Value) => {
       const flat = this.reshape(g, ['gathered', ...table.shape.slice(1)]);
+      const zeros = this.#zerosLike(table);
+      if (distinct) {
+        const places = this.reshape(this.#toInt64(ids), ['gathered', 1]);
+        return this.graph.node('ScatterND', [zeros, places, flat], 'float32', table.shape);
+      }
       const column = this.reshape(this.#toInt64(ids), ['gathered', ...table.shape.slice(1).map(() => 1)]);
       const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], 'int64', flat.shape);
       // ScatterND adds to one row from several threads at once, and loses some of it.
-      return this.graph.node(
-        'ScatterElements',
-        [this.#zerosLike(table), indices, flat],
-        'float32',
-        table.shape,
-        {
-          attributes: { axis: 0, reduction: 'add' },
-        },
-      );
+      return this.graph.node('ScatterElements', [zeros, indices, flat], 'float32', table.shape, {
+        attributes: { axis: 0, reduction: 'add' },
+      });
     };
     return this.#record([table, ids], y, [pullback, undefined]);
   }
@@ -281,14 +280,15 @@ export class OnnxOps implements Ops<Value> {
       this.#device === 'webgpu'
         ? this.#once(`inverse ${y.name}`, () => this.#inverseRoot(x, epsilon))
         : inverseRoot;
-    const normalised = () => this.#once(`normalised ${y.name}`, () => this.mul(x, inverse()));
-    const product = (g: Value) =>
-      this.#once(`normalised ${y.name} ${g.name}`, () => this.mul(g, normalised()));
+    const scaled = (g: Value) => this.#once(`scaled ${y.name} ${g.name}`, () => this.mul(g, inverse()));
+    /** g · x · inverse, whose sum is the weight's gradient. */
+    const product = (g: Value) => this.#once(`product ${y.name} ${g.name}`, () => this.mul(scaled(g), x));
     return this.#record([x, weight], y, [
       (g) => {
-        // Mean over the axis of g·weight·normalised, as a product with a vector.
+        // Mean over the axis of product · weight, as a product with a vector.
         const mean = this.matmul(product(g), this.reshape(weight, [width, 1]), { scale: 1 / width });
-        return this.mul(this.sub(this.mul(g, weight), this.mul(normalised(), mean)), inverse());
+        const share = this.mul(this.mul(inverse(), inverse()), mean);
+        return this.sub(this.mul(scaled(g), weight), this.mul(x, share));
       },
       (g) => this.#unbroadcast(product(g), weight),
     ]);
@@ -322,15 +322,13 @@ export class OnnxOps implements Ops<Value> {
     ]);
   }
 
-  silu(x: Value): Value {
+  swiglu(gate: Value, up: Value): Value {
     const options = { domain: microsoft, attributes: { alpha: 1 }, floats: ['alpha'] };
-    const y = this.graph.node('QuickGelu', [x], 'float32', x.shape, options);
-    return this.#record([x], y, [
-      (g) => {
-        const sigmoid = this.#unary('Sigmoid', x);
-        return this.mul(g, this.add(sigmoid, this.sub(y, this.mul(y, sigmoid))));
-      },
-    ]);
+    const silu = this.graph.node('QuickGelu', [gate], 'float32', gate.shape, options);
+    const y = this.#elementwise('Mul', silu, up);
+    // silu'(gate) · up = (sigmoid + silu · (1 - sigmoid)) · up, which y makes shorter.
+    const slope = () => this.add(y, this.mul(this.#unary('Sigmoid', gate), this.sub(up, y)));
+    return this.#record([gate, up], y, [(g) => this.mul(g, slope()), (g) => this.mul(g, silu)]);
   }
 
   #record(inputs: readonly Value[], output: Value, pullbacks: TapeEntry['pullbacks']): Value {

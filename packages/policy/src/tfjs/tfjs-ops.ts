@@ -248,14 +248,18 @@ export class TfjsOps implements Ops<TfTensor> {
     );
   }
 
-  silu(x: TfTensor): TfTensor {
+  swiglu(gate: TfTensor, up: TfTensor): TfTensor {
     return this.#withGradient(
-      [x],
-      () => ({ value: this.#tf.mul(x, this.#tf.sigmoid(x)), saved: [x] }),
-      (g, x) => {
-        const sigmoid = this.#tf.sigmoid(x);
-        const value = this.#tf.mul(x, sigmoid);
-        return [this.#tf.mul(g, this.#tf.add(sigmoid, this.#tf.sub(value, this.#tf.mul(value, sigmoid))))];
+      [gate, up],
+      () => {
+        const sigmoid = this.#tf.sigmoid(gate);
+        const silu = this.#tf.mul(gate, sigmoid);
+        const value = this.#tf.mul(silu, up);
+        return { value, saved: [sigmoid, silu, up, value] };
+      },
+      (g, sigmoid, silu, up, value) => {
+        const slope = this.#tf.add(value, this.#tf.mul(sigmoid, this.#tf.sub(up, value)));
+        return [this.#tf.mul(g, slope), this.#tf.mul(g, silu)];
       },
     );
   }
