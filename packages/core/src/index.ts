@@ -115,6 +115,7 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export { Turns } from './turns.ts';
 export { validationScores } from './validation-scores.ts';
 export { whiten } from './whiten.ts';
 export { EpisodeStatistics, recordEpisodeStatistics } from './wrappers/episode-statistics.ts';

@@ -14,6 +14,7 @@ import {
   type ToolCallRecord,
   ToolEnvError,
   type Transition,
+  Turns,
   validate,
 } from '@toolenv/core';
 
@@ -101,7 +102,7 @@ export class EnvSession<Task> {
   #episode: Episode | undefined;
   /** Episodes begun. */
   #count = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns: Turns = new Turns();
 
   constructor(
     served: ServedEnv<Task>,
@@ -117,9 +118,7 @@ export class EnvSession<Task> {
 
   /** Does one thing after the other: an Env takes one step at a time, however many calls a client sends at once. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
-    return done;
+    return this.#turns.take(work);
   }
 
   async listTools(signal: AbortSignal): Promise<Tool[]> {

@@ -1,13 +1,12 @@
 /** AdamW (arXiv 1711.05101; defaults as in PyTorch) over flat parameters. */
 import type { AdamW } from '@toolenv/core';
 
-/** All [N]. `mean` and `variance` are updated in place, and the new weights written to `updated`. */
+/** All [N]; all but the gradient are updated in place. */
 export interface AdamWArrays {
   weight: Float32Array;
   gradient: Float32Array;
   mean: Float32Array;
   variance: Float32Array;
-  updated: Float32Array;
 }
 
 /**
@@ -16,7 +15,7 @@ export interface AdamWArrays {
  * @param decays Whether these parameters decay: biases and norms do not, as in Hugging Face's Trainer.
  */
 export function adamwStep(
-  { weight, gradient, mean, variance, updated }: AdamWArrays,
+  { weight, gradient, mean, variance }: AdamWArrays,
   { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
   {
     start,
@@ -40,6 +39,6 @@ export function adamwStep(
     const v = beta2 * variance[i]! + varianceShare * g * g;
     mean[i] = m;
     variance[i] = v;
-    updated[i] = kept * weight[i]! - (stepSize * m) / (Math.sqrt(v) + smallest);
+    weight[i] = kept * weight[i]! - (stepSize * m) / (Math.sqrt(v) + smallest);
   }
 }

@@ -63,7 +63,6 @@ export class CachedDecoder {
   /** One run: caches what each of some slots lacks, and draws its next token. */
   async advance(lacking: readonly Row[]): Promise<Drawn[]> {
     const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
-    // A step of the learner meanwhile counts from the next run on, whose cache is then computed anew.
     const { weights } = this.#model;
     const program = await this.#program(time, weights);
     const rows = [...lacking];

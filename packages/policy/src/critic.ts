@@ -6,7 +6,7 @@ import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
 import { ParameterGroup, type Shapes } from './parameter-group.ts';
-import { type Tensors, tensor } from './runtime.ts';
+import { copyOf, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 
 /** The value head has the names of Hugging Face's token classification models. */
@@ -24,11 +24,12 @@ export interface Critic {
 export function createCritic(kind: Critic['kind'], { config, weights }: Model): Critic {
   const head = headShapes(config);
   const trunk = kind === 'separate' ? trunkShapes(config) : new Map<string, readonly number[]>();
+  // The policy's own are written over.
   return {
     kind,
     group: new ParameterGroup(new Map([...trunk, ...head])),
     weights: {
-      ...Object.fromEntries([...trunk.keys()].map((name) => [name, weights[name]!])),
+      ...Object.fromEntries([...trunk.keys()].map((name) => [name, copyOf(weights[name]!)])),
       ...Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)])),
     },
   };

@@ -1,4 +1,5 @@
 /** The model as the learner and the sampler share it: configuration, current weights, constants. */
+import { Turns } from '@toolenv/core';
 import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import { rotaryTables } from './rotary.ts';
@@ -6,15 +7,18 @@ import { type Tensors, tensor } from './runtime.ts';
 
 export interface Model {
   readonly config: ModelConfig;
-  /** Replaced as a whole by each optimizer step, never written in place: whoever holds it holds a frozen copy. */
+  /** Replaced by each optimizer step, which writes the new numbers over the old ones. */
   weights: Tensors;
+  /** An optimizer step and a run of the sampler wait for each other. */
+  readonly turns: Turns;
   /** Inputs that never change. */
   readonly constants: Tensors;
 }
 
 export function createModel(config: ModelConfig, weights: Tensors): Model {
   const { cos, sin, dims } = rotaryTables(config);
-  return { config, weights, constants: { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) } };
+  const constants = { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
+  return { config, weights, turns: new Turns(), constants };
 }
 
 /** Number of parameters. */

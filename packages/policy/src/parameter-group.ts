@@ -37,6 +37,8 @@ export class ParameterGroup {
   #waiting: Gradients | undefined;
   #more: Gradients | undefined;
   #hasGradient = false;
+  /** What the last step gave, which the next writes over. */
+  #weights: { flat: Float32Array; tensors: Tensors } | undefined;
 
   constructor(shapes: Shapes) {
     this.shapes = shapes;
@@ -106,32 +108,26 @@ export class ParameterGroup {
     return this.#hasGradient ? normOf(this.#gradients.flat) : undefined;
   }
 
-  /** The weights after one step on the accumulated gradients, which it clears. Those given stay as they are. */
+  /**
+   * The weights after one step on the accumulated gradients, which it clears. The next step writes over them: to ask for new
+   * memory each time would take longer than the step itself.
+   */
   step(weights: Tensors, options: AdamW, gradNorm: number): Tensors {
     this.clearGradients();
     this.#step += 1;
-    const arrays = {
-      weight: this.#flatWeights(weights),
-      gradient: this.#gradients.flat,
-      ...this.#flatMoments,
-      updated: new Float32Array(this.#size),
-    };
+    const flat = this.#flatWeights(weights);
+    const arrays = { weight: flat, gradient: this.#gradients.flat, ...this.#flatMoments };
     const common = { step: this.#step, gradNorm };
     adamwStep(arrays, options, { ...common, start: 0, end: this.#decayed, decays: true });
     adamwStep(arrays, options, { ...common, start: this.#decayed, end: this.#size, decays: false });
-    return this.#tensors(arrays.updated);
+    // Tensors that a runtime has not seen yet: it may have kept a copy of the last ones.
+    this.#weights = { flat, tensors: this.#tensors(flat) };
+    return this.#weights.tensors;
   }
 
-  /** What an earlier step gave is flat already. */
   #flatWeights(weights: Tensors): Float32Array {
-    const [first] = this.#offsets.keys();
-    const { buffer } = weights[first!]!.data;
-    const isFlat = [...this.#offsets].every(([name, offset]) => {
-      const { data } = weights[name]!;
-      return data.buffer === buffer && data.byteOffset === 4 * offset;
-    });
-    if (isFlat) return new Float32Array(buffer, 0, this.#size);
-    const flat = new Float32Array(this.#size);
+    if (this.#weights?.tensors === weights) return this.#weights.flat;
+    const flat = this.#weights?.flat ?? new Float32Array(this.#size);
     for (const [name, offset] of this.#offsets) flat.set(weights[name]!.data, offset);
     return flat;
   }

@@ -41,6 +41,10 @@ export function gradientOf(input: string): string {
   return `gradient ${input}`;
 }
 
+export function copyOf({ data, dims }: Tensor): Tensor {
+  return { data: data.slice(), dims };
+}
+
 export function tensor(data: Tensor['data'], dims: readonly number[]): Tensor {
   return { data, dims };
 }

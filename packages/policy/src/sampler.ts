@@ -144,10 +144,12 @@ export class Sampler {
       await nextTurnOfEventLoop();
       while (this.#waiting.length > 0 || this.#slots.some(({ request }) => request)) {
         await this.#everyoneBack();
-        this.#forgetStaleCache();
-        this.#dropAborted();
-        this.#admit();
-        await this.#advance();
+        await this.#model.turns.take(async () => {
+          this.#forgetStaleCache();
+          this.#dropAborted();
+          this.#admit();
+          await this.#advance();
+        });
         // Tools and environments go on between two runs, and what they ask for joins the next one.
         await nextTurnOfEventLoop();
       }

@@ -5,7 +5,7 @@ import type { Shapes } from './parameter-group.ts';
 
 /** Bytes. */
 export interface TrainingMemory {
-  /** As they are, as the step makes them, and as the reference keeps them. */
+  /** As they are and as the reference keeps them; with an adapter as they were, and with it merged into them before and after a step. */
   weights: number;
   /** Those that wait and those that a backward pass has just given. */
   gradients: number;
@@ -32,8 +32,9 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
   const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
   const trainedBytes = float * count(trained);
+  const modelBytes = float * count(parameterShapes(config));
   const parts = {
-    weights: 3 * float * count(parameterShapes(config)),
+    weights: (trainedBytes < modelBytes ? 3 : 2) * modelBytes,
     gradients: 2 * trainedBytes,
     optimizer: 2 * trainedBytes,
     activations: tokenBudget * activationBytes(config, gradientCheckpointing),
@@ -45,10 +46,10 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 
 /**
  * Padded tokens of one batch. Each batch costs as if it had some more, for the gradients of all weights, so that activations may
- * take as much memory as gradients and moments do, and a gibibyte in any case.
+ * take as much memory as weights, gradients and moments do, and a gibibyte in any case.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  const most = Math.max(gibibyte, 4 * float * count(parameterShapes(config)));
+  const most = Math.max(gibibyte, 5 * float * count(parameterShapes(config)));
   return Math.max(1, Math.min(4096, Math.floor(most / activationBytes(config, gradientCheckpointing))));
 }
 
@@ -64,10 +65,10 @@ function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): n
     num_attention_heads: heads,
   } = config;
   const rowLength = 192;
-  const layer = 14 * width + 6 * inner + 1.5 * heads * rowLength;
+  const layer = 9 * width + 4 * inner + 0.7 * heads * rowLength;
   // With checkpointing, one layer at a time and what enters each.
   const trunk = gradientCheckpointing ? layer + layers * width : layers * layer;
-  return float * (trunk + 6 * config.vocab_size);
+  return float * (trunk + 4 * config.vocab_size);
 }
 
 function count(shapes: Shapes): number {

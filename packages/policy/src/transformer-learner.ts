@@ -23,7 +23,7 @@ import type { Ops } from './ops.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { ParameterGroup } from './parameter-group.ts';
 import { Programs } from './programs.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
+import { copyOf, type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 import {
   hiddenStates,
@@ -37,7 +37,7 @@ import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './train
 const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
-  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB or four times the weights hold of activations, at most 4096. */
+  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB or five times the weights hold of activations, at most 4096. */
   tokenBudget?: number;
   /** Keep only what enters each layer, and compute the layer again for its gradient: less memory, a third more work. */
   gradientCheckpointing?: boolean;
@@ -112,7 +112,11 @@ export class TransformerLearner implements Learner {
     if (dValues && critic) await this.#backward(batch, critic.weights, { dValues }, [critic.group]);
   }
 
-  async step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+  step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+    return this.#model.turns.take(() => this.#step(options));
+  }
+
+  async #step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
     if (options.criticOnly) this.#group.clearGradients();
     const critic = this.#critic;
     const gradNorm = this.#group.gradNorm();
@@ -138,7 +142,11 @@ export class TransformerLearner implements Learner {
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
-    const frozen = this.#model.weights;
+    const weights = Object.entries(this.#model.weights);
+    // Weights with an adapter in them are new ones after each step.
+    const frozen = Object.fromEntries(
+      weights.map(([name, value]) => [name, this.#lora ? value : copyOf(value)]),
+    );
     return { forward: (batch) => this.#forward(batch, frozen, ['logprobs', 'entropy']) };
   }
 

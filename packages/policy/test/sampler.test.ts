@@ -4,7 +4,7 @@ import { createRng, type TokenRow } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Model } from '../src/model.ts';
 import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import type { Runtime } from '../src/runtime.ts';
+import type { Runtime, Tensors } from '../src/runtime.ts';
 import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
@@ -396,4 +396,43 @@ test('a request that has no patience does not wait for others', async () => {
   await sampler.sample(request([1, 2], { conversation: 'away' }));
   const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', patience: 0 }));
   expect(tokens.length).toBe(6);
+});
+
+test('an optimizer step, which writes the weights in place, waits for the run that reads them', async () => {
+  const model = tinyModel();
+  const learner = learnerOf(model);
+  const sum = (weights: Tensors) =>
+    Object.keys(model.weights).reduce((all, name) => all + weights[name]!.data.reduce((a, b) => a + b, 0), 0);
+  const seen: number[] = [];
+  let changed = 0;
+  const slow: Runtime = {
+    ...runtime,
+    async compile(program, request, constants) {
+      const executable = await runtime.compile(program, request, constants);
+      return {
+        ...executable,
+        async run(inputs) {
+          const before = sum(inputs);
+          await delay(5);
+          const outputs = await executable.run(inputs);
+          if (sum(inputs) !== before) changed += 1;
+          seen.push(before);
+          return outputs;
+        },
+      };
+    },
+  };
+  const sampler = new Sampler(slow, model);
+  onTestFinished(() => sampler.close());
+  const row = { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) };
+  const sampling = sampler.sample(request([1, 2, 3], { maxTokens: 12 }));
+  for (let step = 0; step < 4; step++) {
+    await learner.backward({ rows: [row] }, { dLogprobs: [Float32Array.of(0, 1, 1)] });
+    await learner.step({ learningRate: 0.01 });
+    await delay(8);
+  }
+  await sampling;
+  expect(changed).toBe(0);
+  // The runs did see the weights of several steps.
+  expect(new Set(seen).size).toBeGreaterThan(2);
 });

@@ -36,6 +36,8 @@ export function onnxRuntime({
     executionProviders: device === 'cpu' ? ['cpu'] : [device, 'cpu'],
     graphOptimizationLevel: 'all',
     ...(threads !== undefined && { intraOpNumThreads: threads }),
+    // A plan of its memory for each shape would be kept beside the memory of all others: half as much again.
+    enableMemPattern: false,
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
