@@ -19,7 +19,7 @@ export async function startPeer(
   { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
   { threads, device }: { threads: number; device: 'cpu' | 'gpu' },
 ): Promise<Peer> {
-  const child = spawn(python, [join(import.meta.dirname, peerScript)], {
+  const child = spawn(python, [join(import.meta.dirname, '..', peerScript)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
