@@ -30,7 +30,7 @@ export const learnerSchema: JsonSchema = {
       type: 'integer',
       minimum: 1,
       description:
-        'padded tokens computed at a time (default: as 1 GiB or 5 times the weights hold, at most 4096)',
+        'padded tokens computed at a time (default: as 1.5 GiB or 5 times the weights hold, at most 4096)',
     },
   },
 };

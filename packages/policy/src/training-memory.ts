@@ -19,7 +19,8 @@ export interface TrainingMemory {
 }
 
 const float = 4;
-const gibibyte = 2 ** 30;
+/** Bytes of activations that are always allowed. */
+const leastActivations = 1.5 * 2 ** 30;
 
 export interface TrainingOptions {
   tokenBudget?: number;
@@ -46,10 +47,10 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 
 /**
  * Padded tokens of one batch. Each batch costs as if it had some more, for the gradients of all weights, so that activations may
- * take as much memory as weights, gradients and moments do, and a gibibyte in any case.
+ * take as much memory as weights, gradients and moments do, and 1.5 GiB in any case.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  const most = Math.max(gibibyte, 5 * float * count(parameterShapes(config)));
+  const most = Math.max(leastActivations, 5 * float * count(parameterShapes(config)));
   return Math.max(1, Math.min(4096, Math.floor(most / activationBytes(config, gradientCheckpointing))));
 }
 

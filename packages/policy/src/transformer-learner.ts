@@ -37,7 +37,7 @@ import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './train
 const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
-  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1 GiB or five times the weights hold of activations, at most 4096. */
+  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1.5 GiB or five times the weights hold of activations, at most 4096. */
   tokenBudget?: number;
   /** Keep only what enters each layer, and compute the layer again for its gradient: less memory, a third more work. */
   gradientCheckpointing?: boolean;
