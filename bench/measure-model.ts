@@ -30,7 +30,13 @@ export async function measureModel(
   const peer =
     python === undefined
       ? undefined
-      : await startPeer(python, benchmark, { threads, device: device === 'cpu' ? 'cpu' : 'gpu' });
+      : await startPeer(python, benchmark, { threads, device: device === 'cpu' ? 'cpu' : 'gpu' }).catch(
+          (error: Error) => {
+            // A PyTorch for the CPU alone is no reason to measure nothing.
+            if (device === 'cpu') throw error;
+            console.error(`${error.message} Only this library is measured.`);
+          },
+        );
   const work = await benchmark.prepare(onnxRuntime({ threads, device }));
   const busyBefore = await busyShare();
   let peerPeak: number | null = null;
