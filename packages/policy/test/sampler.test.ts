@@ -402,7 +402,9 @@ test('an optimizer step, which writes the weights in place, waits for the run th
   const model = tinyModel();
   const learner = learnerOf(model);
   const sum = (weights: Tensors) =>
-    Object.keys(model.weights).reduce((all, name) => all + weights[name]!.data.reduce((a, b) => a + b, 0), 0);
+    Object.keys(model.weights)
+      .flatMap((name) => [...weights[name]!.data])
+      .reduce((all, value) => all + value, 0);
   const seen: number[] = [];
   let changed = 0;
   const slow: Runtime = {
