@@ -71,7 +71,9 @@ function inParts<T>(
   parts: number,
 ): Record<TokenOutput, () => T[]> {
   // The hidden state at the position before a token predicts it.
-  const states = ops.gatherRows(hidden, ops.input('where', 'int32', ['M']), { distinct: true });
+  const where = ops.input('where', 'int32', ['M']);
+  // What several parts are filled up with comes again.
+  const states = ops.gatherRows(hidden, where, { distinct: parts === 1 });
   let scores: T[] | undefined;
   const scoresInParts = () => {
     if (scores) return scores;

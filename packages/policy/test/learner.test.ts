@@ -274,7 +274,10 @@ test('a file with something after its last tensor still loads', async () => {
   });
 });
 
-test('a large vocabulary is computed in parts, with the numbers of the whole', async () => {
+test.each([
+  ['equal', 1],
+  ['filled up', 2],
+])('a large vocabulary is computed in parts that are %s, with the numbers of the whole', async (_, from) => {
   const config: ModelConfig = {
     ...tinyConfig,
     vocab_size: 40_000,
@@ -284,7 +287,8 @@ test('a large vocabulary is computed in parts, with the numbers of the whole', a
   const long = [1, 2].map((seed) => {
     const rng = createRng(seed, 'long');
     const tokens = Int32Array.from({ length: 260 }, () => rng.int(config.vocab_size));
-    return { tokens, mask: new Uint8Array(260).fill(1, 1) };
+    // The filling has index 0, which is also that of a row's first action token.
+    return { tokens, mask: new Uint8Array(260).fill(1, seed === 1 ? 1 : from) };
   });
   const slopes = long.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * Math.sin(t + b)));
   const compute = async (tokenBudget: number) => {
