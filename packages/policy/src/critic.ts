@@ -8,6 +8,7 @@ import type { Ops } from './ops.ts';
 import { ParameterGroup, type Shapes } from './parameter-group.ts';
 import { copyOf, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
+import { sizeOf } from './shape.ts';
 
 /** The value head has the names of Hugging Face's token classification models. */
 const headNames = { weight: 'score.weight', bias: 'score.bias' };
@@ -82,5 +83,5 @@ function trunkShapes(config: ModelConfig): Shapes {
 }
 
 function zeros(shape: readonly number[]) {
-  return tensor(new Float32Array(shape.reduce((product, dim) => product * dim, 1)), shape);
+  return tensor(new Float32Array(sizeOf(shape)), shape);
 }

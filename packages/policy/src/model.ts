@@ -4,6 +4,7 @@ import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import { rotaryTables } from './rotary.ts';
 import { type Tensors, tensor } from './runtime.ts';
+import { sizeOf } from './shape.ts';
 
 export interface Model {
   readonly config: ModelConfig;
@@ -24,7 +25,6 @@ export function createModel(config: ModelConfig, weights: Tensors): Model {
 /** Number of parameters. */
 export function parameterCount(config: ModelConfig): number {
   let count = 0;
-  for (const shape of parameterShapes(config).values())
-    count += shape.reduce((product, dim) => product * dim, 1);
+  for (const shape of parameterShapes(config).values()) count += sizeOf(shape);
   return count;
 }

@@ -2,6 +2,7 @@
 import type { AdamW } from '@toolenv/core';
 import { adamwStep } from './adamw.ts';
 import { gradientOf, type Tensors, tensor } from './runtime.ts';
+import { sizeOf } from './shape.ts';
 
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
@@ -165,10 +166,6 @@ export class ParameterGroup {
 
 const meanOf = (name: string) => `mean ${name}`;
 const varianceOf = (name: string) => `variance ${name}`;
-
-function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, dim) => product * dim, 1);
-}
 
 function addTo(sum: Float32Array, values: Float32Array, share: number): void {
   for (let i = 0; i < sum.length; i++) sum[i]! += share * values[i]!;

@@ -3,6 +3,7 @@ import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
 import { type Tensor, type Tensors, tensor } from './runtime.ts';
+import { sizeOf } from './shape.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;
@@ -233,10 +234,6 @@ function isEntry(value: unknown): value is Entry {
 
 function byteWidth(storedType: StoredType): number {
   return storedType === 'float32' ? 4 : 2;
-}
-
-function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, dim) => product * dim, 1);
 }
 
 function bytesOf({

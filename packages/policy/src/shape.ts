@@ -1,5 +1,10 @@
-/** Shapes with named dimensions. */
+/** Shapes, also with named dimensions. */
 import type { Dim } from './ops.ts';
+
+/** How many numbers a tensor has. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, dim) => product * dim, 1);
+}
 
 export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);

@@ -1,7 +1,9 @@
 /** What training a model holds in memory, estimated before it begins. */
 import { parameterShapes } from './decoder.ts';
+import { parameterCount } from './model.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import type { Shapes } from './parameter-group.ts';
+import { sizeOf } from './shape.ts';
 
 /** Bytes. */
 export interface TrainingMemory {
@@ -33,7 +35,7 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
   const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
   const trainedBytes = float * count(trained);
-  const modelBytes = float * count(parameterShapes(config));
+  const modelBytes = float * parameterCount(config);
   const parts = {
     weights: (trainedBytes < modelBytes ? 3 : 2) * modelBytes,
     gradients: 2 * trainedBytes,
@@ -50,7 +52,7 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
  * take as much memory as weights, gradients and moments do, and 1.5 GiB in any case.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
-  const most = Math.max(leastActivations, 5 * float * count(parameterShapes(config)));
+  const most = Math.max(leastActivations, 5 * float * parameterCount(config));
   return Math.max(1, Math.min(4096, Math.floor(most / activationBytes(config, gradientCheckpointing))));
 }
 
@@ -73,8 +75,5 @@ function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): n
 }
 
 function count(shapes: Shapes): number {
-  return [...shapes.values()].reduce(
-    (sum, shape) => sum + shape.reduce((product, dim) => product * dim, 1),
-    0,
-  );
+  return [...shapes.values()].reduce((sum, shape) => sum + sizeOf(shape), 0);
 }
