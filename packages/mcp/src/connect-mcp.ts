@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
-import { Deadline, messageOf, nearest, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { Deadline, messageOf, nearest, type ToolContext, ToolEnvError, Turns } from '@toolenv/core';
 import { implementation } from './implementation.ts';
 import {
   callTool,
@@ -133,7 +133,8 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   protected readonly client: Held;
   protected readonly name: string;
   protected readonly options: McpOptions;
-  #listing: Promise<unknown> = Promise.resolve();
+  /** Of lists, so that an older one never replaces a newer one. */
+  readonly #turns: Turns = new Turns();
 
   constructor(client: Held, name: string, options: McpOptions) {
     this.client = client;
@@ -146,19 +147,14 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    const listed = this.#list({ signal });
-    this.#listing = listed.catch(() => {});
-    const definitions = await listed;
+    const definitions = await this.#turns.take(() => this.#list({ signal }));
     const names = definitions.map(({ name }) => name);
     const missing = this.options.only?.find((name) => !names.includes(name));
     if (missing !== undefined) throw noSuchTool(missing, names, this.name);
   }
 
   async refresh(): Promise<readonly McpTool[]> {
-    // One after the other, so that an older list never replaces a newer one.
-    const listed = this.#listing.then(() => this.#list({}));
-    this.#listing = listed.catch(() => {});
-    await listed;
+    await this.#turns.take(() => this.#list({}));
     return this.tools;
   }
 
