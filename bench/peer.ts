@@ -19,6 +19,7 @@ export async function startPeer(
   { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
   { threads, device }: { threads: number; device: 'cpu' | 'gpu' },
 ): Promise<Peer> {
+  // From bench/dist.
   const child = spawn(python, [join(import.meta.dirname, '..', peerScript)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

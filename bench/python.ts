@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** From bench/dist. */
 const environment = join(import.meta.dirname, '..', '..', '.venv', 'bin', 'python');
 
 /** What TOOLENV_PYTHON names, else that of .venv, else python3. */

@@ -142,11 +142,10 @@ export class TransformerLearner implements Learner {
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
-    const weights = Object.entries(this.#model.weights);
+    const { weights } = this.#model;
+    const copies = () => Object.entries(weights).map(([name, value]) => [name, copyOf(value)]);
     // Weights with an adapter in them are new ones after each step.
-    const frozen = Object.fromEntries(
-      weights.map(([name, value]) => [name, this.#lora ? value : copyOf(value)]),
-    );
+    const frozen: Tensors = this.#lora ? weights : Object.fromEntries(copies());
     return { forward: (batch) => this.#forward(batch, frozen, ['logprobs', 'entropy']) };
   }
 
