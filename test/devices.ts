@@ -16,6 +16,7 @@ import {
   onnxRuntime,
   type TransformerLearner,
 } from '@toolenv/policy';
+import { copyTensors, readTensorData } from '../packages/policy/src/resident-tensor.ts';
 import { readSafetensors } from '../packages/policy/src/safetensors.ts';
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
 import { operationRun } from '../packages/policy/test/runtime-agreement.ts';
@@ -55,7 +56,8 @@ async function compute(
   { critic, ...learnerOptions }: (typeof variants)[string],
 ): Promise<Numbers> {
   const started = performance.now();
-  const { policy, learner, model } = await loadPolicy(checkpoint, { device, learner: learnerOptions });
+  const runtime = onnxRuntime({ device });
+  const { policy, learner, model } = await loadPolicy(checkpoint, { runtime, learner: learnerOptions });
   const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
   const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
   const numbers: Numbers = { 'greedy tokens': tokens!.action };
@@ -73,7 +75,7 @@ async function compute(
   if (critic) await learner.addCritic({ critic: 'shared' });
   // The first step makes values, and LoRA's second factor, that are not all 0.
   for (const step of [1, 2]) {
-    const before = model.weights;
+    const before = await copyTensors(cpu, await readTensorData(runtime, model.weights));
     for (const [name, found] of Object.entries(await learner.forward(batch)))
       numbers[`${name} before step ${step}`] = found.flatMap((row: Float32Array) => [...row]);
     await learner.backward(batch, cotangents);
@@ -81,7 +83,7 @@ async function compute(
       numbers[`gradient of ${name} in step ${step}`] = gradient;
     await learner.backward(batch, cotangents);
     await learner.step(adamw);
-    for (const [name, { data }] of Object.entries(model.weights))
+    for (const [name, { data }] of Object.entries(await readTensorData(runtime, model.weights)))
       numbers[`change of ${name} by step ${step}`] = data.map((value, i) => value - before[name]!.data[i]!);
   }
   await learner.close();

@@ -1,5 +1,38 @@
-/** AdamW (arXiv 1711.05101; defaults as in PyTorch) over flat parameters. */
+/** AdamW (arXiv 1711.05101; defaults as in PyTorch). */
 import type { AdamW } from '@toolenv/core';
+import type { Ops } from './ops.ts';
+
+/** Step number `step`, counted from 1. */
+export interface AdamWStep {
+  step: number;
+  /** Global norm of the gradient, which is clipped to `maxGradNorm`. */
+  gradNorm: number;
+  /** Whether these parameters decay: biases and norms do not, as in Hugging Face's Trainer. */
+  decays: boolean;
+}
+
+/** What does not depend on the parameter, multiplied out. */
+export type AdamWFactors = Record<
+  'kept' | 'keptMean' | 'meanShare' | 'keptVariance' | 'varianceShare' | 'stepSize' | 'smallest',
+  number
+>;
+
+export function adamwFactors(
+  { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
+  { step, gradNorm, decays }: AdamWStep,
+): AdamWFactors {
+  const clip = maxGradNorm === undefined ? 1 : Math.min(1, maxGradNorm / (gradNorm + 1e-6));
+  const deviationScale = Math.sqrt(1 - beta2 ** step);
+  return {
+    kept: decays ? 1 - learningRate * weightDecay : 1,
+    keptMean: beta1,
+    meanShare: clip * (1 - beta1),
+    keptVariance: beta2,
+    varianceShare: clip ** 2 * (1 - beta2),
+    stepSize: (learningRate * deviationScale) / (1 - beta1 ** step),
+    smallest: epsilon * deviationScale,
+  };
+}
 
 /** All [N]; all but the gradient are updated in place. */
 export interface AdamWArrays {
@@ -9,36 +42,35 @@ export interface AdamWArrays {
   variance: Float32Array;
 }
 
-/**
- * Step number `step`, counted from 1, of the parameters from index `start` to before `end`.
- * @param gradNorm Global norm of the gradient, which is clipped to `maxGradNorm`.
- * @param decays Whether these parameters decay: biases and norms do not, as in Hugging Face's Trainer.
- */
+/** Updates the parameters from index `start` to before `end`. */
 export function adamwStep(
   { weight, gradient, mean, variance }: AdamWArrays,
-  { learningRate, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm }: AdamW,
-  {
-    start,
-    end,
-    step,
-    gradNorm,
-    decays,
-  }: { start: number; end: number; step: number; gradNorm: number; decays: boolean },
+  { kept, keptMean, meanShare, keptVariance, varianceShare, stepSize, smallest }: AdamWFactors,
+  { start, end }: { start: number; end: number },
 ): void {
-  // What does not depend on the parameter is multiplied out.
-  const clip = maxGradNorm === undefined ? 1 : Math.min(1, maxGradNorm / (gradNorm + 1e-6));
-  const kept = decays ? 1 - learningRate * weightDecay : 1;
-  const meanShare = clip * (1 - beta1);
-  const varianceShare = clip ** 2 * (1 - beta2);
-  const deviationScale = Math.sqrt(1 - beta2 ** step);
-  const stepSize = (learningRate * deviationScale) / (1 - beta1 ** step);
-  const smallest = epsilon * deviationScale;
   for (let i = start; i < end; i++) {
     const g = gradient[i]!;
-    const m = beta1 * mean[i]! + meanShare * g;
-    const v = beta2 * variance[i]! + varianceShare * g * g;
+    const m = keptMean * mean[i]! + meanShare * g;
+    const v = keptVariance * variance[i]! + varianceShare * g * g;
     mean[i] = m;
     variance[i] = v;
     weight[i] = kept * weight[i]! - (stepSize * m) / (Math.sqrt(v) + smallest);
   }
 }
+
+/** The same as a program, for tensors of `rank` dimensions: weight, gradient, mean and variance, and each factor []. */
+export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, T> {
+  const shape = Array.from({ length: rank }, (_, axis) => `d${axis}`);
+  const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', shape);
+  const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);
+  const gradient = given('gradient');
+  const mean = ops.add(times('keptMean', given('mean')), times('meanShare', gradient));
+  const square = ops.mul(gradient, gradient);
+  const variance = ops.add(times('keptVariance', given('variance')), times('varianceShare', square));
+  const deviation = ops.add(ops.sqrt(variance), ops.input('smallest', 'float32', []));
+  const weight = ops.sub(times('kept', given('weight')), ops.div(times('stepSize', mean), deviation));
+  return { 'updated weight': weight, 'updated mean': mean, 'updated variance': variance };
+}
+
+/** Outputs and inputs of a program may not share a name. */
+type UpdatedName = `updated ${Exclude<keyof AdamWArrays, 'gradient'>}`;

@@ -3,7 +3,7 @@ import { createRng, type Rng } from '@toolenv/core';
 import { samplingProgram } from './cached-attention.ts';
 import { type Drawing, drawToken } from './draw-token.ts';
 import { KvCache } from './kv-cache.ts';
-import type { Model } from './model.ts';
+import { type Model, parameterCount } from './model.ts';
 import { causalMask } from './padded-batch.ts';
 import { Programs } from './programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
@@ -40,8 +40,7 @@ export class CachedDecoder {
   constructor(runtime: Runtime, model: Model) {
     this.#runtime = runtime;
     this.#model = model;
-    const bytes = Object.values(model.weights).reduce((sum, { data }) => sum + data.byteLength, 0);
-    this.#buildsIn = bytes <= mostBuiltIn;
+    this.#buildsIn = !runtime.memory && 4 * parameterCount(model.config) <= mostBuiltIn;
     this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
   }
 
@@ -115,7 +114,7 @@ export class CachedDecoder {
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
-      this.#runtime.compile((ops) => samplingProgram(ops, config, length), undefined, builtIn);
+      this.#runtime.compile((ops) => samplingProgram(ops, config, length), { constants: builtIn });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
       this.#steps = { weights, count: 0 };

@@ -5,6 +5,7 @@
 import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
+import { disposeTensors } from './resident-tensor.ts';
 import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from './runtime.ts';
 import { batchInputs } from './token-outputs.ts';
 
@@ -40,23 +41,29 @@ export async function compileCheckpointed(
     name === embeddings ? config.tie_word_embeddings && usesLogits : !name.startsWith('model.layers.');
   const ofHead = to.filter(isInHead);
 
+  // Tied embeddings have a gradient as the head as well.
+  const embedding = <T>(ops: Ops<T>) => {
+    const loss = product(ops, embed(ops, config, batchInputs(ops).tokens));
+    if (!ofHead.includes(embeddings)) return loss;
+    const [table, asHead] = [embeddings, 'as head'].map((name) =>
+      ops.input(name, 'float32', [config.vocab_size, config.hidden_size]),
+    ) as [T, T];
+    return ops.add(loss, ops.sumAll(ops.mul(asHead, table)));
+  };
+  const stays = (name: string) => name !== 'loss';
+  const gradients = (...to: string[]) => ({ gradients: { of: 'loss', to }, stays });
+
   const [first, forward, backward, head, last] = await Promise.all([
-    runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops).tokens) })),
-    runtime.compile((ops) => ({ after: layer(ops) })),
-    runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), {
-      of: 'loss',
-      to: ['hidden', ...ofFirstLayer],
-    }),
+    runtime.compile((ops) => ({ after: embed(ops, config, batchInputs(ops).tokens) }), { stays }),
+    runtime.compile((ops) => ({ after: layer(ops) }), { stays }),
+    runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), gradients('hidden', ...ofFirstLayer)),
     runtime.compile(
       (ops) => ({ loss: loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))) }),
-      { of: 'loss', to: ['hidden', ...ofHead] },
+      gradients('hidden', ...ofHead),
     ),
     // An adapter leaves the embeddings as they are.
     to.includes(embeddings)
-      ? runtime.compile((ops) => ({ loss: product(ops, embed(ops, config, batchInputs(ops).tokens)) }), {
-          of: 'loss',
-          to: [embeddings],
-        })
+      ? runtime.compile((ops) => ({ loss: embedding(ops) }), gradients(embeddings))
       : undefined,
   ]);
 
@@ -69,22 +76,28 @@ export async function compileCheckpointed(
         entering.push(hidden!);
         ({ after: hidden } = await forward.run({ ...asFirstLayer(index), hidden: hidden! }));
       }
-      const gradients = await head.run({ ...inputs, hidden: hidden! }, into);
+      const { [gradientOf('hidden')]: ofHidden, ...gradients } = await head.run(
+        { ...inputs, hidden: hidden! },
+        into,
+      );
+      hidden!.dispose?.();
+      let slope = ofHidden!;
       for (let index = config.num_hidden_layers - 1; index >= 0; index--) {
-        const slope = gradients[gradientOf('hidden')]!;
-        const own = { ...asFirstLayer(index), hidden: entering.pop()!, slope };
-        for (const [name, value] of Object.entries(await backward.run(own, ofLayer(into, index))))
-          gradients[name.replace(prefixOf(0), prefixOf(index))] = value;
+        const own = { hidden: entering.pop()!, slope };
+        const found = await backward.run({ ...asFirstLayer(index), ...own }, ofLayer(into, index));
+        disposeTensors(own);
+        slope = found[gradientOf('hidden')]!;
+        for (const name of ofFirstLayer)
+          gradients[gradientOf(name.replace(prefixOf(0), prefixOf(index)))] = found[gradientOf(name)]!;
       }
       if (last) {
-        const own = { ...inputs, slope: gradients[gradientOf('hidden')]! };
-        const sum = gradients[gradientOf(embeddings)];
-        const found = (await last.run(own, sum ? {} : into))[gradientOf(embeddings)]!;
-        // Tied embeddings have a gradient as the head as well.
-        if (sum) for (let i = 0; i < sum.data.length; i++) sum.data[i]! += found.data[i]!;
-        else gradients[gradientOf(embeddings)] = found;
+        const asHead = gradients[gradientOf(embeddings)];
+        const found = await last.run({ ...inputs, slope, ...(asHead && { 'as head': asHead }) }, into);
+        asHead?.dispose?.();
+        gradients[gradientOf(embeddings)] = found[gradientOf(embeddings)]!;
       }
-      return Object.fromEntries(to.map((name) => [gradientOf(name), gradients[gradientOf(name)]!]));
+      slope.dispose?.();
+      return gradients;
     },
     async close() {
       for (const program of [first, forward, backward, head, last]) await program?.close();

@@ -5,10 +5,12 @@ import { parameterShapes } from './decoder.ts';
 import type { Model } from './model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
-import { ParameterGroup, type Shapes } from './parameter-group.ts';
-import { copyOf, type Tensors, tensor } from './runtime.ts';
+import { momentShapes, type OptimizerState } from './optimizer-state.ts';
+import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
+import { copyTensors, readTensorData } from './resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
-import { sizeOf } from './shape.ts';
+import { type Shapes, sizeOf } from './shape.ts';
 
 /** The value head has the names of Hugging Face's token classification models. */
 const headNames = { weight: 'score.weight', bias: 'score.bias' };
@@ -22,17 +24,19 @@ export interface Critic {
 }
 
 /** A critic whose values are all 0. One with a trunk of its own begins with the policy's. */
-export function createCritic(kind: Critic['kind'], { config, weights }: Model): Critic {
+export async function createCritic(
+  kind: Critic['kind'],
+  runtime: Runtime,
+  { config, weights }: Model,
+): Promise<Critic> {
   const head = headShapes(config);
   const trunk = kind === 'separate' ? trunkShapes(config) : new Map<string, readonly number[]>();
-  // The policy's own are written over.
+  const ofPolicy = Object.fromEntries([...trunk.keys()].map((name) => [name, weights[name]!]));
+  const ofHead = Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)]));
   return {
     kind,
-    group: new ParameterGroup(new Map([...trunk, ...head])),
-    weights: {
-      ...Object.fromEntries([...trunk.keys()].map((name) => [name, copyOf(weights[name]!)])),
-      ...Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)])),
-    },
+    group: createParameterGroup(runtime, new Map([...trunk, ...head])),
+    weights: { ...(await copyTensors(runtime, ofPolicy)), ...ofHead },
   };
 }
 
@@ -44,21 +48,23 @@ export function valueHead<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
 }
 
 /** Writes the critic's weights and optimizer state beside the policy's files, which stay as Hugging Face has them. */
-export async function writeCritic(folder: string, { kind, group, weights }: Critic): Promise<void> {
-  const { step, moments } = group.state;
-  await writeSafetensors(
-    join(folder, file),
-    { ...weights, ...moments },
-    { critic: kind, step: String(step) },
-  );
+export async function writeCritic(
+  folder: string,
+  runtime: Runtime,
+  { kind, group, weights }: Critic,
+): Promise<void> {
+  const { step, moments } = await group.state();
+  const tensors = { ...(await readTensorData(runtime, weights)), ...moments };
+  await writeSafetensors(join(folder, file), tensors, { critic: kind, step: String(step) });
 }
 
 /** @throws ToolEnvError `usage.checkpoint_missing` or `usage.checkpoint_damaged`. */
 export async function readCritic(
   folder: string,
   { kind, group }: Critic,
-): Promise<{ weights: Tensors; state: ParameterGroup['state'] }> {
-  const shapes = new Map([...group.shapes, ...group.momentShapes]);
+): Promise<{ weights: Tensors; state: OptimizerState }> {
+  const ofMoments = momentShapes(group.shapes);
+  const shapes = new Map([...group.shapes, ...ofMoments]);
   const { tensors, metadata } = await readTensors(join(folder, file), shapes);
   if (metadata.critic !== kind) {
     const message = `${join(folder, file)} is of a ${metadata.critic} critic, not a ${kind} one: ask for that one.`;
@@ -67,7 +73,7 @@ export async function readCritic(
   const pick = (names: Shapes) => Object.fromEntries([...names.keys()].map((name) => [name, tensors[name]!]));
   return {
     weights: pick(group.shapes),
-    state: { step: Number(metadata.step), moments: pick(group.momentShapes) },
+    state: { step: Number(metadata.step), moments: pick(ofMoments) },
   };
 }
 

@@ -5,10 +5,11 @@ import { createRng, ToolEnvError } from '@toolenv/core';
 import { type LowRank, parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Ops } from './ops.ts';
-import type { Shapes } from './parameter-group.ts';
 import { Programs } from './programs.ts';
+import { readTensorData } from './resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
+import type { Shapes } from './shape.ts';
 
 export interface LoraOptions {
   /** Columns of B and rows of A. */
@@ -89,7 +90,7 @@ export class LoraAdapter {
   /** The weights of the whole model with `weights` of the adapter in it, as an ordinary checkpoint has them. */
   async merge(weights: Tensors): Promise<Tensors> {
     const merging = await this.#programs.get('merge', () =>
-      this.#runtime.compile((ops) => this.#merged(ops)),
+      this.#runtime.compile((ops) => this.#merged(ops), { stays: () => true }),
     );
     const outputs = await merging.run({ ...this.#base, ...weights });
     const merged = [...this.#adapted.keys()].map((name) => [name, outputs[mergedName(name)]!]);
@@ -114,7 +115,8 @@ export class LoraAdapter {
     const at = join(folder, folderName);
     await mkdir(at, { recursive: true });
     await writeFile(join(at, 'adapter_config.json'), `${JSON.stringify(config, null, 2)}\n`);
-    const named = Object.entries(this.weights).map(([name, value]) => [`${prefixOfPeft}${name}`, value]);
+    const weights = await readTensorData(this.#runtime, this.weights);
+    const named = Object.entries(weights).map(([name, value]) => [`${prefixOfPeft}${name}`, value]);
     await writeSafetensors(join(at, 'adapter_model.safetensors'), Object.fromEntries(named), {
       format: 'pt',
     });
@@ -129,11 +131,16 @@ export class LoraAdapter {
     return Object.fromEntries(named);
   }
 
-  /** @throws ToolEnvError `usage.checkpoint_other_base` if `adapter` does not make `expected` of this model's weights. */
-  async refuseOtherBase(adapter: Tensors, expected: Tensors, folder: string): Promise<void> {
-    const merged = await this.merge(adapter);
+  /** What {@link merge} has made of its own. */
+  merged(weights: Tensors): Tensors {
+    return Object.fromEntries(Object.entries(weights).filter(([name, value]) => value !== this.#base[name]));
+  }
+
+  /** @throws ToolEnvError `usage.checkpoint_other_base` if an adapter of this model makes other weights than are `expected`. */
+  async refuseOtherBase(weights: Tensors, expected: Tensors, folder: string): Promise<void> {
+    const found = await readTensorData(this.#runtime, this.merged(weights));
     for (const name of this.#adapted.keys()) {
-      const [ours, theirs] = [merged[name]!.data, expected[name]!.data];
+      const [ours, theirs] = [found[name]!.data, expected[name]!.data];
       if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
       const message = `${folder} was trained from another model: its adapter does not make its "${name}" of this one.`;
       throw new ToolEnvError('usage.checkpoint_other_base', message);

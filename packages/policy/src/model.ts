@@ -13,7 +13,7 @@ export interface Model {
   /** An optimizer step and a run of the sampler wait for each other. */
   readonly turns: Turns;
   /** Inputs that never change. */
-  readonly constants: Tensors;
+  constants: Tensors;
 }
 
 export function createModel(config: ModelConfig, weights: Tensors): Model {

@@ -1,10 +1,13 @@
 /** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
 import type { Program } from './ops.ts';
 
-/** Row-major numbers with their dimensions. What is given to several runs stays the same: a runtime may keep a copy. */
+/** Row-major numbers with their dimensions. */
 export interface Tensor {
+  /** @throws RangeError if they are in a device's memory: `read` them first. */
   readonly data: Float32Array | Int32Array;
   readonly dims: readonly number[];
+  /** Of a tensor in a device's memory: gives that memory back. */
+  dispose?(): void;
 }
 
 export type Tensors = Record<string, Tensor>;
@@ -18,7 +21,8 @@ export interface GradientRequest {
 export interface Executable {
   /**
    * Inputs that the program does not ask for may be left out. Those given are read in place and must not change while the
-   * run lasts. Outputs are fresh, but those that `into` names are written there.
+   * run lasts. Outputs are fresh, but those that `into` names are written there. Those that stay on the device are the caller's
+   * to dispose.
    */
   run(inputs: Tensors, into?: Tensors): Promise<Tensors>;
   close(): Promise<void>;
@@ -27,22 +31,35 @@ export interface Executable {
 /** What matrix products are computed in. Weights, sums and all else are float32. */
 export type Precision = 'float32' | 'float16';
 
+export interface CompileOptions {
+  gradients?: GradientRequest;
+  /** Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
+  constants?: Tensors;
+  /** Which outputs stay in the device's memory, where the runtime has one. Default: none. */
+  stays?(output: string): boolean;
+}
+
+/** A memory that is not this process's, where tensors stay between runs until they are disposed. */
+export interface DeviceMemory {
+  /** A copy there, of a tensor here or there. */
+  copy(tensor: Tensor): Promise<Tensor>;
+  /** A copy here. */
+  read(tensor: Tensor): Promise<Tensor>;
+}
+
 export interface Runtime {
   readonly name: string;
+  /** Of the device, where outputs can stay in it. */
+  readonly memory?: DeviceMemory;
   /** Whether inputs without any numbers in them must be avoided. */
   readonly refusesEmpty?: boolean;
   /** Default `float32`. */
   readonly precision?: Precision;
-  /** @param constants Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
-  compile(program: Program, gradients?: GradientRequest, constants?: Tensors): Promise<Executable>;
+  compile(program: Program, options?: CompileOptions): Promise<Executable>;
 }
 
 export function gradientOf(input: string): string {
   return `gradient ${input}`;
-}
-
-export function copyOf({ data, dims }: Tensor): Tensor {
-  return { data: data.slice(), dims };
 }
 
 export function tensor(data: Tensor['data'], dims: readonly number[]): Tensor {

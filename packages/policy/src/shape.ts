@@ -1,6 +1,8 @@
 /** Shapes, also with named dimensions. */
 import type { Dim } from './ops.ts';
 
+export type Shapes = ReadonlyMap<string, readonly number[]>;
+
 /** How many numbers a tensor has. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);

@@ -2,8 +2,7 @@
 import { parameterShapes } from './decoder.ts';
 import { parameterCount } from './model.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
-import type { Shapes } from './parameter-group.ts';
-import { sizeOf } from './shape.ts';
+import { type Shapes, sizeOf } from './shape.ts';
 
 /** Bytes. */
 export interface TrainingMemory {

@@ -20,10 +20,12 @@ import { LoraAdapter, type LoraOptions } from './lora.ts';
 import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import type { Model } from './model.ts';
 import type { Ops } from './ops.ts';
+import { momentShapes } from './optimizer-state.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
-import { ParameterGroup } from './parameter-group.ts';
+import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
 import { Programs } from './programs.ts';
-import { copyOf, type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
+import { copyTensors, disposeTensors, placeTensors, readTensorData } from './resident-tensor.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 import {
   hiddenStates,
@@ -55,6 +57,8 @@ export class TransformerLearner implements Learner {
   readonly #group: ParameterGroup;
   readonly #lora: LoraAdapter | undefined;
   #critic: Critic | undefined;
+  /** Weights that references hold of their own. */
+  readonly #frozen: Tensors[] = [];
 
   constructor(
     runtime: Runtime,
@@ -72,7 +76,7 @@ export class TransformerLearner implements Learner {
     this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
     this.#lora = lora && new LoraAdapter(runtime, model.config, model.weights, lora);
-    this.#group = new ParameterGroup(this.#lora?.shapes ?? parameterShapes(model.config));
+    this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
   /** An estimate, without the critic that a trainer may add. */
@@ -85,7 +89,7 @@ export class TransformerLearner implements Learner {
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
-    this.#critic = createCritic(critic, this.#model);
+    this.#critic = await createCritic(critic, this.#runtime, this.#model);
   }
 
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
@@ -119,8 +123,8 @@ export class TransformerLearner implements Learner {
   async #step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
     if (options.criticOnly) this.#group.clearGradients();
     const critic = this.#critic;
-    const gradNorm = this.#group.gradNorm();
-    const criticGradNorm = critic?.group.gradNorm();
+    const gradNorm = await this.#group.gradNorm();
+    const criticGradNorm = await critic?.group.gradNorm();
     // Both are looked at before either is used, so that gradients that are not finite change nothing.
     for (const norm of [gradNorm, criticGradNorm]) {
       if (norm === undefined || Number.isFinite(norm)) continue;
@@ -130,53 +134,68 @@ export class TransformerLearner implements Learner {
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
     if (gradNorm !== undefined) {
-      const trained = this.#group.step(this.#lora?.weights ?? this.#model.weights, options, gradNorm);
-      this.#model.weights = (await this.#lora?.merge(trained)) ?? trained;
-      if (this.#lora) this.#lora.weights = trained;
+      if (this.#lora) {
+        this.#lora.weights = await this.#group.step(this.#lora.weights, options, gradNorm);
+        this.#take(await this.#lora.merge(this.#lora.weights));
+      } else this.#model.weights = await this.#group.step(this.#model.weights, options, gradNorm);
     }
     if (critic && criticGradNorm !== undefined) {
       const ofCritic = { ...options, ...options.critic };
-      critic.weights = critic.group.step(critic.weights, ofCritic, criticGradNorm);
+      critic.weights = await critic.group.step(critic.weights, ofCritic, criticGradNorm);
     }
     return { gradNorm: gradNorm ?? 0, ...(critic && { criticGradNorm: criticGradNorm ?? 0 }) };
   }
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const { weights } = this.#model;
-    const copies = () => Object.entries(weights).map(([name, value]) => [name, copyOf(value)]);
-    // Weights with an adapter in them are new ones after each step.
-    const frozen: Tensors = this.#lora ? weights : Object.fromEntries(copies());
-    return { forward: (batch) => this.#forward(batch, frozen, ['logprobs', 'entropy']) };
+    // An adapter leaves the base as it is.
+    const copies = await copyTensors(this.#runtime, this.#lora?.merged(weights) ?? weights);
+    this.#frozen.push(copies);
+    return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
   }
 
   async save(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
-    await writeCheckpoint(folder, { ...this.#checkpoint, weights: this.#model.weights });
-    const { step, moments } = this.#group.state;
+    const weights = await readTensorData(this.#runtime, this.#model.weights);
+    await writeCheckpoint(folder, { ...this.#checkpoint, weights });
+    const { step, moments } = await this.#group.state();
     await this.#lora?.save(folder, this.#checkpoint.folder);
     await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
-    if (this.#critic) await writeCritic(folder, this.#critic);
+    if (this.#critic) await writeCritic(folder, this.#runtime, this.#critic);
   }
 
   async load(folder: string): Promise<void> {
+    const shapes = momentShapes(this.#group.shapes);
     const weights = await readWeights(folder, this.#model.config);
     const adapter = await this.#lora?.read(folder);
-    if (adapter) await this.#lora!.refuseOtherBase(adapter, weights, folder);
-    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), this.#group.momentShapes);
+    const merged = adapter && (await this.#lora!.merge(adapter));
+    if (merged) await this.#lora!.refuseOtherBase(merged, weights, folder);
+    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), shapes);
     const critic = this.#critic && (await readCritic(folder, this.#critic));
-    this.#model.weights = weights;
     if (adapter) this.#lora!.weights = adapter;
-    this.#group.state = { step: Number(metadata.step), moments: tensors };
+    const placed = merged ?? (await placeTensors(this.#runtime, weights));
+    await this.#model.turns.take(async () => this.#take(placed));
+    await this.#group.restore({ step: Number(metadata.step), moments: tensors });
     this.#group.clearGradients();
     if (!this.#critic || !critic) return;
     this.#critic.weights = critic.weights;
-    this.#critic.group.state = critic.state;
+    await this.#critic.group.restore(critic.state);
     this.#critic.group.clearGradients();
   }
 
   async close(): Promise<void> {
+    for (const weights of this.#frozen) disposeTensors(weights);
+    await this.#group.close();
+    await this.#critic?.group.close();
     await this.#programs.closeAll();
     await this.#lora?.close();
+  }
+
+  /** These weights take the place of the model's, which are disposed but for an adapter's base. */
+  #take(weights: Tensors): void {
+    const before = this.#model.weights;
+    this.#model.weights = weights;
+    disposeTensors(this.#lora?.merged(before) ?? before);
   }
 
   async #forward<Name extends TokenOutput>(
@@ -216,13 +235,14 @@ export class TransformerLearner implements Learner {
       const run = (scale: number) => executable.run({ ...inputs, ...scaled(given, scale) }, into);
       const isNarrow = this.#runtime.precision === 'float16';
       let scale = isNarrow ? lossScale(given) : 1;
-      await run(scale);
+      let gradients = await run(scale);
       // What grew beyond float16 on its way comes again, smaller.
-      while (isNarrow && scale > leastLossScale && !groups.every(({ arrivedFinite }) => arrivedFinite)) {
+      while (isNarrow && scale > leastLossScale && !(await areFinite(groups, gradients))) {
+        disposeTensors(gradients);
         scale /= 16;
-        await run(scale);
+        gradients = await run(scale);
       }
-      for (const group of groups) group.accumulate(1 / scale);
+      for (const group of groups) await group.accumulate(gradients, 1 / scale);
     }
   }
 
@@ -239,8 +259,8 @@ export class TransformerLearner implements Learner {
     if (this.#checkpointing)
       return compileCheckpointed(this.#runtime, { config, loss, usesLogits, lowRank, to });
     return this.#runtime.compile((ops) => ({ loss: loss(ops, hiddenStates(ops, config, lowRank?.(ops))) }), {
-      of: 'loss',
-      to,
+      gradients: { of: 'loss', to },
+      stays: (name) => name !== 'loss',
     });
   }
 
@@ -256,6 +276,11 @@ export class TransformerLearner implements Learner {
       ...inputs,
     };
   }
+}
+
+async function areFinite(groups: readonly ParameterGroup[], gradients: Tensors): Promise<boolean> {
+  for (const group of groups) if (!(await group.areFinite(gradients))) return false;
+  return true;
 }
 
 function zerosLike({ rows }: TokenBatch): Rows {

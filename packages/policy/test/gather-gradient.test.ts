@@ -15,7 +15,9 @@ test.each([1, 4])('on %i threads', async (threads) => {
       ops.gatherRows(ops.input('table', 'float32', [rows, width]), ops.input('ids', 'int32', ['N'])),
     ),
   });
-  const executable = await onnxRuntime({ threads }).compile(program, { of: 'loss', to: ['table'] });
+  const executable = await onnxRuntime({ threads }).compile(program, {
+    gradients: { of: 'loss', to: ['table'] },
+  });
   const table = tensor(new Float32Array(rows * width), [rows, width]);
   // Whole numbers are exact in any order: what is missing was lost.
   const expected = Array.from({ length: rows * width }, (_, i) =>

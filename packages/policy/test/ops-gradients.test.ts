@@ -45,7 +45,7 @@ async function gradientsOf(one: OpsCase): Promise<Record<string, Float32Array>> 
     const value = outputOf(ops, one);
     return { loss: ops.sumAll(ops.mul(ops.input('functional', 'float32', ops.shapeOf(value)), value)) };
   };
-  const executable = await runtime.compile(program, { of: 'loss', to: one.by });
+  const executable = await runtime.compile(program, { gradients: { of: 'loss', to: one.by } });
   const outputs = await executable.run({ ...valuesOf(one), functional: weights });
   return Object.fromEntries(one.by.map((name) => [name, outputs[gradientOf(name)]!.data as Float32Array]));
 }

@@ -2,6 +2,7 @@
 import { createRng, type Rows, type TokenOutputs, type TokenRow } from '@toolenv/core';
 import type { Model } from '../src/model.ts';
 import type { Ops } from '../src/ops.ts';
+import { readTensorData } from '../src/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
 import { Sampler } from '../src/sampler.ts';
 import type { LearnerOptions } from '../src/transformer-learner.ts';
@@ -28,7 +29,7 @@ export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsC
     const output = outputOf(ops);
     return { loss: ops.sumAll(ops.mul(ops.input('functional', 'float32', ops.shapeOf(output)), output)) };
   };
-  const backward = await runtime.compile(program, { of: 'loss', to: by });
+  const backward = await runtime.compile(program, { gradients: { of: 'loss', to: by } });
   const outputs = await backward.run({ ...given, functional });
   await forward.close();
   await backward.close();
@@ -64,8 +65,9 @@ export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}
     norms.push(gradNorm);
   }
   const after = await learner.forward({ rows });
+  const weights = await readTensorData(runtime, model.weights);
   await learner.close();
-  return { ...model.weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
+  return { ...weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
 }
 
 /** The most probable tokens of conversations that go on for three turns together, some of them forgotten between. */

@@ -94,8 +94,8 @@ test.each([
 function counting(counts: number[]): Runtime {
   return {
     name: 'counting',
-    async compile(program, gradients) {
-      const executable = await runtime.compile(program, gradients);
+    async compile(...program) {
+      const executable = await runtime.compile(...program);
       return {
         ...executable,
         run(inputs) {
@@ -409,8 +409,8 @@ test('an optimizer step, which writes the weights in place, waits for the run th
   let changed = 0;
   const slow: Runtime = {
     ...runtime,
-    async compile(program, request, constants) {
-      const executable = await runtime.compile(program, request, constants);
+    async compile(...program) {
+      const executable = await runtime.compile(...program);
       return {
         ...executable,
         async run(inputs) {

@@ -82,8 +82,8 @@ test('runs leave no tensors behind, whether they succeed or not', async () => {
     const x = ops.input('x', 'float32', ['N']);
     return { loss: ops.sumAll(ops.mul(x, ops.exp(x))), twice: ops.add(x, x) };
   };
-  const executable = await tfjs.compile(program, { of: 'loss', to: ['x'] });
-  const failing = await tfjs.compile(program, { of: 'loss', to: ['x', 'y'] });
+  const executable = await tfjs.compile(program, { gradients: { of: 'loss', to: ['x'] } });
+  const failing = await tfjs.compile(program, { gradients: { of: 'loss', to: ['x', 'y'] } });
   const given = { x: tensor(Float32Array.of(1, 2), [2]), y: tensor(Float32Array.of(1), [1]) };
   const before = memory().numTensors;
   const outputs = await executable.run(given);
@@ -92,23 +92,26 @@ test('runs leave no tensors behind, whether they succeed or not', async () => {
   expect(memory().numTensors).toBe(before);
 });
 
-test('an input that comes again stays on the backend, until another has its name or all is closed', async () => {
+test('what stays on the backend is there until it is disposed, and nowhere else', async () => {
   const { memory } = createRequire(import.meta.url)('@tensorflow/tfjs') as typeof import('@tensorflow/tfjs');
-  const runtime = await tfjsRuntime({ backend: 'wasm' });
-  const program = <T>(ops: Ops<T>) => ({ x: ops.input('x', 'float32', ['N']) });
-  const [one, two] = [await runtime.compile(program), await runtime.compile(program)];
-  const [x, y] = [tensor(Float32Array.of(1, 2), [2]), tensor(Float32Array.of(3), [1])];
+  const program = <T>(ops: Ops<T>) => {
+    const x = ops.input('x', 'float32', ['N']);
+    return { twice: ops.add(x, x), sum: ops.sumAll(x) };
+  };
+  const executable = await tfjs.compile(program, { stays: (name) => name === 'twice' });
   const before = memory().numTensors;
-  const held: number[] = [];
-  for (const given of [x, x, x, y, x, y, y]) {
-    const outputs = await (held.length % 2 === 0 ? one : two).run({ x: given });
-    expect(outputs.x!.data).toEqual(given.data);
-    held.push(memory().numTensors - before);
-  }
-  expect(held).toEqual([0, 1, 1, 0, 0, 0, 1]);
-  await one.close();
-  await two.close();
-  expect(memory().numTensors).toBe(before);
+  const x = await tfjs.memory!.copy(tensor(Float32Array.of(1, 2), [2]));
+  const { twice, sum } = await executable.run({ x });
+  expect(memory().numTensors - before).toBe(2);
+  expect([...sum!.data]).toEqual([3]);
+  expect(() => twice!.data).toThrow("The tensor is in a device's memory: read it first.");
+  const copy = await tfjs.memory!.copy(twice!);
+  twice!.dispose!();
+  expect(await tfjs.memory!.read(copy)).toEqual(tensor(Float32Array.of(2, 4), [2]));
+  expect((await executable.run({ x: copy })).sum!.data[0]).toBe(6);
+  x.dispose!();
+  copy.dispose!();
+  expect(memory().numTensors - before).toBe(1);
 });
 
 test.each([

@@ -1,20 +1,22 @@
 /** Runs programs on ONNX Runtime. */
 import { ToolEnvError } from '@toolenv/core';
-import { type InferenceSession, Tensor as OrtTensor, InferenceSession as Sessions } from 'onnxruntime-node';
+import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
 import {
+  type CompileOptions,
   type Executable,
-  type GradientRequest,
   gradientOf,
   type Precision,
   type Runtime,
-  type Tensor,
   type Tensors,
 } from '../runtime.ts';
 import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
+import { openSession, releaseSession } from './open-session.ts';
+import { fromOrt, toOrt } from './ort-tensor.ts';
 import { reasonOf } from './reason.ts';
+import { WebGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
   /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
@@ -41,18 +43,27 @@ export function onnxRuntime({
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
+  // onnxruntime-node has no other device's memory in its hands.
+  const memory = device === 'webgpu' ? new WebGpuMemory(sessionOptions) : undefined;
   return {
     name: `onnxruntime-${device}`,
     precision,
+    memory,
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
-    async compile(program: Program, request?: GradientRequest, constants?: Tensors): Promise<Executable> {
-      const { model, inputs } = buildModel(new OnnxOps(device, precision), program, request, constants);
-      const session = await Sessions.create(model, sessionOptions).catch((error: unknown) => {
+    async compile(program: Program, options: CompileOptions = {}): Promise<Executable> {
+      const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
+      const staying = memory ? names.filter((name) => options.stays?.(name)) : [];
+      const locations = Object.fromEntries(staying.map((name) => [name, 'gpu-buffer' as const]));
+      const session = await openSession(model, {
+        ...sessionOptions,
+        ...(staying.length > 0 && { preferredOutputLocation: locations }),
+      }).catch((error: unknown) => {
         if (device === 'cpu') throw error;
         const message = `Device ${device} cannot be used (${reasonOf(error)}): choose another, as cpu.`;
         throw new ToolEnvError('usage.device', message, { cause: error });
       });
+      if (staying.length > 0) await memory?.keep();
       return {
         async run(given, into = {}) {
           const feeds: Record<string, OrtTensor> = {};
@@ -65,12 +76,10 @@ export function onnxRuntime({
           for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
           const results = await session.run(feeds, fetches);
           const outputs: Tensors = {};
-          for (const [name, { data, dims }] of Object.entries(results)) {
-            outputs[name] = into[name] ?? { data: data as Float32Array | Int32Array, dims };
-          }
+          for (const [name, value] of Object.entries(results)) outputs[name] = into[name] ?? fromOrt(value);
           return outputs;
         },
-        close: () => session.release(),
+        close: () => releaseSession(session),
       };
     },
   };
@@ -79,12 +88,11 @@ export function onnxRuntime({
 function buildModel(
   ops: OnnxOps,
   program: Program,
-  request?: GradientRequest,
-  constants?: Tensors,
-): { model: Uint8Array; inputs: string[] } {
+  { gradients: request, constants }: CompileOptions,
+): { model: Uint8Array; inputs: string[]; outputs: string[] } {
   const outputs = program(ops);
   if (request) {
-    const { [request.of]: loss, ...rest } = outputs;
+    const loss = outputs[request.of];
     if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
     const sources = request.to.map((name) => {
       const source = ops.graph.inputs.get(name);
@@ -92,24 +100,7 @@ function buildModel(
       return source;
     });
     const found = gradients(ops, loss, sources);
-    for (const [index, name] of request.to.entries()) rest[gradientOf(name)] = found[index]!;
-    return ops.graph.build({ ...rest, [request.of]: loss }, constants);
+    for (const [index, name] of request.to.entries()) outputs[gradientOf(name)] = found[index]!;
   }
-  return ops.graph.build(outputs, constants);
-}
-
-/** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
-const wrapped = new WeakMap<Tensor, OrtTensor>();
-
-function toOrt(value: Tensor): OrtTensor {
-  let known = wrapped.get(value);
-  if (!known) {
-    const { data, dims } = value;
-    known =
-      data instanceof Float32Array
-        ? new OrtTensor('float32', data, dims)
-        : new OrtTensor('int32', data, dims);
-    wrapped.set(value, known);
-  }
-  return known;
+  return { ...ops.graph.build(outputs, constants), outputs: Object.keys(outputs) };
 }

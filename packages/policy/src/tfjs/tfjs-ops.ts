@@ -4,24 +4,22 @@
  */
 import type { GradSaveFunc, Tensor as TfTensor } from '@tensorflow/tfjs';
 import type { Dim, ElementType, Ops } from '../ops.ts';
-import type { Tensors } from '../runtime.ts';
+import { ResidentTensor } from '../resident-tensor.ts';
+import type { Tensor, Tensors } from '../runtime.ts';
 import type { Tfjs } from './load-tfjs.ts';
-import type { ResidentInputs } from './resident-inputs.ts';
 
 /** One run of a program. Dimensions are numbers here; names are looked up among the inputs that came before. */
 export class TfjsOps implements Ops<TfTensor> {
   readonly #tf: Tfjs;
   readonly #given: Tensors;
-  readonly #resident: ResidentInputs;
   readonly #inputs: Map<string, TfTensor> = new Map();
   readonly #dims: Map<string, number> = new Map();
   /** The log softmax of logits, which log-probabilities and entropies share. */
   readonly #logs: Map<TfTensor, TfTensor> = new Map();
 
-  constructor(tf: Tfjs, given: Tensors, resident: ResidentInputs) {
+  constructor(tf: Tfjs, given: Tensors) {
     this.#tf = tf;
     this.#given = given;
-    this.#resident = resident;
   }
 
   /** @throws RangeError for an input that was not given, or that has another shape. */
@@ -44,7 +42,7 @@ export class TfjsOps implements Ops<TfTensor> {
     if (!value) {
       const tensor = this.#given[name];
       if (!tensor) throw new RangeError(`Input "${name}" is missing.`);
-      value = this.#resident.get(name, tensor);
+      value = toTf(this.#tf, tensor);
       this.#inputs.set(name, value);
     }
     return value;
@@ -308,4 +306,11 @@ export class TfjsOps implements Ops<TfTensor> {
   #resolve(shape: readonly Dim[]): number[] {
     return shape.map((dim) => (typeof dim === 'number' ? dim : (this.#dims.get(dim) ?? -1)));
   }
+}
+
+/** The tensor on the backend. Within `tidy`, one that was not there yet goes again. */
+export function toTf(tf: Tfjs, value: Tensor): TfTensor {
+  if (value instanceof ResidentTensor) return value.handle;
+  const { data, dims } = value;
+  return tf.tensor(data, [...dims], data instanceof Float32Array ? 'float32' : 'int32');
 }

@@ -2,11 +2,18 @@
 import type { Tensor as TfTensor } from '@tensorflow/tfjs';
 import { ToolEnvError } from '@toolenv/core';
 import type { Program } from '../ops.ts';
-import { type GradientRequest, gradientOf, type Runtime, type Tensors } from '../runtime.ts';
+import { ResidentTensor } from '../resident-tensor.ts';
+import {
+  type CompileOptions,
+  type GradientRequest,
+  gradientOf,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+} from '../runtime.ts';
 import { loadTfjs, type Tfjs } from './load-tfjs.ts';
-import { ResidentInputs } from './resident-inputs.ts';
 import type { TfjsBackend } from './tfjs-backend.ts';
-import { TfjsOps } from './tfjs-ops.ts';
+import { TfjsOps, toTf } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {
   /** Default: the first of `gpu`, `node` and `wasm` that is installed. */
@@ -19,28 +26,37 @@ export interface TfjsRuntimeOptions {
  */
 export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Runtime> {
   const { tf, backend } = await loadTfjs(options.backend);
-  const resident = new ResidentInputs(tf);
-  let open = 0;
   return {
     name: `tfjs-${backend}`,
-    async compile(program: Program, request?: GradientRequest) {
-      open += 1;
+    memory: {
+      // Of a tensor that is here, the backend would share the numbers until it first computes with them.
+      copy: async (value) => resident(tf.tidy(() => tf.add(toTf(tf, value), 0))),
+      async read(value) {
+        const data = value instanceof ResidentTensor ? await numbersOf(value.handle) : value.data;
+        return { data: data.slice(), dims: value.dims };
+      },
+    },
+    async compile(program: Program, { gradients, stays = () => false }: CompileOptions = {}) {
       return {
         async run(given, into = {}) {
           try {
-            const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given, resident), request));
-            return await read(results, given, into).finally(() => tf.dispose(results));
+            const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given), gradients));
+            return await take(results, stays, given, into).catch((error: unknown) => {
+              tf.dispose(results);
+              throw error;
+            });
           } catch (error) {
             throw error instanceof Error && error.name === 'RuntimeError' ? outOfMemory(error) : error;
           }
         },
-        async close() {
-          open -= 1;
-          if (open === 0) resident.clear();
-        },
+        close: async () => {},
       };
     },
   };
+}
+
+function resident(value: TfTensor): Tensor {
+  return new ResidentTensor(value, value.shape);
 }
 
 function evaluate(
@@ -82,14 +98,29 @@ function outOfMemory(error: Error): ToolEnvError {
   return new ToolEnvError('usage.out_of_memory', message, { cause: error });
 }
 
-async function read(results: Record<string, TfTensor>, given: Tensors, into: Tensors): Promise<Tensors> {
-  const inputs = new Set(Object.values(given).map(({ data }) => data));
+/** Disposes the results but for those that stay. */
+async function take(
+  results: Record<string, TfTensor>,
+  stays: (output: string) => boolean,
+  given: Tensors,
+  into: Tensors,
+): Promise<Tensors> {
+  const inputs = new Set(Object.values(given).map((value) => value instanceof ResidentTensor || value.data));
   const outputs: Tensors = {};
   for (const [name, result] of Object.entries(results)) {
-    const data = (await result.data()) as Float32Array | Int32Array;
+    if (stays(name)) {
+      outputs[name] = resident(result);
+      continue;
+    }
+    const data = await numbersOf(result);
+    result.dispose();
     into[name]?.data.set(data);
     // A backend that has never used an input gives back the very array.
     outputs[name] = into[name] ?? { data: inputs.has(data) ? data.slice() : data, dims: result.shape };
   }
   return outputs;
+}
+
+function numbersOf(value: TfTensor): Promise<Float32Array | Int32Array> {
+  return value.data() as Promise<Float32Array | Int32Array>;
 }

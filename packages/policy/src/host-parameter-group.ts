@@ -1,0 +1,159 @@
+/** Parameters, gradients and moments in this process's memory. */
+import type { AdamW } from '@toolenv/core';
+import { adamwFactors, adamwStep } from './adamw.ts';
+import { meanOf, type OptimizerState, varianceOf } from './optimizer-state.ts';
+import type { ParameterGroup } from './parameter-group.ts';
+import { gradientOf, type Tensors, tensor } from './runtime.ts';
+import { type Shapes, sizeOf } from './shape.ts';
+
+/** Flat, and as the tensors that programs call `gradient <name>`. */
+interface Gradients {
+  flat: Float32Array;
+  tensors: Tensors;
+}
+
+/** Flat, of the gradients of all steps. */
+interface Moments {
+  mean: Float32Array;
+  variance: Float32Array;
+}
+
+/** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
+export class HostParameterGroup implements ParameterGroup {
+  readonly shapes: Shapes;
+  readonly #offsets: ReadonlyMap<string, number>;
+  readonly #size: number;
+  /** The first so many are of matrices, and decay. */
+  readonly #decayed: number;
+  #step = 0;
+  // Made when they are first asked for: a policy that is only evaluated has a learner, too.
+  #moments: Moments | undefined;
+  /** Those that wait, and those that are to be added. */
+  #waiting: Gradients | undefined;
+  #more: Gradients | undefined;
+  #hasGradient = false;
+  /** What the last step gave, which the next writes over. */
+  #weights: { flat: Float32Array; tensors: Tensors } | undefined;
+
+  constructor(shapes: Shapes) {
+    this.shapes = shapes;
+    const offsets = new Map<string, number>();
+    let offset = 0;
+    const place = (isPlaced: (shape: readonly number[]) => boolean) => {
+      for (const [name, shape] of shapes) {
+        if (!isPlaced(shape)) continue;
+        offsets.set(name, offset);
+        offset += sizeOf(shape);
+      }
+      return offset;
+    };
+    this.#decayed = place((shape) => shape.length >= 2);
+    this.#size = place((shape) => shape.length < 2);
+    this.#offsets = offsets;
+  }
+
+  /** Views, which the next step overwrites. */
+  async state(): Promise<OptimizerState> {
+    const means = this.#tensors(this.#flatMoments.mean, meanOf);
+    return {
+      step: this.#step,
+      moments: { ...means, ...this.#tensors(this.#flatMoments.variance, varianceOf) },
+    };
+  }
+
+  async restore({ step, moments }: OptimizerState): Promise<void> {
+    this.#step = step;
+    for (const [name, offset] of this.#offsets) {
+      this.#flatMoments.mean.set(moments[meanOf(name)]!.data, offset);
+      this.#flatMoments.variance.set(moments[varianceOf(name)]!.data, offset);
+    }
+  }
+
+  get destination(): Tensors {
+    return this.#arriving.tensors;
+  }
+
+  async areFinite(): Promise<boolean> {
+    return Number.isFinite(normOf(this.#arriving.flat));
+  }
+
+  /** What is added is at {@link destination}. */
+  async accumulate(_gradients: Tensors, share = 1): Promise<void> {
+    const { flat } = this.#gradients;
+    if (this.#hasGradient) addTo(flat, this.#arriving.flat, share);
+    else if (share !== 1) for (let i = 0; i < flat.length; i++) flat[i]! *= share;
+    this.#hasGradient = true;
+  }
+
+  clearGradients(): void {
+    this.#hasGradient = false;
+  }
+
+  async gradNorm(): Promise<number | undefined> {
+    return this.#hasGradient ? normOf(this.#gradients.flat) : undefined;
+  }
+
+  /** The next step writes over the weights: to ask for new memory each time would take longer than the step itself. */
+  async step(weights: Tensors, options: AdamW, gradNorm: number): Promise<Tensors> {
+    this.clearGradients();
+    this.#step += 1;
+    const flat = this.#flatWeights(weights);
+    const arrays = { weight: flat, gradient: this.#gradients.flat, ...this.#flatMoments };
+    const factors = (decays: boolean) => adamwFactors(options, { step: this.#step, gradNorm, decays });
+    adamwStep(arrays, factors(true), { start: 0, end: this.#decayed });
+    adamwStep(arrays, factors(false), { start: this.#decayed, end: this.#size });
+    // Other tensors than before, as the sampler sees by them that its cache is stale.
+    this.#weights = { flat, tensors: this.#tensors(flat) };
+    return this.#weights.tensors;
+  }
+
+  async close(): Promise<void> {}
+
+  #flatWeights(weights: Tensors): Float32Array {
+    if (this.#weights?.tensors === weights) return this.#weights.flat;
+    const flat = this.#weights?.flat ?? new Float32Array(this.#size);
+    for (const [name, offset] of this.#offsets) flat.set(weights[name]!.data, offset);
+    return flat;
+  }
+
+  get #flatMoments(): Moments {
+    this.#moments ??= { mean: new Float32Array(this.#size), variance: new Float32Array(this.#size) };
+    return this.#moments;
+  }
+
+  get #gradients(): Gradients {
+    this.#waiting ??= this.#newGradients();
+    return this.#waiting;
+  }
+
+  /** The first to arrive are those that wait. */
+  get #arriving(): Gradients {
+    if (!this.#hasGradient) return this.#gradients;
+    this.#more ??= this.#newGradients();
+    return this.#more;
+  }
+
+  #newGradients(): Gradients {
+    const flat = new Float32Array(this.#size);
+    return { flat, tensors: this.#tensors(flat, gradientOf) };
+  }
+
+  #tensors(flat: Float32Array, named = (name: string) => name): Tensors {
+    const tensors = [...this.shapes].map(([name, shape]) => {
+      const offset = this.#offsets.get(name)!;
+      return [named(name), tensor(flat.subarray(offset, offset + sizeOf(shape)), shape)];
+    });
+    return Object.fromEntries(tensors);
+  }
+}
+
+function addTo(sum: Float32Array, values: Float32Array, share: number): void {
+  for (let i = 0; i < sum.length; i++) sum[i]! += share * values[i]!;
+}
+
+function normOf(values: Float32Array): number {
+  let squares = 0;
+  // An iterator over so many would take ten times as long.
+  for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
+  return Math.sqrt(squares);
+}
