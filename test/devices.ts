@@ -1,6 +1,6 @@
 /**
  * `npm run devices -- webgpu`: a device gives the numbers that the CPU gives: every operation and its gradients, then a small
- * model's log-probabilities, entropies, values, their gradients, the weights after two steps, and greedy tokens.
+ * model's greedy tokens, log-probabilities, entropies, values, their gradients and the weights after two steps.
  *
  * Without a GPU, Debian's chromium has a software Vulkan: VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json, with
  * any folder as XDG_RUNTIME_DIR.
@@ -19,7 +19,7 @@ import {
 import { copyTensors, readTensorData } from '../packages/policy/src/resident-tensor.ts';
 import { readSafetensors } from '../packages/policy/src/safetensors.ts';
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
-import { operationRun } from '../packages/policy/test/runtime-agreement.ts';
+import { greedyRun, operationRun } from '../packages/policy/test/runtime-agreement.ts';
 import { inTemporaryFolder } from '../packages/policy/test/tiny-model.ts';
 
 /** Named arrays. */
@@ -43,6 +43,9 @@ for (const one of opsCases) {
   for (const [name, { data }] of Object.entries(ours))
     check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
 }
+const [ours, theirs] = [await greedyRun(cpu), await greedyRun(device)];
+for (const [conversation, tokens] of ours.entries())
+  check(`conversation ${conversation}`, Int32Array.from(tokens), theirs[conversation]!);
 for (const [variant, options] of Object.entries(variants)) {
   const [ours, theirs] = [await compute('cpu', options), await compute(asked, options)];
   for (const [name, numbers] of Object.entries(ours)) check(`${variant}: ${name}`, numbers, theirs[name]!);

@@ -2,7 +2,7 @@
 import { createRng, type Rng } from '@toolenv/core';
 import { samplingProgram } from './cached-attention.ts';
 import { type Drawing, drawToken } from './draw-token.ts';
-import { KvCache } from './kv-cache.ts';
+import { createKvCache, type KvCache } from './kv-cache.ts';
 import { type Model, parameterCount } from './model.ts';
 import { causalMask } from './padded-batch.ts';
 import { Programs } from './programs.ts';
@@ -41,7 +41,7 @@ export class CachedDecoder {
     this.#runtime = runtime;
     this.#model = model;
     this.#buildsIn = !runtime.memory && 4 * parameterCount(model.config) <= mostBuiltIn;
-    this.#cache = new KvCache(model.config, { neverEmpty: runtime.refusesEmpty });
+    this.#cache = createKvCache(runtime, model.config);
   }
 
   /** From now on, this is how a slot's tokens are drawn. */
@@ -64,21 +64,18 @@ export class CachedDecoder {
     const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
     const { weights } = this.#model;
     const program = await this.#program(time, weights);
-    const rows = [...lacking];
-    if (time === 1) {
-      // All active slots take part where each has one token: from the front, the cache is read in place.
-      this.#cache.bringToFront(rows.map(({ slot }) => slot));
-      rows.sort((a, b) => this.#cache.row(a.slot) - this.#cache.row(b.slot));
-    }
-    const order = rows.map(({ slot }) => slot);
+    const bySlot = new Map(lacking.map((row) => [row.slot, row]));
+    // All active slots take part where each has one token.
+    const order = time === 1 ? this.#cache.inOrder([...bySlot.keys()]) : [...bySlot.keys()];
+    const rows = order.map((slot) => bySlot.get(slot)!);
     const outputs = await program.run({
       ...weights,
       ...this.#model.constants,
-      ...this.#cache.view(order),
+      ...(await this.#cache.view(order)),
       ...this.#inputs(rows, time),
     });
     const added = rows.map((row) => row.tokens.length);
-    this.#cache.append(order, added, outputs);
+    await this.#cache.append(order, added, outputs);
     return this.#draw(rows, outputs.probabilities!.data as Float32Array);
   }
 
@@ -114,7 +111,10 @@ export class CachedDecoder {
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
-      this.#runtime.compile((ops) => samplingProgram(ops, config, length), { constants: builtIn });
+      this.#runtime.compile((ops) => samplingProgram(ops, config, length), {
+        constants: builtIn,
+        stays: (name) => name !== 'probabilities',
+      });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
       this.#steps = { weights, count: 0 };
@@ -136,8 +136,9 @@ export class CachedDecoder {
   }
 
   async close(): Promise<void> {
-    await this.#programs.closeAll();
     this.#steps = undefined;
     this.clear();
+    await this.#programs.closeAll();
+    await this.#cache.close();
   }
 }

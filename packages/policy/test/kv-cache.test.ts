@@ -1,9 +1,11 @@
 /** The cache against one that keeps every conversation's keys and values as plain lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KvCache } from '../src/kv-cache.ts';
-import { type Tensors, tensor } from '../src/runtime.ts';
-import { tinyConfig } from './tiny-model.ts';
+import { createKvCache, type KvCache } from '../src/kv-cache.ts';
+import { readTensorData } from '../src/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import { runtime, tinyConfig } from './tiny-model.ts';
 
 const heads = tinyConfig.num_key_value_heads;
 const size = tinyConfig.hidden_size / tinyConfig.num_attention_heads;
@@ -16,7 +18,7 @@ const parts = Array.from({ length: tinyConfig.num_hidden_layers }, (_, layer) =>
 type Entry = number;
 let written = 0;
 
-function append(cache: KvCache, model: Entry[][], slots: number[], counts: number[]): void {
+async function append(cache: KvCache, model: Entry[][], slots: number[], counts: number[]): Promise<void> {
   const time = Math.max(...counts);
   const outputs: Tensors = {};
   const fresh = slots.map(() => Array.from({ length: time }, () => ++written));
@@ -28,7 +30,7 @@ function append(cache: KvCache, model: Entry[][], slots: number[], counts: numbe
     );
     outputs[`new.${part}`] = tensor(Float32Array.from(data), [slots.length, heads, time, size]);
   }
-  cache.append(slots, counts, outputs);
+  await cache.append(slots, counts, outputs);
   for (const [b, slot] of slots.entries()) model[slot]!.push(...fresh[b]!.slice(0, counts[b]));
 }
 
@@ -36,8 +38,8 @@ function numberOf(entry: Entry, part: number, head: number): number {
   return entry * 100 + part * 10 + head;
 }
 
-function expectSame(cache: KvCache, model: Entry[][], slots: number[]): void {
-  const view = cache.view(slots);
+async function expectSame(on: Runtime, cache: KvCache, model: Entry[][], slots: number[]): Promise<void> {
+  const view = await readTensorData(on, await cache.view(slots));
   const past = view.pastMask!.dims[3]!;
   expect(view.pastMask!.dims).toEqual([slots.length, 1, 1, past]);
   for (const [row, slot] of slots.entries()) {
@@ -79,34 +81,38 @@ const action = fc.oneof(
     to: fc.nat(slotCount - 1),
     length: fc.nat(60),
   }),
-  fc.record({ kind: fc.constant('front' as const), slots: slotsArbitrary }),
+  fc.record({ kind: fc.constant('order' as const), slots: slotsArbitrary }),
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
 );
 
-test('holds what was appended through growing, shrinking, truncating, forking and moving', () => {
-  fc.assert(
-    fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
-      const cache = new KvCache(tinyConfig);
-      const model: Entry[][] = Array.from({ length: slotCount }, () => []);
-      written = 0;
-      for (const one of actions) {
-        if (one.kind === 'append') append(cache, model, one.slots, one.counts.slice(0, one.slots.length));
-        else if (one.kind === 'truncate') {
-          cache.truncate(one.slot, one.length);
-          model[one.slot]!.splice(one.length);
-        } else if (one.kind === 'fork') {
-          const shared = model[one.from]!.slice(0, one.length);
-          cache.fork(one.from, one.to, shared.length);
-          model[one.to] = shared;
-        } else if (one.kind === 'front') {
-          cache.bringToFront(one.slots);
-          const order = one.slots.toSorted((a, b) => cache.row(a) - cache.row(b));
-          expect(order.map((slot) => cache.row(slot))).toEqual([...order.keys()]);
-          expectSame(cache, model, order);
-        } else expectSame(cache, model, one.slots);
-      }
-      expectSame(cache, model, [...Array(slotCount).keys()]);
-    }),
-    { numRuns: 100 },
-  );
-});
+test.each([runtime, await tfjsRuntime({ backend: 'wasm' })])(
+  'holds what was appended through growing, shrinking, truncating, forking and moving: $name',
+  async (on) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
+        const cache = createKvCache(on, tinyConfig);
+        const model: Entry[][] = Array.from({ length: slotCount }, () => []);
+        written = 0;
+        for (const one of actions) {
+          if (one.kind === 'append')
+            await append(cache, model, one.slots, one.counts.slice(0, one.slots.length));
+          else if (one.kind === 'truncate') {
+            cache.truncate(one.slot, one.length);
+            model[one.slot]!.splice(one.length);
+          } else if (one.kind === 'fork') {
+            const shared = model[one.from]!.slice(0, one.length);
+            cache.fork(one.from, one.to, shared.length);
+            model[one.to] = shared;
+          } else if (one.kind === 'order') {
+            const order = cache.inOrder(one.slots);
+            expect(order.toSorted()).toEqual(one.slots.toSorted());
+            await expectSame(on, cache, model, order);
+          } else await expectSame(on, cache, model, one.slots);
+        }
+        await expectSame(on, cache, model, [...Array(slotCount).keys()]);
+        await cache.close();
+      }),
+      { numRuns: 100 },
+    );
+  },
+);

@@ -1,0 +1,165 @@
+/** The cache in this process's memory, outside the graph. */
+import { cachedParts, leastPast, pastMask, roundUp } from './cached-past.ts';
+import type { KvCache } from './kv-cache.ts';
+import { headWidth, type ModelConfig } from './model-config.ts';
+import { type Runtime, type Tensors, tensor } from './runtime.ts';
+
+/**
+ * Keys and values of each slot, in a row of buffers that are laid out as the graph reads them. The run returns only the new
+ * tokens' keys and values, which are written here: a cache that went through the graph would be copied whole at every step.
+ */
+export class HostKvCache implements KvCache {
+  readonly #parts: readonly string[];
+  readonly #heads: number;
+  readonly #size: number;
+  readonly #leastPast: number;
+  /** One for each part: [rows, key-value heads, capacity, head width]. */
+  #buffers: Float32Array[];
+  #capacity = 0;
+  /** The row of each slot. */
+  #rows: number[] = [];
+  #lengths: number[] = [];
+
+  constructor(runtime: Runtime, config: ModelConfig) {
+    this.#leastPast = leastPast(runtime);
+    this.#parts = cachedParts(config);
+    this.#heads = config.num_key_value_heads;
+    this.#size = headWidth(config);
+    this.#buffers = this.#empty();
+  }
+
+  length(slot: number): number {
+    return this.#lengths[slot] ?? 0;
+  }
+
+  truncate(slot: number, length: number): void {
+    this.#lengths[slot] = Math.min(this.length(slot), length);
+  }
+
+  fork(from: number, to: number, length: number): void {
+    this.#reserve(Math.max(from, to) + 1, this.#longest());
+    for (const buffer of this.#buffers) {
+      for (let head = 0; head < this.#heads; head++) {
+        const start = this.#position(from, head, 0);
+        buffer.copyWithin(this.#position(to, head, 0), start, start + length * this.#size);
+      }
+    }
+    this.#lengths[to] = length;
+  }
+
+  /** Moves slots to the first rows, where {@link view} reads them in place. */
+  inOrder(slots: readonly number[]): number[] {
+    this.#reserve(Math.max(...slots) + 1, this.#capacity);
+    const chosen = new Set(slots);
+    const behind = slots.filter((slot) => this.#rows[slot]! >= slots.length);
+    // As few as possible move: a slot that ends leaves its row to one from behind.
+    for (const [slot, row] of this.#rows.entries())
+      if (row < slots.length && !chosen.has(slot)) this.#exchange(behind.pop()!, slot);
+    return slots.toSorted((a, b) => this.#rows[a]! - this.#rows[b]!);
+  }
+
+  /** Slots in rows 0 … n−1 are read in place unless most of it would be masked; others are gathered. */
+  async view(slots: readonly number[]): Promise<Tensors> {
+    this.#reserve(Math.max(...slots) + 1, Math.max(this.#leastPast, this.#longest()));
+    const rounded = roundUp(Math.max(this.#leastPast, ...slots.map((slot) => this.length(slot))));
+    // Attending to some masked positions is cheaper than copying the cache.
+    const inFront = this.#capacity <= 2 * rounded && slots.every((slot, index) => this.#rows[slot] === index);
+    const past = inFront ? this.#capacity : rounded;
+    const inputs: Tensors = {};
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const dims = [slots.length, this.#heads, past, this.#size];
+      const count = slots.length * this.#heads * past * this.#size;
+      const data = inFront ? buffer.subarray(0, count) : this.#gather(buffer, slots, past);
+      inputs[`past.${this.#parts[index]}`] = tensor(data, dims);
+    }
+    const lengths = slots.map((slot) => this.length(slot));
+    return { ...inputs, pastMask: pastMask(lengths, past) };
+  }
+
+  async append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void> {
+    const needed = Math.max(this.#longest(), ...slots.map((slot, b) => this.length(slot) + counts[b]!));
+    this.#reserve(Math.max(...slots) + 1, needed);
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const fresh = outputs[`new.${this.#parts[index]}`]!;
+      const data = fresh.data as Float32Array;
+      const time = fresh.dims[2]!;
+      for (const [b, slot] of slots.entries()) {
+        for (let head = 0; head < this.#heads; head++) {
+          const from = (b * this.#heads + head) * time * this.#size;
+          const added = data.subarray(from, from + counts[b]! * this.#size);
+          buffer.set(added, this.#position(slot, head, this.length(slot)));
+        }
+      }
+    }
+    for (const [b, slot] of slots.entries()) this.#lengths[slot] = this.length(slot) + counts[b]!;
+  }
+
+  clear(): void {
+    this.#capacity = 0;
+    this.#buffers = this.#empty();
+    this.#rows = [];
+    this.#lengths = [];
+  }
+
+  async close(): Promise<void> {
+    this.clear();
+  }
+
+  #longest(): number {
+    return this.#lengths.reduce((longest, length) => Math.max(longest, length), 0);
+  }
+
+  #empty(): Float32Array[] {
+    return this.#parts.map(() => new Float32Array(0));
+  }
+
+  /** Where a position of a slot's head begins in each buffer. */
+  #position(slot: number, head: number, position: number): number {
+    return ((this.#rows[slot]! * this.#heads + head) * this.#capacity + position) * this.#size;
+  }
+
+  #exchange(slot: number, other: number): void {
+    const stride = this.#heads * this.#capacity * this.#size;
+    const [a, b] = [this.#position(slot, 0, 0), this.#position(other, 0, 0)];
+    for (const buffer of this.#buffers) {
+      const kept = buffer.slice(a, a + stride);
+      buffer.copyWithin(a, b, b + stride);
+      buffer.set(kept, b);
+    }
+    [this.#rows[slot], this.#rows[other]] = [this.#rows[other]!, this.#rows[slot]!];
+  }
+
+  #gather(buffer: Float32Array, slots: readonly number[], past: number): Float32Array {
+    const gathered = new Float32Array(slots.length * this.#heads * past * this.#size);
+    for (const [b, slot] of slots.entries()) {
+      const used = this.length(slot) * this.#size;
+      for (let head = 0; head < this.#heads; head++) {
+        const from = this.#position(slot, head, 0);
+        gathered.set(buffer.subarray(from, from + used), (b * this.#heads + head) * past * this.#size);
+      }
+    }
+    return gathered;
+  }
+
+  /** Makes room for `slots` × `capacity`, keeping the contents, and brings rows together again once most of each is empty. */
+  #reserve(slots: number, capacity: number): void {
+    const rounded = roundUp(capacity);
+    const fits = rounded <= this.#capacity && this.#capacity <= 2 * rounded;
+    if (slots <= this.#rows.length && fits) return;
+    const oldStride = this.#capacity * this.#size;
+    const stride = rounded * this.#size;
+    const kept = Math.min(oldStride, stride);
+    const rows = [...Array(this.#rows.length * this.#heads).keys()];
+    // Rows that move apart move last one first, so that none is written over before it has moved.
+    if (stride > oldStride) rows.reverse();
+    while (this.#rows.length < slots) this.#rows.push(this.#rows.length);
+    const needed = this.#rows.length * this.#heads * stride;
+    for (const [index, buffer] of this.#buffers.entries()) {
+      const target = needed <= buffer.length ? buffer : new Float32Array(2 * needed);
+      for (const row of rows)
+        target.set(buffer.subarray(row * oldStride, row * oldStride + kept), row * stride);
+      this.#buffers[index] = target;
+    }
+    this.#capacity = rounded;
+  }
+}
