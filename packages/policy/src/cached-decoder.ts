@@ -113,7 +113,7 @@ export class CachedDecoder {
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length), {
         constants: builtIn,
-        stays: (name) => name !== 'probabilities',
+        stays: (name) => this.#cache.isResident && name !== 'probabilities',
       });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {

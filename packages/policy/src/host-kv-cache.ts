@@ -9,6 +9,7 @@ import { type Runtime, type Tensors, tensor } from './runtime.ts';
  * tokens' keys and values, which are written here: a cache that went through the graph would be copied whole at every step.
  */
 export class HostKvCache implements KvCache {
+  readonly isResident = false;
   readonly #parts: readonly string[];
   readonly #heads: number;
   readonly #size: number;

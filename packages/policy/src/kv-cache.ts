@@ -5,6 +5,8 @@ import { ResidentKvCache } from './resident-kv-cache.ts';
 import type { Runtime, Tensors } from './runtime.ts';
 
 export interface KvCache {
+  /** Whether it takes `new.<layer>.key|value` that have stayed on the device. */
+  readonly isResident: boolean;
   /** Number of cached positions of a slot. */
   length(slot: number): number;
   /** Forgets what lies at and after `length`. */
@@ -28,7 +30,7 @@ export interface KvCache {
   close(): Promise<void>;
 }
 
-/** A cache in the memory that the runtime computes on. */
+/** A cache where it is read and written fastest. */
 export function createKvCache(runtime: Runtime, config: ModelConfig): KvCache {
-  return runtime.memory ? new ResidentKvCache(runtime, config) : new HostKvCache(runtime, config);
+  return runtime.memory?.isRemote ? new ResidentKvCache(runtime, config) : new HostKvCache(runtime, config);
 }

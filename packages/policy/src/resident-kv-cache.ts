@@ -17,6 +17,7 @@ interface Past {
 const nothing: Past = { row: 0, length: 0 };
 
 export class ResidentKvCache implements KvCache {
+  readonly isResident = true;
   readonly #runtime: Runtime;
   readonly #config: ModelConfig;
   readonly #parts: readonly string[];

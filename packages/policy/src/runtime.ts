@@ -39,8 +39,10 @@ export interface CompileOptions {
   stays?(output: string): boolean;
 }
 
-/** A memory that is not this process's, where tensors stay between runs until they are disposed. */
+/** A memory of what computes, where tensors stay between runs until they are disposed. */
 export interface DeviceMemory {
+  /** Whether numbers travel to other hardware to get there: then what changes with each token is best there, too. */
+  readonly isRemote: boolean;
   /** A copy there, of a tensor here or there. */
   copy(tensor: Tensor): Promise<Tensor>;
   /** A copy here. */

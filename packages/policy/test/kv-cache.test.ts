@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createKvCache, type KvCache } from '../src/kv-cache.ts';
 import { readTensorData } from '../src/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
-import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import { remoteRuntime } from './remote-runtime.ts';
 import { runtime, tinyConfig } from './tiny-model.ts';
 
 const heads = tinyConfig.num_key_value_heads;
@@ -85,7 +85,7 @@ const action = fc.oneof(
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
 );
 
-test.each([runtime, await tfjsRuntime({ backend: 'wasm' })])(
+test.each([runtime, await remoteRuntime()])(
   'holds what was appended through growing, shrinking, truncating, forking and moving: $name',
   async (on) => {
     await fc.assert(

@@ -1,6 +1,7 @@
 /** A model learns and samples the same on TensorFlow.js as on ONNX Runtime. */
 import { expect, test } from 'vitest';
 import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import { remoteRuntime } from './remote-runtime.ts';
 import { furthest, greedyRun, learnerRun, trainingRun } from './runtime-agreement.ts';
 import { runtime } from './tiny-model.ts';
 
@@ -20,5 +21,7 @@ test.each([
 });
 
 test('greedy tokens are the same, with an empty past and with a cached one', async () => {
-  expect(await greedyRun(tfjs)).toEqual(await greedyRun(runtime));
+  const expected = await greedyRun(runtime);
+  expect(await greedyRun(tfjs)).toEqual(expected);
+  expect(await greedyRun(await remoteRuntime())).toEqual(expected);
 });

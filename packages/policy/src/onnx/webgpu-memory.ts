@@ -6,6 +6,7 @@ import { openSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
 
 export class WebGpuMemory implements DeviceMemory {
+  readonly isRemote = true;
   readonly #options: InferenceSession.SessionOptions;
   /** Open for as long as the process runs: with the last of all sessions, WebGPU's memory would go. */
   readonly #sessions: Map<string, Promise<InferenceSession>> = new Map();

@@ -29,6 +29,7 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
   return {
     name: `tfjs-${backend}`,
     memory: {
+      isRemote: backend === 'gpu',
       // Of a tensor that is here, the backend would share the numbers until it first computes with them.
       copy: async (value) => resident(tf.tidy(() => tf.add(toTf(tf, value), 0))),
       async read(value) {
