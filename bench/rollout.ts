@@ -1,5 +1,5 @@
 /** Rollout: sampling at temperature 1 for many sequences at once, no end token. */
-import { type ModelConfig, Sampler } from '@toolenv/policy';
+import { type ModelConfig, placeModel, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens } from './model.ts';
 import { turnLatency } from './turn-latency.ts';
@@ -11,6 +11,7 @@ export function rollout(config: ModelConfig): Benchmark {
     peerScript: 'rollout.py',
     async prepare(runtime) {
       const model = randomModel(config);
+      await placeModel(runtime, model);
       const sampler = new Sampler(runtime, model);
       let rounds = 0;
       const sample = async () => {

@@ -1,5 +1,5 @@
 /** Training: forward, backward, gradient clipping and AdamW on a batch of full rows, with a loss on every token. */
-import { type ModelConfig, TransformerLearner } from '@toolenv/policy';
+import { type ModelConfig, placeModel, TransformerLearner } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens, unsavedCheckpoint } from './model.ts';
 
@@ -12,6 +12,7 @@ export function train(config: ModelConfig): Benchmark {
     peerScript: 'train.py',
     async prepare(runtime) {
       const model = randomModel(config);
+      await placeModel(runtime, model);
       const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model));
       // The first token of a row is only read: with one more, `length` positions are computed and as many predicted.
       const rows = Array.from({ length: shape.rows }, (_, row) => ({

@@ -87,7 +87,7 @@ const checkpoint = {
   endTokens: [tokenizer.endOfTurn],
   files,
 };
-const model = createPolicy(checkpoint);
+const model = await createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 const done = phases.findIndex(({ name }) => name === args.after);

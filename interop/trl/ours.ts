@@ -8,7 +8,7 @@ import type { SideOptions } from './side.ts';
 /** Trains and leaves the trained policy in `out`. */
 export async function trainOurs(env: OpenEnv<unknown>, options: SideOptions): Promise<void> {
   const { setting, out, seed, threads, maxSteps, onStep } = options;
-  const { policy, learner } = createPolicy(await readCheckpoint(checkpoint), {
+  const { policy, learner } = await createPolicy(await readCheckpoint(checkpoint), {
     runtime: onnxRuntime({ threads }),
   });
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');

@@ -3,7 +3,7 @@ export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.t
 export { parameterShapes } from './decoder.ts';
 export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './device.ts';
 export { type LoraOptions, type LoraTarget, loraTargets } from './lora.ts';
-export { createModel, type Model, parameterCount } from './model.ts';
+export { createModel, type Model, parameterCount, placeModel } from './model.ts';
 export { type ModelConfig, readModelConfig } from './model-config.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './probe-device.ts';

@@ -131,15 +131,12 @@ export class LoraAdapter {
     return Object.fromEntries(named);
   }
 
-  /** What {@link merge} has made of its own. */
-  merged(weights: Tensors): Tensors {
-    return Object.fromEntries(Object.entries(weights).filter(([name, value]) => value !== this.#base[name]));
-  }
-
   /** @throws ToolEnvError `usage.checkpoint_other_base` if an adapter of this model makes other weights than are `expected`. */
   async refuseOtherBase(weights: Tensors, expected: Tensors, folder: string): Promise<void> {
-    const found = await readTensorData(this.#runtime, this.merged(weights));
-    for (const name of this.#adapted.keys()) {
+    const adapted = [...this.#adapted.keys()];
+    const ours = Object.fromEntries(adapted.map((name) => [name, weights[name]!]));
+    const found = await readTensorData(this.#runtime, ours);
+    for (const name of adapted) {
       const [ours, theirs] = [found[name]!.data, expected[name]!.data];
       if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
       const message = `${folder} was trained from another model: its adapter does not make its "${name}" of this one.`;

@@ -2,8 +2,9 @@
 import { Turns } from '@toolenv/core';
 import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
+import { disposeTensors, placeTensors } from './resident-tensor.ts';
 import { rotaryTables } from './rotary.ts';
-import { type Tensors, tensor } from './runtime.ts';
+import { type Runtime, type Tensors, tensor } from './runtime.ts';
 import { sizeOf } from './shape.ts';
 
 export interface Model {
@@ -14,12 +15,27 @@ export interface Model {
   readonly turns: Turns;
   /** Inputs that never change. */
   constants: Tensors;
+  /** The sampler and the learner that are open. */
+  readonly users: Set<object>;
 }
 
 export function createModel(config: ModelConfig, weights: Tensors): Model {
   const { cos, sin, dims } = rotaryTables(config);
   const constants = { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
-  return { config, weights, turns: new Turns(), constants };
+  return { config, weights, turns: new Turns(), constants, users: new Set() };
+}
+
+/** Moves weights and constants into the device's memory, if it has one. To be called before anything computes with them. */
+export async function placeModel(runtime: Runtime, model: Model): Promise<void> {
+  model.weights = await placeTensors(runtime, model.weights);
+  model.constants = await placeTensors(runtime, model.constants);
+}
+
+/** With the last of its users, what a model holds of a device's memory goes. */
+export function leaveModel(model: Model, user: object): void {
+  if (!model.users.delete(user) || model.users.size > 0) return;
+  disposeTensors(model.weights);
+  disposeTensors(model.constants);
 }
 
 /** Number of parameters. */

@@ -5,6 +5,7 @@ import type { Runtime, Tensor, Tensors } from './runtime.ts';
 export class ResidentTensor<Handle extends { dispose(): void }> implements Tensor {
   readonly handle: Handle;
   readonly dims: readonly number[];
+  #isDisposed = false;
 
   constructor(handle: Handle, dims: readonly number[]) {
     this.handle = handle;
@@ -15,8 +16,10 @@ export class ResidentTensor<Handle extends { dispose(): void }> implements Tenso
     throw new RangeError("The tensor is in a device's memory: read it first.");
   }
 
+  /** May be called again. */
   dispose(): void {
-    this.handle.dispose();
+    if (!this.#isDisposed) this.handle.dispose();
+    this.#isDisposed = true;
   }
 }
 
@@ -34,6 +37,12 @@ export async function copyTensors({ memory }: Runtime, tensors: Tensors): Promis
 /** The tensors in this process's memory. */
 export async function readTensorData({ memory }: Runtime, tensors: Tensors): Promise<Tensors> {
   return memory ? mapTensors(tensors, (value) => memory.read(value)) : tensors;
+}
+
+/** Those that are not among `others`. */
+export function tensorsExcept(tensors: Tensors, others: Tensors): Tensors {
+  const known = new Set(Object.values(others));
+  return Object.fromEntries(Object.entries(tensors).filter(([, value]) => !known.has(value)));
 }
 
 export function disposeTensors(tensors: Tensors): void {

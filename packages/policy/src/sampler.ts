@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { CachedDecoder } from './cached-decoder.ts';
 import type { Drawing } from './draw-token.ts';
-import type { Model } from './model.ts';
+import { leaveModel, type Model } from './model.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface SampleRequest extends Drawing {
@@ -77,6 +77,7 @@ export class Sampler {
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
     const { maxConversations = 256, tokenBudget = 4096, patience = 1000 } = options;
     this.#model = model;
+    model.users.add(this);
     this.#decoder = new CachedDecoder(runtime, model);
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
@@ -136,6 +137,7 @@ export class Sampler {
   async close(): Promise<void> {
     this.#failAll(new ToolEnvError('bug.sampler', 'The sampler was closed.'));
     await this.#decoder.close();
+    leaveModel(this.#model, this);
   }
 
   async #loop(): Promise<void> {

@@ -18,13 +18,19 @@ import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts'
 import { parameterShapes } from './decoder.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
 import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
-import type { Model } from './model.ts';
+import { leaveModel, type Model } from './model.ts';
 import type { Ops } from './ops.ts';
 import { momentShapes } from './optimizer-state.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
 import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
 import { Programs } from './programs.ts';
-import { copyTensors, disposeTensors, placeTensors, readTensorData } from './resident-tensor.ts';
+import {
+  copyTensors,
+  disposeTensors,
+  placeTensors,
+  readTensorData,
+  tensorsExcept,
+} from './resident-tensor.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 import { readTensors, writeSafetensors } from './safetensors.ts';
 import {
@@ -72,6 +78,7 @@ export class TransformerLearner implements Learner {
   ) {
     this.#runtime = runtime;
     this.#model = model;
+    model.users.add(this);
     this.#checkpoint = { folder, files };
     this.#tokenBudget = tokenBudget;
     this.#checkpointing = gradientCheckpointing;
@@ -148,8 +155,8 @@ export class TransformerLearner implements Learner {
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const { weights } = this.#model;
-    // An adapter leaves the base as it is.
-    const copies = await copyTensors(this.#runtime, this.#lora?.merged(weights) ?? weights);
+    // Of the base, nothing changes.
+    const copies = await copyTensors(this.#runtime, tensorsExcept(weights, this.#lora?.inputs ?? {}));
     this.#frozen.push(copies);
     return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
   }
@@ -172,12 +179,16 @@ export class TransformerLearner implements Learner {
     if (merged) await this.#lora!.refuseOtherBase(merged, weights, folder);
     const { tensors, metadata } = await readTensors(join(folder, optimizerFile), shapes);
     const critic = this.#critic && (await readCritic(folder, this.#critic));
-    if (adapter) this.#lora!.weights = adapter;
+    if (adapter) {
+      disposeTensors(this.#lora!.weights);
+      this.#lora!.weights = adapter;
+    }
     const placed = merged ?? (await placeTensors(this.#runtime, weights));
     await this.#model.turns.take(async () => this.#take(placed));
     await this.#group.restore({ step: Number(metadata.step), moments: tensors });
     this.#group.clearGradients();
     if (!this.#critic || !critic) return;
+    disposeTensors(this.#critic.weights);
     this.#critic.weights = critic.weights;
     await this.#critic.group.restore(critic.state);
     this.#critic.group.clearGradients();
@@ -185,6 +196,9 @@ export class TransformerLearner implements Learner {
 
   async close(): Promise<void> {
     for (const weights of this.#frozen) disposeTensors(weights);
+    disposeTensors(tensorsExcept(this.#lora?.inputs ?? {}, this.#model.weights));
+    disposeTensors(this.#critic?.weights ?? {});
+    leaveModel(this.#model, this);
     await this.#group.close();
     await this.#critic?.group.close();
     await this.#programs.closeAll();
@@ -195,7 +209,7 @@ export class TransformerLearner implements Learner {
   #take(weights: Tensors): void {
     const before = this.#model.weights;
     this.#model.weights = weights;
-    disposeTensors(this.#lora?.merged(before) ?? before);
+    disposeTensors(tensorsExcept(before, this.#lora?.inputs ?? {}));
   }
 
   async #forward<Name extends TokenOutput>(

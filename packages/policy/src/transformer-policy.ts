@@ -10,9 +10,8 @@ import {
 import { Chat, type Turn } from './chat.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 import type { Device } from './device.ts';
-import { createModel, type Model } from './model.ts';
+import { createModel, type Model, placeModel } from './model.ts';
 import { onnxRuntime } from './onnx/onnx-runtime.ts';
-import { placeTensors } from './resident-tensor.ts';
 import type { Precision, Runtime } from './runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler.ts';
 import { beforeStop, completesStop } from './stop-text.ts';
@@ -93,19 +92,17 @@ export interface LoadedPolicy {
 
 /** Opens a Hugging Face checkpoint folder. */
 export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<LoadedPolicy> {
-  const runtime = runtimeOf(options);
-  const checkpoint = await readCheckpoint(folder);
-  checkpoint.weights = await placeTensors(runtime, checkpoint.weights);
-  const loaded = createPolicy(checkpoint, { ...options, runtime });
-  loaded.model.constants = await placeTensors(runtime, loaded.model.constants);
-  return loaded;
+  return createPolicy(await readCheckpoint(folder), options);
 }
 
-/** On a device with a memory of its own, {@link loadPolicy} has the weights there from the start, and this after a first step. */
-export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}): LoadedPolicy {
-  const runtime = runtimeOf(options);
+export async function createPolicy(
+  checkpoint: Checkpoint,
+  options: PolicyOptions = {},
+): Promise<LoadedPolicy> {
+  const { runtime = onnxRuntime({ device: options.device, precision: options.precision }) } = options;
   const chat = new Chat(checkpoint);
   const model = createModel(checkpoint.config, checkpoint.weights);
+  await placeModel(runtime, model);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
   const policy = new TransformerPolicy(spec, chat, new Sampler(runtime, model, options.sampler));
   return {
@@ -114,8 +111,4 @@ export function createPolicy(checkpoint: Checkpoint, options: PolicyOptions = {}
     chat,
     model,
   };
-}
-
-function runtimeOf({ runtime, device, precision }: PolicyOptions): Runtime {
-  return runtime ?? onnxRuntime({ device, precision });
 }

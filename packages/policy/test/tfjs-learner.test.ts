@@ -1,9 +1,12 @@
 /** A model learns and samples the same on TensorFlow.js as on ONNX Runtime. */
+import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import { createPolicy } from '../src/transformer-policy.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 import { furthest, greedyRun, learnerRun, trainingRun } from './runtime-agreement.ts';
-import { runtime } from './tiny-model.ts';
+import { inTemporaryFolder, runtime } from './tiny-model.ts';
+import { wordCheckpoint } from './word-checkpoint.ts';
 
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
 
@@ -25,3 +28,40 @@ test('greedy tokens are the same, with an empty past and with a cached one', asy
   expect(await greedyRun(tfjs)).toEqual(expected);
   expect(await greedyRun(await remoteRuntime())).toEqual(expected);
 });
+
+test.each([{}, { lora: { rank: 2 } }])(
+  'a policy and a learner with %j leave no tensors behind',
+  async (options) => {
+    const { memory } = createRequire(import.meta.url)(
+      '@tensorflow/tfjs',
+    ) as typeof import('@tensorflow/tfjs');
+    const remote = await remoteRuntime();
+    const before = memory().numTensors;
+    const { policy, learner } = await createPolicy(wordCheckpoint(), { runtime: remote, learner: options });
+    const observation = { messages: [{ role: 'user' as const, content: 'where is the river ?' }], tools: [] };
+    const reference = await learner.reference();
+    await learner.addCritic({ critic: 'separate' });
+    for (let step = 0; step < 2; step++) {
+      const { tokens } = await policy.act(observation, { maxTokens: 5, temperature: 1, seed: step });
+      const row = {
+        tokens: Int32Array.of(...tokens!.prompt, ...tokens!.action),
+        mask: new Uint8Array(tokens!.prompt.length + tokens!.action.length).fill(1, tokens!.prompt.length),
+      };
+      const { logprobs } = await learner.forward({ rows: [row, row] });
+      expect(logprobs[0]!.at(-1)).toBeCloseTo(tokens!.logprobs!.at(-1)!, 4);
+      await reference.forward({ rows: [row] });
+      // Two batches, the second of which is added to the first.
+      for (let batch = 0; batch < 2; batch++)
+        await learner.backward({ rows: [row] }, { dLogprobs: logprobs, dValues: logprobs });
+      await learner.step({ learningRate: 0.01 });
+    }
+    await inTemporaryFolder(async (folder) => {
+      await learner.save(folder);
+      await learner.load(folder);
+    });
+    await learner.close();
+    expect(memory().numTensors).toBeGreaterThan(before);
+    await policy.close();
+    expect(memory().numTensors).toBe(before);
+  },
+);

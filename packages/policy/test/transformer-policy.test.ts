@@ -5,8 +5,8 @@ import { createPolicy, type LoadedPolicy } from '../src/transformer-policy.ts';
 import { runtime } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 
-function open(contextLength = 160): LoadedPolicy {
-  const loaded = createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
+async function open(contextLength = 160): Promise<LoadedPolicy> {
+  const loaded = await createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
     runtime,
     sampler: { patience: 1 },
   });
@@ -18,7 +18,7 @@ const first: Observation = { messages: [{ role: 'user', content: 'where is the r
 const sampling = { maxTokens: 9, temperature: 1, seed: 3 };
 
 test('a prompt starts with the last prompt and action, token for token, so that steps share a training row', async () => {
-  const { policy, learner } = open();
+  const { policy, learner } = await open();
   let observation = first;
   const steps: Trajectory['steps'] = [];
   for (let turn = 0; turn < 3; turn++) {
@@ -50,7 +50,7 @@ test('a prompt starts with the last prompt and action, token for token, so that 
 });
 
 test('equal seeds give equal actions; an ended episode is forgotten', async () => {
-  const { policy } = open();
+  const { policy } = await open();
   const act = () => policy.act(first, { ...sampling, episodeId: 'one' });
   const action = await act();
   policy.endEpisode('one');
@@ -61,7 +61,7 @@ test('equal seeds give equal actions; an ended episode is forgotten', async () =
 });
 
 test('a stop text ends the turn, in however many tokens it was written; its tokens stay, its text does not', async () => {
-  const { policy, chat } = open();
+  const { policy, chat } = await open();
   const free = await policy.act(first, { ...sampling, maxTokens: 30 });
   // Untrained, it writes bytes: these are two tokens.
   const [stop] = /[!-~]{2}/.exec(free.text.slice(2))!;
@@ -79,7 +79,7 @@ test('a stop text ends the turn, in however many tokens it was written; its toke
 });
 
 test('a conversation goes on after a stop text with the tokens that were sampled', async () => {
-  const { policy } = open();
+  const { policy } = await open();
   const stop = [/[!-~]/.exec((await policy.act(first, sampling)).text.slice(1))![0]];
   const action = await policy.act(first, { ...sampling, stop, episodeId: 'one' });
   const messages = [
@@ -93,9 +93,9 @@ test('a conversation goes on after a stop text with the tokens that were sampled
 });
 
 test('an action stops where the context ends', async () => {
-  const { policy, chat } = open();
+  const { policy, chat } = await open();
   const { length } = chat.prompt(first);
-  const { policy: short } = open(length + 4);
+  const { policy: short } = await open(length + 4);
   expect(policy.spec.contextLength).toBe(160);
   const { tokens, stopReason } = await short.act(first, { ...sampling, maxTokens: 100, seed: 1 });
   expect(tokens!.action.length).toBeLessThanOrEqual(4);
@@ -104,13 +104,13 @@ test('an action stops where the context ends', async () => {
 });
 
 test('a prompt that fills the context is an overflow', async () => {
-  const { chat } = open();
-  const { policy } = open(chat.prompt(first).length);
+  const { chat } = await open();
+  const { policy } = await open(chat.prompt(first).length);
   await expect(policy.act(first, sampling)).rejects.toMatchObject({ code: 'context.overflow' });
 });
 
 test('a signal aborts the action', async () => {
-  const { policy } = open();
+  const { policy } = await open();
   const signal = AbortSignal.abort(new Error('deadline'));
   await expect(policy.act(first, { ...sampling, signal })).rejects.toThrow('deadline');
 });
