@@ -23,8 +23,6 @@ export interface Drawn {
 
 /** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
 const stepsBeforeBuilding = 64;
-/** Bytes of weights that are built in, which is a copy of them: a large model gains little by it. */
-const mostBuiltIn = 128 * 2 ** 20;
 
 export class CachedDecoder {
   readonly #runtime: Runtime;
@@ -40,7 +38,7 @@ export class CachedDecoder {
   constructor(runtime: Runtime, model: Model) {
     this.#runtime = runtime;
     this.#model = model;
-    this.#buildsIn = !runtime.memory && 4 * parameterCount(model.config) <= mostBuiltIn;
+    this.#buildsIn = 4 * parameterCount(model.config) <= (runtime.mostBuiltIn ?? 0);
     this.#cache = createKvCache(runtime, model.config);
   }
 

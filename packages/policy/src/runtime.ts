@@ -57,6 +57,8 @@ export interface Runtime {
   readonly refusesEmpty?: boolean;
   /** Default `float32`. */
   readonly precision?: Precision;
+  /** Bytes of constants up to which to build them in makes many runs faster. Default 0. */
+  readonly mostBuiltIn?: number;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;
 }
 

@@ -27,6 +27,11 @@ export interface OnnxRuntimeOptions {
   precision?: Precision;
 }
 
+/** What is built in is a copy, laid out for products: a large model gains little by it. */
+const mostBuiltInOnCpu = 128 * 2 ** 20;
+/** What is built in is on the device, and all else is sent there for each run. To build more would take longer than to send it. */
+const mostBuiltInElsewhere = 2 ** 30;
+
 /** @throws ToolEnvError `usage.device`, here or when a program is compiled, for a device that cannot be used. */
 export function onnxRuntime({
   threads,
@@ -49,6 +54,7 @@ export function onnxRuntime({
     name: `onnxruntime-${device}`,
     precision,
     memory,
+    mostBuiltIn: memory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     async compile(program: Program, options: CompileOptions = {}): Promise<Executable> {
