@@ -74,7 +74,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 const startProcesses = [
   'packages/cli/src/doctor-report.ts',
   'packages/mcp/src/server-process.ts',
-  'packages/policy/src/probe-device.ts',
+  'packages/policy/src/runtime/probe-device.ts',
 ];
 
 test('no file starts a process that a model could name, and none evaluates text', () => {

@@ -16,8 +16,8 @@ import {
   onnxRuntime,
   type TransformerLearner,
 } from '@toolenv/policy';
-import { copyTensors, readTensorData } from '../packages/policy/src/resident-tensor.ts';
-import { readSafetensors } from '../packages/policy/src/safetensors.ts';
+import { readSafetensors } from '../packages/policy/src/checkpoint/safetensors.ts';
+import { copyTensors, readTensorData } from '../packages/policy/src/runtime/resident-tensor.ts';
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
 import { greedyRun, operationRun } from '../packages/policy/test/runtime-agreement.ts';
 import { inTemporaryFolder } from '../packages/policy/test/tiny-model.ts';

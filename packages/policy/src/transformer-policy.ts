@@ -7,15 +7,15 @@ import {
   type SamplingOptions,
   ToolEnvError,
 } from '@toolenv/core';
-import { Chat, type Turn } from './chat.ts';
-import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
-import type { Device } from './device.ts';
-import { createModel, type Model, placeModel } from './model.ts';
-import { onnxRuntime } from './onnx/onnx-runtime.ts';
-import type { Precision, Runtime } from './runtime.ts';
-import { Sampler, type SamplerOptions } from './sampler.ts';
-import { beforeStop, completesStop } from './stop-text.ts';
-import { type LearnerOptions, TransformerLearner } from './transformer-learner.ts';
+import { Chat, type Turn } from './chat/chat.ts';
+import { beforeStop, completesStop } from './chat/stop-text.ts';
+import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
+import { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
+import { createModel, type Model, placeModel } from './model/model.ts';
+import type { Device } from './runtime/device.ts';
+import { onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
+import type { Precision, Runtime } from './runtime/runtime.ts';
+import { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 
 export class TransformerPolicy implements Policy {
   readonly spec: PolicySpec;

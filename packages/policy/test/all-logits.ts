@@ -1,9 +1,9 @@
 /** Logits at every position of one sequence, computed plainly: what the sampler and the learner are held against. */
 
-import { attentionBlocks, decoder, logits, selfAttention } from '../src/decoder.ts';
-import type { Model } from '../src/model.ts';
-import { causalMask } from '../src/padded-batch.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { causalMask } from '../src/model/causal-mask.ts';
+import { attentionBlocks, decoder, logits, selfAttention } from '../src/model/decoder.ts';
+import type { Model } from '../src/model/model.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
 
 export class AllLogits {
   readonly #model: Model;

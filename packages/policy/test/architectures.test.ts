@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readWeights } from '../src/checkpoint.ts';
-import { createModel, type Model } from '../src/model.ts';
-import { readModelConfig } from '../src/model-config.ts';
-import { readSafetensors } from '../src/safetensors.ts';
-import { Sampler } from '../src/sampler.ts';
+import { readWeights } from '../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../src/checkpoint/safetensors.ts';
+import { createModel, type Model } from '../src/model/model.ts';
+import { readModelConfig } from '../src/model/model-config.ts';
+import { Sampler } from '../src/sampler/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, takeGradients } from './tiny-model.ts';
 

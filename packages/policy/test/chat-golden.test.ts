@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
-import { Chat } from '../src/chat.ts';
+import { Chat } from '../src/chat/chat.ts';
 
 interface Family {
   tokenizer: string;

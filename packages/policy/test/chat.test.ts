@@ -3,7 +3,7 @@ import type { Message, Observation, ToolDescription } from '@toolenv/core';
 import { createRng } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Chat, type Turn } from '../src/chat.ts';
+import { Chat, type Turn } from '../src/chat/chat.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 
 const chat = new Chat(wordCheckpoint());

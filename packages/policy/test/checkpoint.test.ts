@@ -2,9 +2,9 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../src/checkpoint.ts';
-import type { Tensors } from '../src/runtime.ts';
-import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../src/checkpoint/checkpoint.ts';
+import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
+import type { Tensors } from '../src/runtime/runtime.ts';
 import { inTemporaryFolder } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 

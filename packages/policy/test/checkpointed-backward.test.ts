@@ -1,9 +1,9 @@
 /** Gradient checkpointing changes where activations are, and no gradient. */
 import { createRng, type TokenGradients } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { createModel } from '../src/model.ts';
-import type { ModelConfig } from '../src/model-config.ts';
-import { TransformerLearner } from '../src/transformer-learner.ts';
+import { TransformerLearner } from '../src/learner/transformer-learner.ts';
+import { createModel } from '../src/model/model.ts';
+import type { ModelConfig } from '../src/model/model-config.ts';
 import { randomWeights, runtime, takeGradients, tinyConfig } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 

@@ -3,10 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, type Rows, type TokenBatch, type TokenRow } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import type { Model } from '../src/model.ts';
-import { type Tensors, tensor } from '../src/runtime.ts';
-import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
-import type { TransformerLearner } from '../src/transformer-learner.ts';
+import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
+import type { TransformerLearner } from '../src/learner/transformer-learner.ts';
+import type { Model } from '../src/model/model.ts';
+import { type Tensors, tensor } from '../src/runtime/runtime.ts';
 import { inTemporaryFolder, learnerOf, tinyConfig, tinyModel } from './tiny-model.ts';
 
 const kinds = ['shared', 'separate'] as const;

@@ -3,9 +3,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chooseDevice, knownDevices } from '../src/device.ts';
-import { reasonOf } from '../src/onnx/reason.ts';
-import { probeDevice } from '../src/probe-device.ts';
+import { chooseDevice, knownDevices } from '../src/runtime/device.ts';
+import { reasonOf } from '../src/runtime/onnx/reason.ts';
+import { probeDevice } from '../src/runtime/probe-device.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,9 +1,9 @@
 /** Rows that are gathered many times get the sum of all their gradients, on any number of threads. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import type { Ops } from '../src/ops.ts';
-import { gradientOf, tensor } from '../src/runtime.ts';
+import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
+import type { Ops } from '../src/runtime/ops.ts';
+import { gradientOf, tensor } from '../src/runtime/runtime.ts';
 
 const [rows, width, picks] = [5, 64, 4096];
 

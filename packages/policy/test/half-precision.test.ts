@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type HalfFormat, narrow, widen } from '../src/half-precision.ts';
-import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { type HalfFormat, narrow, widen } from '../src/checkpoint/half-precision.ts';
+import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
 import { inTemporaryFolder } from './tiny-model.ts';
 
 const golden = join(import.meta.dirname, 'golden/half-precision.safetensors');

@@ -1,9 +1,9 @@
 /** The cache against one that keeps every conversation's keys and values as plain lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createKvCache, type KvCache } from '../src/kv-cache.ts';
-import { readTensorData } from '../src/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
+import { readTensorData } from '../src/runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
+import { createKvCache, type KvCache } from '../src/sampler/kv-cache.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 import { runtime, tinyConfig } from './tiny-model.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createRng, type Rows, type TokenRow } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createModel, type Model } from '../src/model.ts';
-import type { ModelConfig } from '../src/model-config.ts';
-import { type Tensors, tensor } from '../src/runtime.ts';
-import { readSafetensors, writeSafetensors } from '../src/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
+import { createModel, type Model } from '../src/model/model.ts';
+import type { ModelConfig } from '../src/model/model-config.ts';
+import { type Tensors, tensor } from '../src/runtime/runtime.ts';
 import { AllLogits, logProbabilityOf } from './all-logits.ts';
 import { expectAllClose } from './expect-close.ts';
 import {

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { type AdamW, createRng, type TokenBatch } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { readWeights } from '../src/checkpoint.ts';
-import { type LoraOptions, loraTargets } from '../src/lora.ts';
-import { createModel, type Model } from '../src/model.ts';
-import type { Tensor } from '../src/runtime.ts';
-import { readSafetensors } from '../src/safetensors.ts';
-import { TransformerLearner } from '../src/transformer-learner.ts';
+import { readWeights } from '../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../src/checkpoint/safetensors.ts';
+import { type LoraOptions, loraTargets } from '../src/learner/lora.ts';
+import { TransformerLearner } from '../src/learner/transformer-learner.ts';
+import { createModel, type Model } from '../src/model/model.ts';
+import type { Tensor } from '../src/runtime/runtime.ts';
 import { inTemporaryFolder, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 

@@ -1,7 +1,7 @@
 /** Values of the operations that have a definition, against that definition in plain double precision. */
 import { expect, test } from 'vitest';
-import type { Ops } from '../src/ops.ts';
-import { type Tensors, tensor } from '../src/runtime.ts';
+import type { Ops } from '../src/runtime/ops.ts';
+import { type Tensors, tensor } from '../src/runtime/runtime.ts';
 import { logProbabilityOf } from './all-logits.ts';
 import { runtime } from './tiny-model.ts';
 

@@ -2,7 +2,7 @@
 import type { TokenRow } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { gatherSlots, padRows, scatterSlots } from '../src/padded-batch.ts';
+import { gatherSlots, padRows, scatterSlots } from '../src/learner/padded-batch.ts';
 
 const row: fc.Arbitrary<TokenRow> = fc
   .array(fc.tuple(fc.nat(50), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })

@@ -1,11 +1,11 @@
 /** Products in float16 change digits, not what is learned: small gradients survive, and large ones are computed again. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { LoraAdapter } from '../src/lora.ts';
-import { createModel, type Model } from '../src/model.ts';
-import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
-import { Sampler } from '../src/sampler.ts';
+import { LoraAdapter } from '../src/learner/lora.ts';
+import { createModel, type Model } from '../src/model/model.ts';
+import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
+import { Sampler } from '../src/sampler/sampler.ts';
 import { furthest } from './runtime-agreement.ts';
 import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 

@@ -1,6 +1,6 @@
 /** A runtime with a memory of its own that everything is kept in, as on a GPU. */
-import type { Runtime } from '../src/runtime.ts';
-import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import type { Runtime } from '../src/runtime/runtime.ts';
+import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
 
 export async function remoteRuntime(): Promise<Runtime> {
   const tfjs = await tfjsRuntime({ backend: 'wasm' });

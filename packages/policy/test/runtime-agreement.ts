@@ -1,11 +1,11 @@
 /** What two runtimes must agree on, and how closely. */
 import { createRng, type Rows, type TokenOutputs, type TokenRow } from '@toolenv/core';
-import type { Model } from '../src/model.ts';
-import type { Ops } from '../src/ops.ts';
-import { readTensorData } from '../src/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
-import { Sampler } from '../src/sampler.ts';
-import type { LearnerOptions } from '../src/transformer-learner.ts';
+import type { LearnerOptions } from '../src/learner/transformer-learner.ts';
+import type { Model } from '../src/model/model.ts';
+import type { Ops } from '../src/runtime/ops.ts';
+import { readTensorData } from '../src/runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
+import { Sampler } from '../src/sampler/sampler.ts';
 import type { OpsCase } from './ops-cases.ts';
 import { learnerOf, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Tensor, tensor } from '../src/runtime.ts';
-import { readSafetensors, readTensorNames, readTensors, writeSafetensors } from '../src/safetensors.ts';
+import {
+  readSafetensors,
+  readTensorNames,
+  readTensors,
+  writeSafetensors,
+} from '../src/checkpoint/safetensors.ts';
+import { type Tensor, tensor } from '../src/runtime/runtime.ts';
 import { inTemporaryFolder } from './tiny-model.ts';
 
 const anyTensor: fc.Arbitrary<Tensor> = fc

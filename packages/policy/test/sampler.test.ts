@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRng, type TokenRow } from '@toolenv/core';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Model } from '../src/model.ts';
-import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import type { Runtime, Tensors } from '../src/runtime.ts';
-import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler.ts';
+import type { Model } from '../src/model/model.ts';
+import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
+import type { Runtime, Tensors } from '../src/runtime/runtime.ts';
+import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
 

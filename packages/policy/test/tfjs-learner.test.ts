@@ -1,7 +1,7 @@
 /** A model learns and samples the same on TensorFlow.js as on ONNX Runtime. */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
 import { createPolicy } from '../src/transformer-policy.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 import { furthest, greedyRun, learnerRun, trainingRun } from './runtime-agreement.ts';

@@ -1,9 +1,9 @@
 /** TensorFlow.js on WebAssembly and ONNX Runtime on the CPU give every operation the same value and the same gradients. */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import type { Ops } from '../src/ops.ts';
-import { gradientOf, tensor } from '../src/runtime.ts';
-import { tfjsRuntime } from '../src/tfjs/tfjs-runtime.ts';
+import type { Ops } from '../src/runtime/ops.ts';
+import { gradientOf, tensor } from '../src/runtime/runtime.ts';
+import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
 import { opsCases } from './ops-cases.ts';
 import { furthest, operationRun } from './runtime-agreement.ts';
 import { runtime } from './tiny-model.ts';

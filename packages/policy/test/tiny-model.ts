@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
-import type { Checkpoint } from '../src/checkpoint.ts';
-import { parameterShapes } from '../src/decoder.ts';
-import { createModel, type Model } from '../src/model.ts';
-import type { ModelConfig } from '../src/model-config.ts';
-import { onnxRuntime } from '../src/onnx/onnx-runtime.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime.ts';
-import { readSafetensors } from '../src/safetensors.ts';
-import { type LearnerOptions, TransformerLearner } from '../src/transformer-learner.ts';
+import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../src/checkpoint/safetensors.ts';
+import { type LearnerOptions, TransformerLearner } from '../src/learner/transformer-learner.ts';
+import { parameterShapes } from '../src/model/decoder.ts';
+import { createModel, type Model } from '../src/model/model.ts';
+import type { ModelConfig } from '../src/model/model-config.ts';
+import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
+import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
 
 export const runtime: Runtime = onnxRuntime({ threads: 1 });
 

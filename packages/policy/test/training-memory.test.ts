@@ -1,10 +1,10 @@
 /** The memory that training is said to take, against what was measured, and against what it must add up to. */
 import { expect, test } from 'vitest';
 import { sizes } from '../../../bench/model.ts';
-import { LoraAdapter } from '../src/lora.ts';
-import { parameterCount } from '../src/model.ts';
-import type { ModelConfig } from '../src/model-config.ts';
-import { defaultTokenBudget, type TrainingMemory, trainingMemory } from '../src/training-memory.ts';
+import { LoraAdapter } from '../src/learner/lora.ts';
+import { defaultTokenBudget, type TrainingMemory, trainingMemory } from '../src/learner/training-memory.ts';
+import { parameterCount } from '../src/model/model.ts';
+import type { ModelConfig } from '../src/model/model-config.ts';
 import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
 
 /** How much the peak of a process grew by a padded token, at 192 tokens a row, in kilobytes (bench/model.ts has the models). */

@@ -1,8 +1,8 @@
 import { createRng } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { drawToken } from '../src/draw-token.ts';
-import { type Truncation, truncateDistribution } from '../src/truncate-distribution.ts';
+import { drawToken } from '../src/sampler/draw-token.ts';
+import { type Truncation, truncateDistribution } from '../src/sampler/truncate-distribution.ts';
 
 /** Probabilities of a few tokens, some of them equal. */
 const distributions = fc

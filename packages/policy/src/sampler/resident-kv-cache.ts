@@ -1,12 +1,13 @@
 /** The cache in a device's memory. Programs do not write over what they were given, so each change makes another. */
+
+import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import type { Ops } from '../runtime/ops.ts';
+import { Programs } from '../runtime/programs.ts';
+import { disposeTensors } from '../runtime/resident-tensor.ts';
+import { type Executable, type Runtime, type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
+import { sizeOf } from '../runtime/shape.ts';
 import { cachedParts, leastPast, pastMask, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
-import { Programs } from './programs.ts';
-import { disposeTensors } from './resident-tensor.ts';
-import { type Executable, type Runtime, type Tensor, type Tensors, tensor } from './runtime.ts';
-import { sizeOf } from './shape.ts';
 
 /** The first positions of a row of the buffers, which slots may share. */
 interface Past {

@@ -1,6 +1,6 @@
 /** How cached keys and values are given to the sampling program. */
-import type { ModelConfig } from './model-config.ts';
-import { type Runtime, type Tensor, tensor } from './runtime.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import { type Runtime, type Tensor, tensor } from '../runtime/runtime.ts';
 
 /** Positions are reserved in steps of this many. */
 const granularity = 32;

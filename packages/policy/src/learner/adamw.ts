@@ -1,6 +1,6 @@
 /** AdamW (arXiv 1711.05101; defaults as in PyTorch). */
 import type { AdamW } from '@toolenv/core';
-import type { Ops } from './ops.ts';
+import type { Ops } from '../runtime/ops.ts';
 
 /** Step number `step`, counted from 1. */
 export interface AdamWStep {

@@ -1,11 +1,11 @@
 /** The model as the learner and the sampler share it: configuration, current weights, constants. */
 import { Turns } from '@toolenv/core';
+import { disposeTensors, placeTensors } from '../runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { sizeOf } from '../runtime/shape.ts';
 import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
-import { disposeTensors, placeTensors } from './resident-tensor.ts';
 import { rotaryTables } from './rotary.ts';
-import { type Runtime, type Tensors, tensor } from './runtime.ts';
-import { sizeOf } from './shape.ts';
 
 export interface Model {
   readonly config: ModelConfig;

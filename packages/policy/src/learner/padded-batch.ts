@@ -1,7 +1,8 @@
 /** Ragged rows as padded batches within a token budget, and their per-token results back again. */
 import type { Rows, TokenRow } from '@toolenv/core';
-import { attentionBlocks } from './decoder.ts';
-import { type Tensors, tensor } from './runtime.ts';
+import { causalMask } from '../model/causal-mask.ts';
+import { attentionBlocks } from '../model/decoder.ts';
+import { type Tensors, tensor } from '../runtime/runtime.ts';
 
 /** Rows that run together, padded on the right to the longest. */
 export interface PaddedBatch {
@@ -86,13 +87,6 @@ function padBatch(
     targets: ofActions(targets),
   };
   return { inputs, slots, parts };
-}
-
-/** [T, T]: 0 where a row may look, −1e9 where it may not. */
-export function causalMask(time: number): Float32Array {
-  const mask = new Float32Array(time * time);
-  for (let row = 0; row < time; row++) mask.fill(-1e9, row * time + row + 1, (row + 1) * time);
-  return mask;
 }
 
 /** Per-token values of `rows` at a batch's action tokens: [M], 0 where M is filled up. */

@@ -1,8 +1,9 @@
 /** The key–value cache of the sampler: one slot per conversation. */
+
+import type { ModelConfig } from '../model/model-config.ts';
+import type { Runtime, Tensors } from '../runtime/runtime.ts';
 import { HostKvCache } from './host-kv-cache.ts';
-import type { ModelConfig } from './model-config.ts';
 import { ResidentKvCache } from './resident-kv-cache.ts';
-import type { Runtime, Tensors } from './runtime.ts';
 
 export interface KvCache {
   /** Whether it takes `new.<layer>.key|value` that have stayed on the device. */

@@ -2,14 +2,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
-import { type LowRank, parameterShapes } from './decoder.ts';
-import type { ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
-import { Programs } from './programs.ts';
-import { readTensorData } from './resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from './runtime.ts';
-import { readTensors, writeSafetensors } from './safetensors.ts';
-import type { Shapes } from './shape.ts';
+import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { type LowRank, parameterShapes } from '../model/decoder.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import type { Ops } from '../runtime/ops.ts';
+import { Programs } from '../runtime/programs.ts';
+import { readTensorData } from '../runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import type { Shapes } from '../runtime/shape.ts';
 
 export interface LoraOptions {
   /** Columns of B and rows of A. */

@@ -1,12 +1,12 @@
 /** Computes tokens of many conversations at a time, with their keys and values cached, and draws the next of each. */
 import { createRng, type Rng } from '@toolenv/core';
-import { samplingProgram } from './cached-attention.ts';
+import { samplingProgram } from '../model/cached-attention.ts';
+import { causalMask } from '../model/causal-mask.ts';
+import { type Model, parameterCount } from '../model/model.ts';
+import { Programs } from '../runtime/programs.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Drawing, drawToken } from './draw-token.ts';
 import { createKvCache, type KvCache } from './kv-cache.ts';
-import { type Model, parameterCount } from './model.ts';
-import { causalMask } from './padded-batch.ts';
-import { Programs } from './programs.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
 
 /** What a slot lacks: the next tokens after those cached. */
 export interface Row {

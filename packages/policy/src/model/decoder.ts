@@ -2,8 +2,9 @@
  * The decoder of Llama (arXiv 2302.13971) and its relatives over Ops: RMSNorm, rotary positions, grouped-query attention,
  * SwiGLU. Qwen2 (arXiv 2407.10671) has biases, Qwen3 (arXiv 2505.09388) normalises queries and keys.
  */
+
+import type { Dim, Ops } from '../runtime/ops.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
-import type { Dim, Ops } from './ops.ts';
 
 /** Parameter names as in Hugging Face checkpoints, with their shapes. What an architecture has and others lack is here. */
 export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {

@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { parameterShapes } from './decoder.ts';
-import { type ModelConfig, readModelConfig } from './model-config.ts';
-import type { Tensors } from './runtime.ts';
+import { parameterShapes } from '../model/decoder.ts';
+import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
+import type { Tensors } from '../runtime/runtime.ts';
 import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
 import { checkTokenizer } from './tokenizer.ts';
 

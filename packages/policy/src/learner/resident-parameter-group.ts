@@ -1,13 +1,20 @@
 /** Parameters, gradients and moments in a device's memory, which only norms leave. */
 import type { AdamW } from '@toolenv/core';
+import type { Ops, Program } from '../runtime/ops.ts';
+import { Programs } from '../runtime/programs.ts';
+import { disposeTensors, placeTensors, readTensorData } from '../runtime/resident-tensor.ts';
+import {
+  type Executable,
+  gradientOf,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+  tensor,
+} from '../runtime/runtime.ts';
+import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwProgram } from './adamw.ts';
-import type { Ops, Program } from './ops.ts';
 import { meanOf, momentShapes, type OptimizerState, varianceOf } from './optimizer-state.ts';
 import type { ParameterGroup } from './parameter-group.ts';
-import { Programs } from './programs.ts';
-import { disposeTensors, placeTensors, readTensorData } from './resident-tensor.ts';
-import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors, tensor } from './runtime.ts';
-import { type Shapes, sizeOf } from './shape.ts';
 
 /** All programs but the norm's take one parameter at a time, so that little is there twice. */
 export class ResidentParameterGroup implements ParameterGroup {

@@ -1,8 +1,9 @@
 /** The cache in this process's memory, outside the graph. */
+
+import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { cachedParts, leastPast, pastMask, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
-import { type Runtime, type Tensors, tensor } from './runtime.ts';
 
 /**
  * Keys and values of each slot, in a row of buffers that are laid out as the graph reads them. The run returns only the new

@@ -1,8 +1,8 @@
 /** The sampling program: new tokens attend to a cache and to themselves; a distribution comes out for each row's last token. */
 
+import type { Ops } from '../runtime/ops.ts';
 import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
 
 /**
  * For S new tokens of each row, S a number or unknown; one token needs neither mask nor last. Inputs: tokens and positions

@@ -1,16 +1,16 @@
 /** The critic of a learner: what it expects of the state before each action token, on the policy's trunk or its own. */
 import { join } from 'node:path';
 import { type CriticOptions, ToolEnvError } from '@toolenv/core';
-import { parameterShapes } from './decoder.ts';
-import type { Model } from './model.ts';
-import type { ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
+import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { parameterShapes } from '../model/decoder.ts';
+import type { Model } from '../model/model.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import type { Ops } from '../runtime/ops.ts';
+import { copyTensors, readTensorData } from '../runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { momentShapes, type OptimizerState } from './optimizer-state.ts';
 import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
-import { copyTensors, readTensorData } from './resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from './runtime.ts';
-import { readTensors, writeSafetensors } from './safetensors.ts';
-import { type Shapes, sizeOf } from './shape.ts';
 
 /** The value head has the names of Hugging Face's token classification models. */
 const headNames = { weight: 'score.weight', bias: 'score.bias' };

@@ -2,11 +2,11 @@
  * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174): only what enters each layer is kept, and the
  * layer is computed again when its gradient is due. One program serves all layers, since they have the same shape.
  */
-import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from './decoder.ts';
-import type { ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
-import { disposeTensors } from './resident-tensor.ts';
-import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from './runtime.ts';
+import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from '../model/decoder.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import type { Ops } from '../runtime/ops.ts';
+import { disposeTensors } from '../runtime/resident-tensor.ts';
+import { type Executable, gradientOf, type Runtime, type Tensor, type Tensors } from '../runtime/runtime.ts';
 import { batchInputs } from './token-outputs.ts';
 
 const embeddings = 'model.embed_tokens.weight';

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Template } from '@huggingface/jinja';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
-import type { Checkpoint } from './checkpoint.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { openTokenizer } from '../checkpoint/tokenizer.ts';
 import { middleOf, sharedStart } from './rendered-text.ts';
-import { openTokenizer } from './tokenizer.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 export class Chat {

@@ -1,9 +1,9 @@
 /** Samples for many conversations at once: whoever waits is batched, and keys and values are kept from turn to turn. */
 import { ToolEnvError } from '@toolenv/core';
+import { leaveModel, type Model } from '../model/model.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import type { Drawing } from './draw-token.ts';
-import { leaveModel, type Model } from './model.ts';
-import type { Runtime } from './runtime.ts';
 
 export interface SampleRequest extends Drawing {
   /** [P] the whole prompt. */

@@ -1,10 +1,10 @@
 /** Parameters, gradients and moments in this process's memory. */
 import type { AdamW } from '@toolenv/core';
+import { gradientOf, type Tensors, tensor } from '../runtime/runtime.ts';
+import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwStep } from './adamw.ts';
 import { meanOf, type OptimizerState, varianceOf } from './optimizer-state.ts';
 import type { ParameterGroup } from './parameter-group.ts';
-import { gradientOf, type Tensors, tensor } from './runtime.ts';
-import { type Shapes, sizeOf } from './shape.ts';
 
 /** Flat, and as the tensors that programs call `gradient <name>`. */
 interface Gradients {

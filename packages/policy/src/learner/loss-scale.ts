@@ -2,7 +2,7 @@
  * Loss scaling (arXiv 1710.03740): float16 has nothing between 0 and 6e-8, where most of a gradient is. What goes into a
  * backward pass is made larger, and what comes out smaller by as much.
  */
-import { type Tensors, tensor } from './runtime.ts';
+import { type Tensors, tensor } from '../runtime/runtime.ts';
 
 /** The largest number to begin with: float16 ends at 65,504. */
 const most = 256;

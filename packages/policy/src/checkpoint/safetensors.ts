@@ -1,9 +1,9 @@
 /** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory all is float32. */
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
+import { sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
-import { type Tensor, type Tensors, tensor } from './runtime.ts';
-import { sizeOf } from './shape.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;

@@ -1,6 +1,6 @@
 /** What AdamW remembers of the gradients so far, as it is saved. */
-import type { Tensors } from './runtime.ts';
-import type { Shapes } from './shape.ts';
+import type { Tensors } from '../runtime/runtime.ts';
+import type { Shapes } from '../runtime/shape.ts';
 
 /** Steps done, and the moments `mean <name>` and `variance <name>` of each parameter's gradient. */
 export interface OptimizerState {

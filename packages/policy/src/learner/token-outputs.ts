@@ -1,8 +1,9 @@
 /** What a learner asks of the hidden states of a padded batch: log-probabilities, entropies and values of its action tokens. */
+
+import { decoder, type LowRank, logits, selfAttention } from '../model/decoder.ts';
+import type { ModelConfig } from '../model/model-config.ts';
+import type { Ops } from '../runtime/ops.ts';
 import { valueHead } from './critic.ts';
-import { decoder, type LowRank, logits, selfAttention } from './decoder.ts';
-import type { ModelConfig } from './model-config.ts';
-import type { Ops } from './ops.ts';
 
 export type TokenOutput = 'logprobs' | 'entropy' | 'values';
 /** The gradient of a loss by an output. */

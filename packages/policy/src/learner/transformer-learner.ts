@@ -11,28 +11,28 @@ import {
   type TokenOutputs,
   ToolEnvError,
 } from '@toolenv/core';
-import type { Checkpoint } from './checkpoint.ts';
-import { readWeights, writeCheckpoint } from './checkpoint.ts';
-import { compileCheckpointed } from './checkpointed-backward.ts';
-import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
-import { parameterShapes } from './decoder.ts';
-import { LoraAdapter, type LoraOptions } from './lora.ts';
-import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
-import { leaveModel, type Model } from './model.ts';
-import type { Ops } from './ops.ts';
-import { momentShapes } from './optimizer-state.ts';
-import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
-import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
-import { Programs } from './programs.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
+import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { parameterShapes } from '../model/decoder.ts';
+import { leaveModel, type Model } from '../model/model.ts';
+import type { Ops } from '../runtime/ops.ts';
+import { Programs } from '../runtime/programs.ts';
 import {
   copyTensors,
   disposeTensors,
   placeTensors,
   readTensorData,
   tensorsExcept,
-} from './resident-tensor.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from './runtime.ts';
-import { readTensors, writeSafetensors } from './safetensors.ts';
+} from '../runtime/resident-tensor.ts';
+import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { compileCheckpointed } from './checkpointed-backward.ts';
+import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
+import { LoraAdapter, type LoraOptions } from './lora.ts';
+import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
+import { momentShapes } from './optimizer-state.ts';
+import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
+import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
 import {
   hiddenStates,
   linearFunctional,

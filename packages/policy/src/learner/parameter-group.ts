@@ -1,10 +1,10 @@
 /** Parameters that are optimized together: the gradients that wait for them, and what AdamW remembers of earlier ones. */
 import type { AdamW } from '@toolenv/core';
+import type { Runtime, Tensors } from '../runtime/runtime.ts';
+import type { Shapes } from '../runtime/shape.ts';
 import { HostParameterGroup } from './host-parameter-group.ts';
 import type { OptimizerState } from './optimizer-state.ts';
 import { ResidentParameterGroup } from './resident-parameter-group.ts';
-import type { Runtime, Tensors } from './runtime.ts';
-import type { Shapes } from './shape.ts';
 
 export interface ParameterGroup {
   readonly shapes: Shapes;

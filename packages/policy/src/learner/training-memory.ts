@@ -1,8 +1,8 @@
 /** What training a model holds in memory, estimated before it begins. */
-import { parameterShapes } from './decoder.ts';
-import { parameterCount } from './model.ts';
-import { headWidth, type ModelConfig } from './model-config.ts';
-import { type Shapes, sizeOf } from './shape.ts';
+import { parameterShapes } from '../model/decoder.ts';
+import { parameterCount } from '../model/model.ts';
+import { headWidth, type ModelConfig } from '../model/model-config.ts';
+import { type Shapes, sizeOf } from '../runtime/shape.ts';
 
 /** Bytes. */
 export interface TrainingMemory {
