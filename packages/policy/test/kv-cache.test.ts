@@ -70,6 +70,8 @@ const action = fc.oneof(
     slots: slotsArbitrary,
     counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: slotCount, maxLength: slotCount }),
   }),
+  // A conversation is forgotten while others are computed.
+  fc.record({ kind: fc.constant('forget' as const), slot: fc.nat(slotCount - 1) }),
   fc.record({
     kind: fc.constant('truncate' as const),
     slot: fc.nat(slotCount - 1),
@@ -96,7 +98,13 @@ test.each([runtime, await remoteRuntime()])(
         for (const one of actions) {
           if (one.kind === 'append')
             await append(cache, model, one.slots, one.counts.slice(0, one.slots.length));
-          else if (one.kind === 'truncate') {
+          else if (one.kind === 'forget') {
+            const others = [...Array(slotCount).keys()].filter((slot) => slot !== one.slot);
+            const appending = append(cache, model, others, [3, 1, 2]);
+            cache.truncate(one.slot, 0);
+            model[one.slot] = [];
+            await appending;
+          } else if (one.kind === 'truncate') {
             cache.truncate(one.slot, one.length);
             model[one.slot]!.splice(one.length);
           } else if (one.kind === 'fork') {

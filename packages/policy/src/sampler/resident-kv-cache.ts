@@ -81,7 +81,9 @@ export class ResidentKvCache implements KvCache {
     const grown = await this.#run('append', { ...this.#buffers, ...fresh, index });
     disposeTensors(fresh);
     this.#replace(grown);
-    this.#pasts = new Map(order.map((slot, row) => [slot, { row, length: lengths[row]! }]));
+    // Another slot may have been truncated meanwhile.
+    const lengthOf = (slot: number, row: number) => (given.has(slot) ? lengths[row]! : this.length(slot));
+    this.#pasts = new Map(order.map((slot, row) => [slot, { row, length: lengthOf(slot, row) }]));
   }
 
   clear(): void {
