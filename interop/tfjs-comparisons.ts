@@ -4,9 +4,9 @@ import { createModel, onnxRuntime, readCheckpoint, type Tensors, tfjsRuntime } f
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
 import {
   furthest,
-  greedyRun,
   learnerRun,
   operationRun,
+  samplingRun,
   trainingRun,
 } from '../packages/policy/test/runtime-agreement.ts';
 
@@ -42,7 +42,7 @@ compare(
   await learnerRun(onnx, shipped()),
 );
 compare('three optimizer steps', await trainingRun(tfjs), await trainingRun(onnx));
-const [ours, theirs] = [`${await greedyRun(tfjs)}`, `${await greedyRun(onnx)}`];
+const [ours, theirs] = [`${await samplingRun(tfjs)}`, `${await samplingRun(onnx)}`];
 comparisons.push({
   title: 'greedy tokens',
   agrees: ours === theirs,

@@ -9,18 +9,20 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, type Rows, type TokenBatch } from '@toolenv/core';
 import {
+  createModel,
   type Device,
   devices,
   type LearnerOptions,
   loadPolicy,
   onnxRuntime,
+  type Runtime,
   type TransformerLearner,
 } from '@toolenv/policy';
 import { readSafetensors } from '../packages/policy/src/checkpoint/safetensors.ts';
 import { copyTensors, readTensorData } from '../packages/policy/src/runtime/resident-tensor.ts';
 import { opsCases } from '../packages/policy/test/ops-cases.ts';
-import { greedyRun, operationRun } from '../packages/policy/test/runtime-agreement.ts';
-import { inTemporaryFolder } from '../packages/policy/test/tiny-model.ts';
+import { operationRun, samplingRun } from '../packages/policy/test/runtime-agreement.ts';
+import { inTemporaryFolder, randomWeights, tinyConfig } from '../packages/policy/test/tiny-model.ts';
 
 /** Named arrays. */
 type Numbers = Record<string, ArrayLike<number>>;
@@ -35,6 +37,11 @@ const variants: Record<string, LearnerOptions & { critic?: boolean }> = {
   'layers computed again': { gradientCheckpointing: true },
   LoRA: { lora: { rank: 4 } },
 };
+const samplings: [title: string, vocabulary: number, temperature: number][] = [
+  ['greedy', tinyConfig.vocab_size, 0],
+  ['greedy, of a large vocabulary', 5000, 0],
+  ['of a large vocabulary', 5000, 1],
+];
 const tally = { passed: 0, failed: 0 };
 
 const [cpu, device] = [onnxRuntime({ device: 'cpu' }), onnxRuntime({ device: asked })];
@@ -43,9 +50,14 @@ for (const one of opsCases) {
   for (const [name, { data }] of Object.entries(ours))
     check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
 }
-const [ours, theirs] = [await greedyRun(cpu), await greedyRun(device)];
-for (const [conversation, tokens] of ours.entries())
-  check(`conversation ${conversation}`, Int32Array.from(tokens), theirs[conversation]!);
+for (const [title, vocabulary, temperature] of samplings) {
+  const config = { ...tinyConfig, vocab_size: vocabulary };
+  const run = (on: Runtime) =>
+    samplingRun(on, { model: createModel(config, randomWeights(config, 1)), temperature });
+  const [ours, theirs] = [await run(cpu), await run(device)];
+  for (const [conversation, tokens] of ours.entries())
+    check(`${title}: conversation ${conversation}`, Int32Array.from(tokens), theirs[conversation]!);
+}
 for (const [variant, options] of Object.entries(variants)) {
   const [ours, theirs] = [await compute('cpu', options), await compute(asked, options)];
   for (const [name, numbers] of Object.entries(ours)) check(`${variant}: ${name}`, numbers, theirs[name]!);

@@ -70,16 +70,19 @@ export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}
   return { ...weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
 }
 
-/** The most probable tokens of conversations that go on for three turns together, some of them forgotten between. */
-export async function greedyRun(runtime: Runtime): Promise<number[][]> {
-  const sampler = new Sampler(runtime, tinyModel(), { maxConversations: 3, patience: 0 });
+/** The tokens, by default the most probable, of conversations that go on for three turns together, some of them forgotten between. */
+export async function samplingRun(
+  runtime: Runtime,
+  { model = tinyModel(), temperature = 0 }: { model?: Model; temperature?: number } = {},
+): Promise<number[][]> {
+  const sampler = new Sampler(runtime, model, { maxConversations: 3, patience: 0 });
   const histories = rows.map(({ tokens }) => [...tokens]);
   for (let turn = 0; turn < 3; turn++) {
     const turns = histories.map(async (history, index) => {
       const { tokens } = await sampler.sample({
         prompt: Int32Array.from(history),
         maxTokens: 5 + index,
-        temperature: 0,
+        temperature,
         seed: 1,
         stopTokens: [],
         conversation: `conversation ${index}`,

@@ -8,9 +8,15 @@ import { headWidth, type ModelConfig } from './model-config.ts';
  * For S new tokens of each row, S a number or unknown; one token needs neither mask nor last. Inputs: tokens and positions
  * [B, S], mask [S, S], last [B] (index into B·S), pastMask [B, 1, 1, P] and
  * `past.<layer>.key|value` [B, key-value heads, P, head width], inverseTemperature [B, 1]. Outputs:
- * probabilities [B, vocabulary] and `new.<layer>.key|value` [B, key-value heads, S, head width].
+ * probabilities [B, vocabulary], their sums [B, blocks] over blocks of equal size if there are several, and
+ * `new.<layer>.key|value` [B, key-value heads, S, head width].
  */
-export function samplingProgram<T>(ops: Ops<T>, config: ModelConfig, time: 1 | 'S'): Record<string, T> {
+export function samplingProgram<T>(
+  ops: Ops<T>,
+  config: ModelConfig,
+  time: 1 | 'S',
+  blocks = 1,
+): Record<string, T> {
   const tokens = ops.input('tokens', 'int32', ['B', time]);
   const positions = ops.input('positions', 'int32', ['B', time]);
   const outputs: Record<string, T> = {};
@@ -21,6 +27,10 @@ export function samplingProgram<T>(ops: Ops<T>, config: ModelConfig, time: 1 | '
       : ops.gatherRows(hidden, ops.input('last', 'int32', ['B']));
   const cooled = ops.mul(lastHidden, ops.input('inverseTemperature', 'float32', ['B', 1]));
   outputs.probabilities = ops.softmax(logits(ops, config, cooled));
+  if (blocks > 1) {
+    const cut = ops.reshape(outputs.probabilities, ['B', blocks, config.vocab_size / blocks]);
+    outputs.sums = ops.reshape(ops.sum(cut, [-1]), ['B', blocks]);
+  }
   return outputs;
 }
 

@@ -5,7 +5,8 @@ import { causalMask } from '../model/causal-mask.ts';
 import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
-import { type Drawing, drawToken } from './draw-token.ts';
+import { BlockDrawing, blockCount } from './block-drawing.ts';
+import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
 import { createKvCache, type KvCache } from './kv-cache.ts';
 
 /** What a slot lacks: the next tokens after those cached. */
@@ -15,10 +16,8 @@ export interface Row {
 }
 
 /** A slot's next token. */
-export interface Drawn {
+export interface Drawn extends DrawnToken {
   slot: number;
-  token: number;
-  logprob: number;
 }
 
 /** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
@@ -28,6 +27,8 @@ export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
+  /** Where distributions stay on the device. */
+  readonly #blocks: BlockDrawing | undefined;
   readonly #buildsIn: boolean;
   /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
   readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
@@ -40,6 +41,9 @@ export class CachedDecoder {
     this.#model = model;
     this.#buildsIn = 4 * parameterCount(model.config) <= (runtime.mostBuiltIn ?? 0);
     this.#cache = createKvCache(runtime, model.config);
+    const { vocab_size: vocabulary } = model.config;
+    if (this.#cache.isResident && blockCount(vocabulary) > 1)
+      this.#blocks = new BlockDrawing(runtime, vocabulary);
   }
 
   /** From now on, this is how a slot's tokens are drawn. */
@@ -74,7 +78,8 @@ export class CachedDecoder {
     });
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
-    return this.#draw(rows, outputs.probabilities!.data as Float32Array);
+    const drawn = await this.#draw(rows, outputs);
+    return drawn.map((one, row) => ({ slot: order[row]!, ...one }));
   }
 
   #inputs(rows: readonly Row[], time: number): Tensors {
@@ -97,21 +102,28 @@ export class CachedDecoder {
     };
   }
 
-  #draw(rows: readonly Row[], probabilities: Float32Array): Drawn[] {
-    const vocabulary = this.#model.config.vocab_size;
-    return rows.map(({ slot }, b) => {
-      const { drawing, rng } = this.#drawings.get(slot)!;
-      const ofRow = probabilities.subarray(b * vocabulary, (b + 1) * vocabulary);
-      return { slot, ...drawToken(ofRow, drawing, rng) };
-    });
+  async #draw(rows: readonly Row[], { probabilities, sums }: Tensors): Promise<DrawnToken[]> {
+    const drawings = rows.map(({ slot }) => this.#drawings.get(slot)!);
+    if (this.#blocks) {
+      const drawn = await this.#blocks.draw(probabilities!, sums!, drawings);
+      probabilities!.dispose?.();
+      return drawn;
+    }
+    const { vocab_size: vocabulary } = this.#model.config;
+    const values = probabilities!.data as Float32Array;
+    return drawings.map(({ drawing, rng }, row) =>
+      drawToken(values.subarray(row * vocabulary, (row + 1) * vocabulary), drawing, rng),
+    );
   }
 
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
+    const blocks = this.#blocks ? blockCount(config.vocab_size) : 1;
+    const comes = this.#blocks ? 'sums' : 'probabilities';
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
-      this.#runtime.compile((ops) => samplingProgram(ops, config, length), {
+      this.#runtime.compile((ops) => samplingProgram(ops, config, length, blocks), {
         constants: builtIn,
-        stays: (name) => this.#cache.isResident && name !== 'probabilities',
+        stays: (name) => this.#cache.isResident && name !== comes,
       });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
@@ -138,5 +150,6 @@ export class CachedDecoder {
     this.clear();
     await this.#programs.closeAll();
     await this.#cache.close();
+    await this.#blocks?.close();
   }
 }

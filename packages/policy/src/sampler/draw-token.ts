@@ -7,12 +7,13 @@ export interface Drawing extends Truncation {
   temperature: number;
 }
 
-/** One token of a distribution and its log-probability in it. */
-export function drawToken(
-  probabilities: Float32Array,
-  drawing: Drawing,
-  rng: Rng,
-): { token: number; logprob: number } {
+/** A token and its log-probability in the whole distribution. */
+export interface DrawnToken {
+  token: number;
+  logprob: number;
+}
+
+export function drawToken(probabilities: Float32Array, drawing: Drawing, rng: Rng): DrawnToken {
   const token =
     drawing.temperature === 0 ? mostProbable(probabilities) : sampled(probabilities, drawing, rng);
   return { token, logprob: Math.log(probabilities[token]!) };
@@ -21,7 +22,7 @@ export function drawToken(
 function sampled(probabilities: Float32Array, truncation: Truncation, rng: Rng): number {
   const allowed = truncateDistribution(probabilities, truncation);
   const mass = allowed === probabilities ? 1 : allowed.reduce((sum, p) => sum + p, 0);
-  return pick(allowed, rng.float() * mass);
+  return passing(allowed, rng.float() * mass).index;
 }
 
 function mostProbable(probabilities: Float32Array): number {
@@ -30,12 +31,16 @@ function mostProbable(probabilities: Float32Array): number {
   return best;
 }
 
-/** The token at which the running sum passes `threshold`; rounding may leave the sum a little under the whole. */
-function pick(probabilities: Float32Array, threshold: number): number {
-  let sum = 0;
-  for (let i = 0; i < probabilities.length; i++) {
-    sum += probabilities[i]!;
-    if (sum > threshold) return i;
+/**
+ * Where the running sum passes `threshold`, and the sum before. Rounding may leave the sum a little under the whole: then the most
+ * probable, as if there were nothing before.
+ */
+export function passing(probabilities: Float32Array, threshold: number): { index: number; before: number } {
+  let before = 0;
+  for (let index = 0; index < probabilities.length; index++) {
+    const sum = before + probabilities[index]!;
+    if (sum > threshold) return { index, before };
+    before = sum;
   }
-  return mostProbable(probabilities);
+  return { index: mostProbable(probabilities), before: 0 };
 }

@@ -9,17 +9,20 @@ export interface Truncation {
   minP?: number;
 }
 
+/** Whether any of so many tokens may not be sampled. */
+export function truncates({ topK, topP = 1, minP = 0 }: Truncation, vocabulary: number): boolean {
+  return (topK !== undefined && topK < vocabulary) || topP < 1 || minP > 0;
+}
+
 /**
  * The distribution [V] with 0 for tokens that may not be sampled; what is left is not scaled up. The likeliest token always stays;
  * of equally likely ones the first does. Without a truncation it is `probabilities` itself.
  */
-export function truncateDistribution(
-  probabilities: Float32Array,
-  { topK, topP = 1, minP = 0 }: Truncation,
-): Float32Array {
+export function truncateDistribution(probabilities: Float32Array, truncation: Truncation): Float32Array {
   const all = probabilities.length;
+  if (!truncates(truncation, all)) return probabilities;
+  const { topK, topP = 1, minP = 0 } = truncation;
   const limited = topK !== undefined && topK < all;
-  if (!limited && topP >= 1 && minP <= 0) return probabilities;
 
   // What a nucleus of the whole leaves out has less than 1 − topP in all, so that it cannot reach below this.
   const least = limited ? 0 : (1 - topP) / all;

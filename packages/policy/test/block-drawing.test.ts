@@ -1,0 +1,116 @@
+/** Distributions that stay on a device are drawn from as those that are here. */
+import { createRng } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { createModel } from '../src/model/model.ts';
+import { type Runtime, tensor } from '../src/runtime/runtime.ts';
+import { BlockDrawing, blockCount } from '../src/sampler/block-drawing.ts';
+import { type Drawing, drawToken } from '../src/sampler/draw-token.ts';
+import { Sampler } from '../src/sampler/sampler.ts';
+import { remoteRuntime } from './remote-runtime.ts';
+import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
+
+const remote = await remoteRuntime();
+const drawings: Drawing[] = [
+  { temperature: 1 },
+  { temperature: 0 },
+  { temperature: 0.7, topK: 5 },
+  { temperature: 1.3, topP: 0.8 },
+  { temperature: 1, minP: 0.1 },
+  { temperature: 1, topK: 1_000_000 },
+];
+
+test.each([
+  [800, 1],
+  [4096, 64],
+  [4099, 1],
+  [128_256, 334],
+  [151_936, 128],
+])('a vocabulary of %i is cut into %i', (vocabulary, count) => {
+  expect(blockCount(vocabulary)).toBe(count);
+});
+
+test('conversations of a large vocabulary go as on the CPU', async () => {
+  const config = { ...tinyConfig, vocab_size: 5000 };
+  /** The most numbers that left the device in one run. */
+  let most = 0;
+  const watched: Runtime = {
+    ...remote,
+    async compile(...program) {
+      const executable = await remote.compile(...program);
+      return {
+        ...executable,
+        async run(...given) {
+          const outputs = await executable.run(...given);
+          for (const value of Object.values(outputs))
+            if (!value.dispose) most = Math.max(most, value.data.length);
+          return outputs;
+        },
+      };
+    },
+  };
+  const play = async (on: Runtime, among: Drawing[]) => {
+    const sampler = new Sampler(on, createModel(config, randomWeights(config, 4)), { patience: 0 });
+    const requests = among.map((drawing, seed) =>
+      sampler.sample({
+        ...drawing,
+        seed,
+        prompt: Int32Array.of(1, 4999, seed),
+        maxTokens: 12,
+        stopTokens: [],
+      }),
+    );
+    const samples = await Promise.all(requests);
+    await sampler.close();
+    return samples;
+  };
+  for (const among of [drawings, drawings.slice(0, 1)]) {
+    most = 0;
+    const [found, expected] = [await play(watched, among), await play(runtime, among)];
+    for (const [row, { tokens, logprobs }] of expected.entries()) {
+      expect(found[row]!.tokens).toEqual(tokens);
+      for (const [i, logprob] of logprobs.entries()) expect(found[row]!.logprobs[i]).toBeCloseTo(logprob, 4);
+    }
+  }
+  // 50 blocks' sums, or a block of 100.
+  expect(most).toBe(100);
+});
+
+test('the same tokens are drawn as from the whole', async () => {
+  const vocabulary = 4096;
+  const rng = createRng(1, 'distribution');
+  // A third of all tokens can never come.
+  const weights = Float32Array.from({ length: vocabulary }, (_, token) =>
+    token % 3 === 0 ? 0 : rng.float() ** 8,
+  );
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const probabilities = weights.map((weight) => weight / total);
+  const rows = 50;
+  const size = vocabulary / blockCount(vocabulary);
+  const sums = Float32Array.from({ length: blockCount(vocabulary) }, (_, block) =>
+    probabilities.subarray(block * size, (block + 1) * size).reduce((sum, value) => sum + value, 0),
+  );
+  const repeated = (values: Float32Array) =>
+    tensor(
+      Float32Array.from({ length: rows * values.length }, (_, i) => values[i % values.length]!),
+      [rows, values.length],
+    );
+  const blocks = new BlockDrawing(remote, vocabulary);
+  const given = await remote.memory!.copy(repeated(probabilities));
+  const seeded = () =>
+    Array.from({ length: rows }, (_, row) => ({ drawing: { temperature: 1 }, rng: createRng(row, 'draw') }));
+  const [ours, theirs] = [seeded(), seeded()];
+  let different = 0;
+  for (let round = 0; round < 40; round++) {
+    const drawn = await blocks.draw(given, repeated(sums), ours);
+    for (const [row, { token, logprob }] of drawn.entries()) {
+      const { drawing, rng } = theirs[row]!;
+      if (drawToken(probabilities, drawing, rng).token !== token) different += 1;
+      expect(logprob).toBe(Math.log(probabilities[token]!));
+      expect(token % 3).not.toBe(0);
+    }
+  }
+  given.dispose!();
+  await blocks.close();
+  // Sums of blocks and running sums round differently: next to none of 2,000 fall between.
+  expect(different).toBeLessThan(5);
+});
