@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { chooseDevice, knownDevices } from '../src/runtime/device.ts';
-import { reasonOf } from '../src/runtime/onnx/reason.ts';
+import { gaveUp, reasonOf } from '../src/runtime/onnx/reason.ts';
 import { probeDevice } from '../src/runtime/probe-device.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -45,4 +45,17 @@ test("reasons leave out ONNX Runtime's own source", () => {
   const message =
     '/onnxruntime_src/core/webgpu_context.cc:136 Initialize(const Config&)::<lambda()> status == Success was false. No\n adapter';
   expect(reasonOf(new Error(message))).toBe('No adapter');
+});
+
+test('what a device cannot compute is told with a remedy, what the CPU cannot is thrown as it is', () => {
+  const error = new Error('WebGPU validation failed. Buffer size (2) exceeds\n the max (1).');
+  expect(() => gaveUp('webgpu', error)).toThrow(
+    expect.objectContaining({
+      code: 'usage.device',
+      cause: error,
+      message:
+        'Device webgpu gave up (WebGPU validation failed. Buffer size (2) exceeds the max (1).): take a smaller token budget or model, or another device, as cpu.',
+    }),
+  );
+  expect(() => gaveUp('cpu', error)).toThrow(error);
 });

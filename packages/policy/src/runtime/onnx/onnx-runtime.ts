@@ -15,7 +15,7 @@ import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
 import { openSession, releaseSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
-import { reasonOf } from './reason.ts';
+import { gaveUp, reasonOf } from './reason.ts';
 import { WebGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
@@ -80,7 +80,7 @@ export function onnxRuntime({
           }
           const fetches: Record<string, OrtTensor | null> = {};
           for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
-          const results = await session.run(feeds, fetches);
+          const results = await session.run(feeds, fetches).catch((error) => gaveUp(device, error));
           const outputs: Tensors = {};
           for (const [name, value] of Object.entries(results)) outputs[name] = into[name] ?? fromOrt(value);
           return outputs;

@@ -4,6 +4,7 @@ import type { DeviceMemory, Tensor } from '../runtime.ts';
 import { GraphBuilder } from './graph-builder.ts';
 import { openSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
+import { gaveUp } from './reason.ts';
 
 export class WebGpuMemory implements DeviceMemory {
   readonly isRemote = true;
@@ -30,7 +31,7 @@ export class WebGpuMemory implements DeviceMemory {
 
   async #copy(tensor: Tensor, location: Location): Promise<Tensor> {
     const session = await this.#session(tensor.dims.length, location);
-    const { copy } = await session.run({ tensor: toOrt(tensor) });
+    const { copy } = await session.run({ tensor: toOrt(tensor) }).catch((error) => gaveUp('webgpu', error));
     return fromOrt(copy!);
   }
 
