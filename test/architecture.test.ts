@@ -68,3 +68,22 @@ test('the conformance kit is for tests and checks: nothing else needs it, nor fa
     'cli/report-view.ts',
   ]);
 });
+
+/** The folders of the policy, and those that each may need. */
+const layers: Record<string, string[]> = {
+  runtime: [],
+  model: ['runtime'],
+  checkpoint: ['model', 'runtime'],
+  chat: ['checkpoint'],
+  sampler: ['model', 'runtime'],
+  learner: ['checkpoint', 'model', 'runtime'],
+};
+
+test("the policy's folders need only those below them", () => {
+  const between = importsOf('policy').flatMap(({ file, specifier }) => {
+    const [from, to] = [file, join(file, '..', specifier)].map((path) => path.split('/')[0]!);
+    return specifier.startsWith('.') && layers[from!] && from !== to ? [{ file, from: from!, to: to! }] : [];
+  });
+  expect(new Set(between.map(({ from }) => from)).size).toBe(Object.keys(layers).length - 1);
+  expect(between.filter(({ from, to }) => !layers[from]!.includes(to))).toEqual([]);
+});
