@@ -35,8 +35,8 @@ with transformers; without it, peer and ratio are null. peakMemory is that of ea
 long one token and one turn take in the first five turns of growing conversations. --device (default cpu) is where ours runs: with
 any other, the peer runs on the GPU as well.
 
-gpu: {name, device, gpu, results}: train and rollout at 100 and 500 million parameters, or of --size, on --device, by default the
-first of CUDA, Core ML, DirectML and WebGPU that computes here.
+gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or of --size, on --device, by default each
+of CUDA, Core ML, DirectML and WebGPU that multiplies faster here than the CPU.
 
 env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
 100,000 steps that call a tool and 100,000 that say a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
