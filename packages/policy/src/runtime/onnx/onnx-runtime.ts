@@ -1,5 +1,4 @@
 /** Runs programs on ONNX Runtime. */
-import { ToolEnvError } from '@toolenv/core';
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
@@ -15,7 +14,7 @@ import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
 import { openSession, releaseSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
-import { gaveUp, reasonOf } from './reason.ts';
+import { gaveUp } from './reason.ts';
 import { WebGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
@@ -61,13 +60,9 @@ export function onnxRuntime({
       const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
       const staying = memory ? names.filter((name) => options.stays?.(name)) : [];
       const locations = Object.fromEntries(staying.map((name) => [name, 'gpu-buffer' as const]));
-      const session = await openSession(model, {
+      const session = await openSession(device, model, {
         ...sessionOptions,
         ...(staying.length > 0 && { preferredOutputLocation: locations }),
-      }).catch((error: unknown) => {
-        if (device === 'cpu') throw error;
-        const message = `Device ${device} cannot be used (${reasonOf(error)}): choose another, as cpu.`;
-        throw new ToolEnvError('usage.device', message, { cause: error });
       });
       if (staying.length > 0) await memory?.keep();
       return {

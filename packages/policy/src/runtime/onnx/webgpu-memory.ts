@@ -39,7 +39,8 @@ export class WebGpuMemory implements DeviceMemory {
     const key = `${rank} ${location}`;
     const known = this.#sessions.get(key);
     if (known) return known;
-    const session = openSession(identity(rank), { ...this.#options, preferredOutputLocation: location });
+    const options = { ...this.#options, preferredOutputLocation: location };
+    const session = openSession('webgpu', identity(rank), options);
     this.#sessions.set(key, session);
     session.catch(() => this.#sessions.delete(key));
     return session;
