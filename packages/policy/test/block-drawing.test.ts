@@ -8,6 +8,7 @@ import { type Drawing, drawToken } from '../src/sampler/draw-token.ts';
 import { Sampler } from '../src/sampler/sampler.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
+import { withRun } from './with-run.ts';
 
 const remote = await remoteRuntime();
 const drawings: Drawing[] = [
@@ -33,21 +34,11 @@ test('conversations of a large vocabulary go as on the CPU', async () => {
   const config = { ...tinyConfig, vocab_size: 5000 };
   /** The most numbers that left the device in one run. */
   let most = 0;
-  const watched: Runtime = {
-    ...remote,
-    async compile(...program) {
-      const executable = await remote.compile(...program);
-      return {
-        ...executable,
-        async run(...given) {
-          const outputs = await executable.run(...given);
-          for (const value of Object.values(outputs))
-            if (!value.dispose) most = Math.max(most, value.data.length);
-          return outputs;
-        },
-      };
-    },
-  };
+  const watched = withRun(remote, (run) => async (...given) => {
+    const outputs = await run(...given);
+    for (const value of Object.values(outputs)) if (!value.dispose) most = Math.max(most, value.data.length);
+    return outputs;
+  });
   const play = async (on: Runtime, among: Drawing[]) => {
     const sampler = new Sampler(on, createModel(config, randomWeights(config, 4)), { patience: 0 });
     const requests = among.map((drawing, seed) =>

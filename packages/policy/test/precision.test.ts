@@ -8,6 +8,7 @@ import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
 import { Sampler } from '../src/sampler/sampler.ts';
 import { furthest } from './runtime-agreement.ts';
 import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
+import { withRun } from './with-run.ts';
 
 const half = onnxRuntime({ threads: 1, precision: 'float16' });
 const rng = createRng(1, 'rows');
@@ -46,19 +47,10 @@ test.each([1, 500])(
   'a gradient beyond float16 is computed again, smaller: slopes around %f',
   async (size) => {
     let runs = 0;
-    const counting: Runtime = {
-      ...half,
-      async compile(...program) {
-        const { run, close } = await half.compile(...program);
-        return {
-          run(...given) {
-            runs += 1;
-            return run(...given);
-          },
-          close,
-        };
-      },
-    };
+    const counting = withRun(half, (run) => (...given) => {
+      runs += 1;
+      return run(...given);
+    });
     const weights = randomWeights(tinyConfig, 3);
     const name = 'model.embed_tokens.weight';
     // The head passes a gradient of 256 on as one of some tens of thousands, which the layers before make larger.

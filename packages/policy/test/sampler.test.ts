@@ -8,6 +8,7 @@ import type { Runtime, Tensors } from '../src/runtime/runtime.ts';
 import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler/sampler.ts';
 import { AllLogits } from './all-logits.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
+import { withRun } from './with-run.ts';
 
 function samplerOf(model: Model, options?: SamplerOptions): Sampler {
   const sampler = new Sampler(runtime, model, options);
@@ -92,19 +93,10 @@ test.each([
 
 /** The runtime, with the number of tokens that each run computes, padding included. */
 function counting(counts: number[]): Runtime {
-  return {
-    name: 'counting',
-    async compile(...program) {
-      const executable = await runtime.compile(...program);
-      return {
-        ...executable,
-        run(inputs) {
-          counts.push(inputs.tokens!.data.length);
-          return executable.run(inputs);
-        },
-      };
-    },
-  };
+  return withRun(runtime, (run) => (inputs) => {
+    counts.push(inputs.tokens!.data.length);
+    return run(inputs);
+  });
 }
 
 test('the prompt that a group shares is computed once, and a beginning that all prompts share once', async () => {
@@ -407,23 +399,14 @@ test('an optimizer step, which writes the weights in place, waits for the run th
       .reduce((all, value) => all + value, 0);
   const seen: number[] = [];
   let changed = 0;
-  const slow: Runtime = {
-    ...runtime,
-    async compile(...program) {
-      const executable = await runtime.compile(...program);
-      return {
-        ...executable,
-        async run(inputs) {
-          const before = sum(inputs);
-          await delay(5);
-          const outputs = await executable.run(inputs);
-          if (sum(inputs) !== before) changed += 1;
-          seen.push(before);
-          return outputs;
-        },
-      };
-    },
-  };
+  const slow = withRun(runtime, (run) => async (inputs) => {
+    const before = sum(inputs);
+    await delay(5);
+    const outputs = await run(inputs);
+    if (sum(inputs) !== before) changed += 1;
+    seen.push(before);
+    return outputs;
+  });
   const sampler = new Sampler(slow, model);
   onTestFinished(() => sampler.close());
   const row = { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) };
