@@ -8,6 +8,11 @@ export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
+/** So many dimensions of any length. */
+export function anyShape(rank: number): string[] {
+  return Array.from({ length: rank }, (_, axis) => `d${axis}`);
+}
+
 export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }

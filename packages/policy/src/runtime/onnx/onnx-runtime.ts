@@ -15,7 +15,7 @@ import { OnnxOps } from './onnx-ops.ts';
 import { openSession, releaseSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
 import { gaveUp } from './reason.ts';
-import { WebGpuMemory } from './webgpu-memory.ts';
+import { webGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
   /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
@@ -48,41 +48,41 @@ export function onnxRuntime({
     extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
   // onnxruntime-node has no other device's memory in its hands.
-  const memory = device === 'webgpu' ? new WebGpuMemory(sessionOptions) : undefined;
+  const hasMemory = device === 'webgpu';
+  const compile = async (program: Program, options: CompileOptions = {}): Promise<Executable> => {
+    const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
+    const staying = hasMemory ? names.filter((name) => options.stays?.(name)) : [];
+    const locations = Object.fromEntries(staying.map((name) => [name, 'gpu-buffer' as const]));
+    const session = await openSession(device, model, {
+      ...sessionOptions,
+      ...(staying.length > 0 && { preferredOutputLocation: locations }),
+    });
+    return {
+      async run(given, into = {}) {
+        const feeds: Record<string, OrtTensor> = {};
+        for (const name of inputs) {
+          const value = given[name];
+          if (!value) throw new RangeError(`Input "${name}" is missing.`);
+          feeds[name] = toOrt(value);
+        }
+        const fetches: Record<string, OrtTensor | null> = {};
+        for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
+        const results = await session.run(feeds, fetches).catch((error) => gaveUp(device, error));
+        const outputs: Tensors = {};
+        for (const [name, value] of Object.entries(results)) outputs[name] = into[name] ?? fromOrt(value);
+        return outputs;
+      },
+      close: () => releaseSession(session),
+    };
+  };
   return {
     name: `onnxruntime-${device}`,
     precision,
-    memory,
-    mostBuiltIn: memory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
+    ...(hasMemory && { memory: webGpuMemory(compile) }),
+    mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
     // The WebGPU provider of 1.30 crashes the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
-    async compile(program: Program, options: CompileOptions = {}): Promise<Executable> {
-      const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
-      const staying = memory ? names.filter((name) => options.stays?.(name)) : [];
-      const locations = Object.fromEntries(staying.map((name) => [name, 'gpu-buffer' as const]));
-      const session = await openSession(device, model, {
-        ...sessionOptions,
-        ...(staying.length > 0 && { preferredOutputLocation: locations }),
-      });
-      if (staying.length > 0) await memory?.keep();
-      return {
-        async run(given, into = {}) {
-          const feeds: Record<string, OrtTensor> = {};
-          for (const name of inputs) {
-            const value = given[name];
-            if (!value) throw new RangeError(`Input "${name}" is missing.`);
-            feeds[name] = toOrt(value);
-          }
-          const fetches: Record<string, OrtTensor | null> = {};
-          for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
-          const results = await session.run(feeds, fetches).catch((error) => gaveUp(device, error));
-          const outputs: Tensors = {};
-          for (const [name, value] of Object.entries(results)) outputs[name] = into[name] ?? fromOrt(value);
-          return outputs;
-        },
-        close: () => releaseSession(session),
-      };
-    },
+    compile,
   };
 }
 

@@ -25,7 +25,9 @@ export async function openSession(
   return session;
 }
 
+/** With the last session of WebGPU its memory would go, and what stays in it: that one is released as the process exits. */
 export async function releaseSession(session: InferenceSession): Promise<void> {
+  if (open.size === 1 && open.has(session)) return;
   open.delete(session);
   await session.release();
 }
