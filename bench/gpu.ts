@@ -5,6 +5,7 @@ import { type Device, knownDevices, probeDevice } from '@toolenv/policy';
 import { measureModel } from './measure-model.ts';
 
 const largeSizes = ['100m', '500m'];
+
 /** @throws ToolEnvError `usage.device` if nothing computes faster here than the CPU. */
 export async function measureGpu(
   asked: { size?: string; device?: Device },

@@ -1,6 +1,7 @@
 /** AdamW (arXiv 1711.05101; defaults as in PyTorch). */
 import type { AdamW } from '@toolenv/core';
 import type { Ops } from '../runtime/ops.ts';
+import { anyShape } from '../runtime/shape.ts';
 
 /** Step number `step`, counted from 1. */
 export interface AdamWStep {
@@ -60,8 +61,7 @@ export function adamwStep(
 
 /** The same as a program, for tensors of `rank` dimensions: weight, gradient, mean and variance, and each factor []. */
 export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, T> {
-  const shape = Array.from({ length: rank }, (_, axis) => `d${axis}`);
-  const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', shape);
+  const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', anyShape(rank));
   const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);
   const gradient = given('gradient');
   const mean = ops.add(times('keptMean', given('mean')), times('meanShare', gradient));

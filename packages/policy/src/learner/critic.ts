@@ -7,8 +7,8 @@ import type { Model } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { copyTensors, readTensorData } from '../runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
-import { type Shapes, sizeOf } from '../runtime/shape.ts';
+import { type Runtime, type Tensors, zeros } from '../runtime/runtime.ts';
+import type { Shapes } from '../runtime/shape.ts';
 import { momentShapes, type OptimizerState } from './optimizer-state.ts';
 import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
 
@@ -86,8 +86,4 @@ function headShapes({ hidden_size: width }: ModelConfig): Shapes {
 
 function trunkShapes(config: ModelConfig): Shapes {
   return new Map([...parameterShapes(config)].filter(([name]) => name !== 'lm_head.weight'));
-}
-
-function zeros(shape: readonly number[]) {
-  return tensor(new Float32Array(sizeOf(shape)), shape);
 }

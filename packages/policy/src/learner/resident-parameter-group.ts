@@ -10,8 +10,9 @@ import {
   type Tensor,
   type Tensors,
   tensor,
+  zeros,
 } from '../runtime/runtime.ts';
-import { type Shapes, sizeOf } from '../runtime/shape.ts';
+import { anyShape, type Shapes } from '../runtime/shape.ts';
 import { adamwFactors, adamwProgram } from './adamw.ts';
 import { meanOf, momentShapes, type OptimizerState, varianceOf } from './optimizer-state.ts';
 import type { ParameterGroup } from './parameter-group.ts';
@@ -44,8 +45,9 @@ export class ResidentParameterGroup implements ParameterGroup {
       sums[key] = gradient;
       if (!before && share === 1) continue;
       const given = { gradient, before: before ?? scalar(0), share: scalar(share) };
-      const program = await this.#program(`add to ${before ? rank : 0}, ${rank}`, (ops) =>
-        weightedSum(ops, rank, before ? rank : 0),
+      const { length: rankBefore } = given.before.dims;
+      const program = await this.#program(`add ${rank} to ${rankBefore}`, (ops) =>
+        weightedSum(ops, rank, rankBefore),
       );
       sums[key] = (await program.run(given)).sum!;
       disposeTensors(given);
@@ -132,18 +134,9 @@ function sumOfSquares<T>(ops: Ops<T>, shapes: Shapes): T {
 
 /** The gradient times its share, and what was before. */
 function weightedSum<T>(ops: Ops<T>, rank: number, rankBefore: number): Record<'sum', T> {
-  const given = (name: string, rank: number) =>
-    ops.input(
-      name,
-      'float32',
-      Array.from({ length: rank }, (_, axis) => `d${axis}`),
-    );
+  const given = (name: string, rank: number) => ops.input(name, 'float32', anyShape(rank));
   const addend = ops.mul(given('gradient', rank), given('share', 0));
   return { sum: ops.add(addend, given('before', rankBefore)) };
-}
-
-function zeros(shape: readonly number[]): Tensor {
-  return tensor(new Float32Array(sizeOf(shape)), shape);
 }
 
 function scalar(value: number): Tensor {

@@ -1,5 +1,6 @@
 /** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
 import type { Program } from './ops.ts';
+import { sizeOf } from './shape.ts';
 
 /** Row-major numbers with their dimensions. */
 export interface Tensor {
@@ -68,4 +69,8 @@ export function gradientOf(input: string): string {
 
 export function tensor(data: Tensor['data'], dims: readonly number[]): Tensor {
   return { data, dims };
+}
+
+export function zeros(dims: readonly number[]): Tensor {
+  return tensor(new Float32Array(sizeOf(dims)), dims);
 }

@@ -26,14 +26,15 @@ interface Choice {
 
 export class BlockDrawing {
   readonly #runtime: Runtime;
-  readonly #count: number;
+  /** Blocks of the vocabulary. */
+  readonly count: number;
   readonly #size: number;
   readonly #programs: Programs<'choose'> = new Programs();
 
   constructor(runtime: Runtime, vocabulary: number) {
     this.#runtime = runtime;
-    this.#count = blockCount(vocabulary);
-    this.#size = vocabulary / this.#count;
+    this.count = blockCount(vocabulary);
+    this.#size = vocabulary / this.count;
   }
 
   /**
@@ -47,11 +48,11 @@ export class BlockDrawing {
     drawings: readonly { drawing: Drawing; rng: Rng }[],
   ): Promise<DrawnToken[]> {
     const choices = drawings.map(({ drawing, rng }, row) => {
-      const ofRow = sums.data.subarray(row * this.#count, (row + 1) * this.#count) as Float32Array;
+      const ofRow = sums.data.subarray(row * this.count, (row + 1) * this.count) as Float32Array;
       return this.#choice(ofRow, drawing, rng);
     });
     const ids = choices.flatMap(({ first, count }, row) =>
-      Array.from({ length: count }, (_, block) => row * this.#count + first + block),
+      Array.from({ length: count }, (_, block) => row * this.count + first + block),
     );
     const program = await this.#programs.get('choose', () =>
       this.#runtime.compile((ops) => ({ chosen: this.#choose(ops) })),
@@ -71,8 +72,8 @@ export class BlockDrawing {
 
   #choice(sums: Float32Array, drawing: Drawing, rng: Rng): Choice {
     // The likeliest token, and what is cut off, show only in the whole.
-    if (drawing.temperature === 0 || truncates(drawing, this.#count * this.#size))
-      return { first: 0, count: this.#count, find: (whole) => drawToken(whole, drawing, rng) };
+    if (drawing.temperature === 0 || truncates(drawing, this.count * this.#size))
+      return { first: 0, count: this.count, find: (whole) => drawToken(whole, drawing, rng) };
     const threshold = rng.float();
     const { index: first, before } = passing(sums, threshold);
     const find = (block: Float32Array) => {
@@ -83,7 +84,7 @@ export class BlockDrawing {
   }
 
   #choose<T>(ops: Ops<T>): T {
-    const probabilities = ops.input('probabilities', 'float32', ['B', this.#count * this.#size]);
+    const probabilities = ops.input('probabilities', 'float32', ['B', this.count * this.#size]);
     return ops.gatherRows(
       ops.reshape(probabilities, ['blocks', this.#size]),
       ops.input('ids', 'int32', ['N']),

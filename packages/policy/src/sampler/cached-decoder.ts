@@ -118,10 +118,9 @@ export class CachedDecoder {
 
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
-    const blocks = this.#blocks ? blockCount(config.vocab_size) : 1;
     const comes = this.#blocks ? 'sums' : 'probabilities';
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
-      this.#runtime.compile((ops) => samplingProgram(ops, config, length, blocks), {
+      this.#runtime.compile((ops) => samplingProgram(ops, config, length, this.#blocks?.count), {
         constants: builtIn,
         stays: (name) => this.#cache.isResident && name !== comes,
       });

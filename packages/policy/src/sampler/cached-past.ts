@@ -14,9 +14,19 @@ export function leastPast({ refusesEmpty }: Runtime): number {
   return refusesEmpty ? granularity : 0;
 }
 
-/** What follows `past.` and `new.` in the names of the program's inputs and outputs. */
+/** What the program's inputs and outputs are of: the keys and the values of each layer. */
 export function cachedParts({ num_hidden_layers: layers }: ModelConfig): string[] {
   return Array.from({ length: layers }, (_, layer) => [`${layer}.key`, `${layer}.value`]).flat();
+}
+
+/** The program's input. */
+export function pastOf(part: string): string {
+  return `past.${part}`;
+}
+
+/** The program's output. */
+export function newOf(part: string): string {
+  return `new.${part}`;
 }
 
 /** [B, 1, 1, past], for so many cached positions of each row. */

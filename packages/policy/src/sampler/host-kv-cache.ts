@@ -2,7 +2,7 @@
 
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
-import { cachedParts, leastPast, pastMask, roundUp } from './cached-past.ts';
+import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
 /**
@@ -72,7 +72,7 @@ export class HostKvCache implements KvCache {
       const dims = [slots.length, this.#heads, past, this.#size];
       const count = slots.length * this.#heads * past * this.#size;
       const data = inFront ? buffer.subarray(0, count) : this.#gather(buffer, slots, past);
-      inputs[`past.${this.#parts[index]}`] = tensor(data, dims);
+      inputs[pastOf(this.#parts[index]!)] = tensor(data, dims);
     }
     const lengths = slots.map((slot) => this.length(slot));
     return { ...inputs, pastMask: pastMask(lengths, past) };
@@ -82,7 +82,7 @@ export class HostKvCache implements KvCache {
     const needed = Math.max(this.#longest(), ...slots.map((slot, b) => this.length(slot) + counts[b]!));
     this.#reserve(Math.max(...slots) + 1, needed);
     for (const [index, buffer] of this.#buffers.entries()) {
-      const fresh = outputs[`new.${this.#parts[index]}`]!;
+      const fresh = outputs[newOf(this.#parts[index]!)]!;
       const data = fresh.data as Float32Array;
       const time = fresh.dims[2]!;
       for (const [b, slot] of slots.entries()) {

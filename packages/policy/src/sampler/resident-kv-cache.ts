@@ -4,9 +4,15 @@ import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
-import { type Executable, type Runtime, type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
-import { sizeOf } from '../runtime/shape.ts';
-import { cachedParts, leastPast, pastMask, roundUp } from './cached-past.ts';
+import {
+  type Executable,
+  type Runtime,
+  type Tensor,
+  type Tensors,
+  tensor,
+  zeros,
+} from '../runtime/runtime.ts';
+import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
 /** The first positions of a row of the buffers, which slots may share. */
@@ -106,8 +112,8 @@ export class ResidentKvCache implements KvCache {
 
   #zeros(rows: number, capacity: number): Tensors {
     const dims = [rows, this.#config.num_key_value_heads, capacity, headWidth(this.#config)];
-    const zeros = tensor(new Float32Array(sizeOf(dims)), dims);
-    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), zeros]));
+    const empty = zeros(dims);
+    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), empty]));
   }
 
   #replace(buffers: Tensors): void {
@@ -169,12 +175,4 @@ export class ResidentKvCache implements KvCache {
     };
     return this.#programs.get(name, () => this.#runtime.compile(program, { stays: () => true }));
   }
-}
-
-function pastOf(part: string): string {
-  return `past.${part}`;
-}
-
-function newOf(part: string): string {
-  return `new.${part}`;
 }
