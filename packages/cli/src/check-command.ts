@@ -1,6 +1,6 @@
 /** `toolenv check`: holds a plugin, a package, a checkpoint or a file of trajectories to the rules of the spec. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { type Report, type RuleId, rules } from '@toolenv/core/testing';
+import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
 import { checkSubject } from './check-subject.ts';
 import { reportView } from './report-view.ts';

@@ -2,16 +2,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import {
   completeOptions,
-  type EnvDefinition,
   findPlugin,
   listPlugins,
   loadPlugin,
-  type OpenPolicy,
   type PluginKind,
-  ToolEnvError,
-} from '@toolenv/core';
+  type PolicyHandle,
+} from '@toolenv/core/plugins';
 import {
   checkEnv,
   checkLearner,
@@ -21,7 +20,7 @@ import {
   checkTrajectoryFile,
   type Report,
   type RuleId,
-} from '@toolenv/core/testing';
+} from '@toolenv/testing';
 import { openPolicy } from './open-policy.ts';
 import { readPairs } from './schema-flags.ts';
 
@@ -128,7 +127,7 @@ async function pairsFor(
 
 async function* checkOpenPolicy(
   name: string,
-  { policy, learner, close }: OpenPolicy,
+  { policy, learner, close }: PolicyHandle,
   options: Omit<SubjectOptions, 'pairs'>,
 ): Reports {
   // An action of a large model takes longer than a step of an environment.

@@ -1,7 +1,9 @@
 /** `toolenv eval`: plays the first tasks of a split with a policy and reports what they were worth. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeTrajectory, evaluate, type JsonSchema, type Split } from '@toolenv/core';
+import type { JsonSchema, Split } from '@toolenv/core';
+import { encodeTrajectory } from '@toolenv/core/recording';
+import { evaluate } from '@toolenv/training';
 import { Command } from 'commander';
 import { deviceSchema, readDevice } from './device-flag.ts';
 import { evaluationTable } from './evaluation-table.ts';

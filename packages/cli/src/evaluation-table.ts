@@ -1,5 +1,5 @@
 /** The numbers of an evaluation as a table for people. */
-import type { Evaluation } from '@toolenv/core';
+import type { Evaluation } from '@toolenv/training';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { scoreLabel } from './status-line.ts';
 

@@ -1,5 +1,6 @@
 /** `toolenv list`: the plugins that are installed, from their manifests alone. */
-import { listPlugins, type PluginInfo, pluginKinds, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
 import { Command } from 'commander';
 
 interface Flags {

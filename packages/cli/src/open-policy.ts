@@ -1,13 +1,8 @@
 /** Opens what `--policy` names: a Hugging Face folder, or the reference of a policy plugin. */
 import { existsSync } from 'node:fs';
-import {
-  completeOptions,
-  type Learner,
-  loadPlugin,
-  type OpenPolicy,
-  type Policy,
-  ToolEnvError,
-} from '@toolenv/core';
+import { type Policy, ToolEnvError } from '@toolenv/core';
+import type { Learner } from '@toolenv/core/learner';
+import { completeOptions, loadPlugin, type PolicyHandle } from '@toolenv/core/plugins';
 import type { DeviceFlags } from './device-flag.ts';
 import { importPackage } from './import-package.ts';
 import type { LearnerFlags } from './learner-flags.ts';
@@ -42,7 +37,7 @@ export interface OpenPolicyOptions extends DeviceFlags {
 export async function openPolicy(
   name: string,
   options: OpenPolicyOptions = {},
-): Promise<OpenPolicy & { memory?: Memory }> {
+): Promise<PolicyHandle & { memory?: Memory }> {
   const { pairs = [], learner: flags, runtime = 'onnx', device, precision } = options;
   const ofOnnx = { device, precision };
   if (/-v[1-9]\d*$/.test(name) && !existsSync(name)) {

@@ -1,5 +1,6 @@
 /** Opens the environment that a command names, with its `--env-option key=value` and `--tool role=reference` pairs. */
-import { findPlugin, type OpenEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import { type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
+import { findPlugin } from '@toolenv/core/plugins';
 import { Option } from 'commander';
 import { readPairs } from './schema-flags.ts';
 
@@ -23,7 +24,7 @@ export function envFlags(): Option[] {
 export async function openRunEnv(
   ref: string,
   { seed, envOption = [], tool = [] }: EnvFlags & { seed: number },
-): Promise<OpenEnv<unknown>> {
+): Promise<EnvHandle<unknown>> {
   const { plugin } = await findPlugin('envs', ref);
   const options = readPairs(plugin.options, envOption, '--env-option', ref);
   return openEnv(ref, { seed, options, tools: Object.fromEntries(tool.map(readTool)) });

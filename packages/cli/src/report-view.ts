@@ -1,6 +1,6 @@
 /** A conformance report in a terminal: what is broken, how to mend it, and how much was checked. */
 import { styleText } from 'node:util';
-import { type Finding, type Report, rules } from '@toolenv/core/testing';
+import { type Finding, type Report, rules } from '@toolenv/testing';
 
 /** Colours where stdout shows them (`NO_COLOR` and pipes get none). */
 function paint(format: 'green' | 'red' | 'dim' | 'bold', text: string): string {

@@ -1,7 +1,8 @@
 /** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
 import { constants, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkpointSteps, messageOf, ToolEnvError } from '@toolenv/core';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { checkpointSteps } from '@toolenv/training';
 
 export interface Checkpoint {
   step: number;

@@ -3,7 +3,9 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { appendFile, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { encodeTrajectory, type Metrics, type TrainEvent, type Trajectory } from '@toolenv/core';
+import type { Trajectory } from '@toolenv/core';
+import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
+import { encodeTrajectory } from '@toolenv/core/recording';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {

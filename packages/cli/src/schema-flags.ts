@@ -1,5 +1,6 @@
 /** Command-line flags from a JSON Schema: what a plugin declares as options becomes `--kebab-case` flags with help. */
-import { type JsonSchema, nearest, ToolEnvError, validate, validateWithDefaults } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { didYouMean, validate, validateWithDefaults } from '@toolenv/core/schemas';
 import { Option } from 'commander';
 
 /** The keywords of a property's schema that flags and help are made from. */
@@ -84,8 +85,7 @@ export function readPairs(
     const property = Object.hasOwn(properties, name) ? properties[name]! : undefined;
     if (!property && !schema.additionalProperties) {
       const names = Object.keys(properties);
-      const near = nearest(name, names);
-      const hint = near ? `Did you mean "${near}"?` : `Options: ${names.join(', ') || 'none'}.`;
+      const hint = didYouMean(name, names, 'Options');
       throw new ToolEnvError('usage.unknown_option', `${owner} has no option "${name}". ${hint}`);
     }
     values[name] = readValue(property ?? {}, pair.slice(at + 1), `${flag} ${pair}`);

@@ -1,6 +1,6 @@
 /** `toolenv serve`: an environment as an MCP server, for any client that speaks MCP. */
 import { once } from 'node:events';
-import type { OpenEnv, Split } from '@toolenv/core';
+import type { EnvHandle, Split } from '@toolenv/core';
 import { Command } from 'commander';
 import { importPackage } from './import-package.ts';
 import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
@@ -9,7 +9,7 @@ import { completeFlags, schemaFlags } from './schema-flags.ts';
 /** The part of `@toolenv/mcp` that the command uses. */
 interface McpPackage {
   serveMcp(
-    env: OpenEnv<unknown>,
+    env: EnvHandle<unknown>,
     options: { transport: 'stdio' | { type: 'http'; port: number }; split: Split; seed: number },
   ): Promise<{ url?: string; closed: Promise<void>; close(): Promise<void> }>;
 }

@@ -1,7 +1,7 @@
 /** TensorBoardLog: a run's metrics as the event files that TensorBoard reads. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TrainEvent } from '@toolenv/core';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import { Writer } from 'protobufjs/minimal.js';
 
 /**

@@ -1,13 +1,6 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
-import {
-  type ContentBlock,
-  createRng,
-  nearest,
-  type Tool,
-  ToolEnvError,
-  type ToolResult,
-  validate,
-} from '@toolenv/core';
+import { type ContentBlock, createRng, type Tool, ToolEnvError, type ToolResult } from '@toolenv/core';
+import { didYouMean, validate } from '@toolenv/core/schemas';
 import { Command } from 'commander';
 import { importPackage } from './import-package.ts';
 
@@ -127,8 +120,7 @@ function findTool(tools: readonly Tool[], name: string): Tool {
   const tool = tools.find((tool) => tool.name === name);
   if (tool) return tool;
   const names = tools.map(({ name }) => name);
-  const near = nearest(name, names);
-  const hint = near ? `Did you mean "${near}"?` : `Its tools: ${names.join(', ') || 'none'}.`;
+  const hint = didYouMean(name, names, 'Its tools');
   throw new ToolEnvError('usage.unknown_tool', `The server has no tool "${name}". ${hint}`);
 }
 

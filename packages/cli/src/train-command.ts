@@ -1,6 +1,7 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes down how it went. */
 import { join } from 'node:path';
-import { completeOptions, loadPlugin, ToolEnvError, type TrainEvent, type Trainer } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
 import { Command } from 'commander';
 import { trainingCurves } from './curves.ts';
 import { deviceSchema, readDevice } from './device-flag.ts';

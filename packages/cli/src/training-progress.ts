@@ -1,5 +1,5 @@
 /** The progress bar of a training run, fed with the trainer's events. */
-import type { Metrics, TrainEvent } from '@toolenv/core';
+import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { headlineScore } from './headline-score.ts';
 import { Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';

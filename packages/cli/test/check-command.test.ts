@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Report } from '@toolenv/core/testing';
+import type { Report } from '@toolenv/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { reportView } from '../src/report-view.ts';
 import { fixture, runCli, startCli } from './run-cli.ts';

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { deviceSchema } from '../src/device-flag.ts';
 import { fixture, runCli } from './run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
 
 it('takes every device that the policy package knows', () => {
   expect(deviceSchema.properties).toMatchObject({ device: { enum: ['auto', ...devices] } });

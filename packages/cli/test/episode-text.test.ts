@@ -1,4 +1,4 @@
-import { outcome, type Trajectory } from '@toolenv/core';
+import { outcomeReward, type Trajectory } from '@toolenv/core';
 import { expect, it } from 'vitest';
 import { episodeText } from '../src/episode-text.ts';
 
@@ -19,9 +19,9 @@ it('shows the conversation and what it was worth', () => {
     index: 0,
     task: {},
     group: 0,
-    member: 0,
+    sample: 0,
     seed: 1,
-    rewardSpec: { em: outcome([0, 1], 1) },
+    rewardSpec: { em: outcomeReward([0, 1], 1) },
     steps: [
       {
         observation: question,

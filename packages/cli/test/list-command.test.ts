@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PluginInfo } from '@toolenv/core';
+import type { PluginInfo } from '@toolenv/core/plugins';
 import { beforeAll, expect, it } from 'vitest';
 import { fixture, runCli, startCli } from './run-cli.ts';
 

@@ -1,17 +1,17 @@
 /** A small environment for tests: climb by calling `climb`, end by answering; the answer is worth its number. */
 import {
   type Env,
+  type EnvHandle,
   type EnvLimits,
   type EnvSpec,
-  type Meaning,
-  type OpenEnv,
-  outcome,
-  process,
-  type Start,
+  type InitialState,
+  outcomeReward,
+  processReward,
   type TaskSet,
   type Tool,
   type ToolCallRecord,
   ToolEnv,
+  type TurnResult,
   terminated,
   text,
 } from '../src/index.ts';
@@ -30,7 +30,11 @@ export const ladderLimits: EnvLimits = {
 export const ladderSpec: EnvSpec = {
   specVersion: 'v1',
   name: 'ladder-v1',
-  rewards: { right: outcome([0, 1], 1), close: outcome([0, 1], 0.5), climbed: process([0, 1], 0.1) },
+  rewards: {
+    right: outcomeReward([0, 1], 1),
+    close: outcomeReward([0, 1], 0.5),
+    climbed: processReward([0, 1], 0.1),
+  },
   limits: ladderLimits,
 };
 
@@ -58,7 +62,7 @@ export class LadderEnv extends ToolEnv<Rung, { goal: number; height: number }> {
     this.spec = { ...ladderSpec, limits: { ...ladderLimits, ...limits } };
   }
 
-  protected initial(task: Rung): Start<{ goal: number; height: number }> {
+  protected initial(task: Rung): InitialState<{ goal: number; height: number }> {
     return {
       state: { goal: task.goal, height: 0 },
       messages: [{ role: 'user', content: `Climb to ${task.goal}.` }],
@@ -69,13 +73,13 @@ export class LadderEnv extends ToolEnv<Rung, { goal: number; height: number }> {
     return [this.#tool];
   }
 
-  protected override onToolResults(state: { height: number }, calls: ToolCallRecord[]): Meaning {
+  protected override onToolResults(state: { height: number }, calls: ToolCallRecord[]): TurnResult {
     for (const { call, result } of calls)
       if (result && 'arguments' in call) state.height += Number(call.arguments.rungs);
     return { rewards: { climbed: calls.some(({ result }) => result) ? 1 : 0 } };
   }
 
-  protected onAnswer(state: { goal: number; height: number }): Meaning | Promise<Meaning> {
+  protected onAnswer(state: { goal: number; height: number }): TurnResult | Promise<TurnResult> {
     return { rewards: { right: state.height === state.goal ? 1 : 0 }, outcome: terminated('answered') };
   }
 }
@@ -85,7 +89,7 @@ const tasks: TaskSet<Rung> = { length: 10, at: (index) => ({ goal: index + 1 }) 
 /** An open environment, and counts of what the loop did with its episodes. */
 export function openLadder(
   make: () => Env<Rung> = () => new LadderEnv(),
-): OpenEnv<Rung> & { opened: number; closed: number } {
+): EnvHandle<Rung> & { opened: number; closed: number } {
   const open = {
     tasks: { train: tasks, validation: tasks, test: { length: 0, at: tasks.at } },
     opened: 0,

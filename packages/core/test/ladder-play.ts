@@ -2,8 +2,8 @@
 import {
   type Action,
   collect,
+  type EnvHandle,
   type Message,
-  type OpenEnv,
   type Policy,
   rollout,
   scriptedPolicy,
@@ -25,8 +25,8 @@ export function contents({ messages }: { messages: Message[] }): string[] {
 }
 
 /** One episode for each goal. */
-export function play(env: OpenEnv<Rung>, policy: Policy, goals: number[]): Promise<Trajectory<Rung>[]> {
-  const episodes = goals.map((goal, group) => ({ task: { goal }, group, member: 0 }));
+export function play(env: EnvHandle<Rung>, policy: Policy, goals: number[]): Promise<Trajectory<Rung>[]> {
+  const episodes = goals.map((goal, group) => ({ task: { goal }, group, sample: 0 }));
   const sampling = { maxTokens: 9, temperature: 1 };
   return collect(rollout({ env, policy, episodes, concurrency: 4, sampling, seed: 1, retries: 0 }));
 }

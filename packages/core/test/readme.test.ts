@@ -23,8 +23,8 @@ test('the example cuts episodes after four turns and shows two of them', async (
 }, 30_000);
 
 test('the table names every wrapper there is', async () => {
-  const index = await readFile(join(import.meta.dirname, '..', 'src', 'index.ts'), 'utf8');
-  const exported = [...index.matchAll(/export \{([^}]*)\} from '\.\/wrappers\//g)].flatMap((match) =>
+  const index = await readFile(join(import.meta.dirname, '..', 'src', 'wrappers', 'index.ts'), 'utf8');
+  const exported = [...index.matchAll(/export \{([^}]*)\} from '\.\//g)].flatMap((match) =>
     match[1]!.split(','),
   );
   const wrappers = exported.map((name) => name.trim()).filter((name) => /^[a-z]\w*$/.test(name));

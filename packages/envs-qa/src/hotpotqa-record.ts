@@ -1,7 +1,8 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), in which all question families here are kept. */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { type JsonSchema, messageOf, type SchemaMistake, ToolEnvError, validate } from '@toolenv/core';
+import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
+import { type SchemaMistake, validate } from '@toolenv/core/schemas';
 import { objectsOf } from './json-objects.ts';
 
 export interface QaRecord {

@@ -1,9 +1,9 @@
 /** What the definitions of all question families share: options, opening, closing. */
 import {
   type EnvDefinition,
+  type EnvHandle,
   type EnvLimits,
   type JsonSchema,
-  type OpenEnv,
   type Script,
   type Split,
   type TaskSet,
@@ -59,7 +59,7 @@ export function defineQaEnv<Options extends QaOptions>(
     rewards: qaRewards,
     limits,
     roles: { search: '@toolenv/tools-search/search-v1' },
-    async open({ options, seed, tools }): Promise<OpenEnv<QaRecord>> {
+    async open({ options, seed, tools }): Promise<EnvHandle<QaRecord>> {
       const createSearch = searchFactory(family.name, tools);
       const { records, documents } = await family.load(options, seed);
       const search = await createSearch({ documents, topK: options.topK ?? defaultTopK });

@@ -2,14 +2,14 @@
 import {
   type EnvLimits,
   type EnvSpec,
-  type Meaning,
-  outcome,
-  process,
+  type InitialState,
+  outcomeReward,
+  processReward,
   type RewardSpec,
-  type Start,
   type Tool,
   type ToolCallRecord,
   ToolEnv,
+  type TurnResult,
   terminated,
 } from '@toolenv/core';
 import { exactMatch, f1Score, substringMatch } from './answer-score.ts';
@@ -18,13 +18,13 @@ import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
 
 /** What is scored. Only `em` and `retrieved` weigh; the others are reported. */
 export const qaRewards: RewardSpec = {
-  em: outcome([0, 1], 1),
-  f1: outcome([0, 1], 0),
-  substring: outcome([0, 1], 0),
+  em: outcomeReward([0, 1], 1),
+  f1: outcomeReward([0, 1], 0),
+  substring: outcomeReward([0, 1], 0),
   /** One well-formed answer, and no call that was a mistake. */
-  format: outcome([0, 1], 0),
+  format: outcomeReward([0, 1], 0),
   /** Share of the gold documents that a turn found first; not scored in a turn that searched nothing. */
-  retrieved: process([0, 1], 0.1),
+  retrieved: processReward([0, 1], 0.1),
 };
 
 export const qaLimits: EnvLimits = {
@@ -64,7 +64,7 @@ export class QaEnv extends ToolEnv<QaRecord, QaState> {
     this.#search = search;
   }
 
-  protected override initial(record: QaRecord): Start<QaState> {
+  protected override initial(record: QaRecord): InitialState<QaState> {
     const titles = goldTitles(record);
     return {
       state: { record, gold: titles.length, missing: new Set(titles), mistaken: false },
@@ -79,7 +79,7 @@ export class QaEnv extends ToolEnv<QaRecord, QaState> {
     return [this.#search];
   }
 
-  protected override onToolResults(state: QaState, calls: ToolCallRecord[]): Meaning {
+  protected override onToolResults(state: QaState, calls: ToolCallRecord[]): TurnResult {
     state.mistaken ||= calls.some(({ mistake }) => mistake !== undefined);
     const searches = calls.filter(({ result }) => result !== undefined);
     if (searches.length === 0 || state.gold === 0) return { rewards: { retrieved: null } };
@@ -88,7 +88,7 @@ export class QaEnv extends ToolEnv<QaRecord, QaState> {
     return { rewards: { retrieved: found.length / state.gold } };
   }
 
-  protected override onAnswer(state: QaState, text: string): Meaning {
+  protected override onAnswer(state: QaState, text: string): TurnResult {
     const { answer, wellFormed } = readAnswer(text);
     const gold = state.record.answer;
     const score = (of: (prediction: string, gold: string) => number) =>

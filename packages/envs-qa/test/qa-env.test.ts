@@ -2,7 +2,7 @@ import {
   type Action,
   type Env,
   type EnvDefinition,
-  type OpenEnv,
+  type EnvHandle,
   openEnv,
   type ToolFactory,
   type Transition,
@@ -42,7 +42,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
   ['comparison-v1', comparison],
   ['compose-v1', compose],
 ])('%s', (name, definition) => {
-  let open: OpenEnv<QaRecord>;
+  let open: EnvHandle<QaRecord>;
   beforeAll(async () => {
     open = await definition.open({ options: {}, seed: 3, tools });
   });
@@ -71,7 +71,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
 });
 
 describe('an episode', () => {
-  let open: OpenEnv<QaRecord>;
+  let open: EnvHandle<QaRecord>;
   let env: Env<QaRecord>;
   let task: QaRecord;
   beforeAll(async () => {

@@ -3,7 +3,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
-import { Deadline, messageOf, nearest, type ToolContext, ToolEnvError, Turns } from '@toolenv/core';
+import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
+import { didYouMean } from '@toolenv/core/schemas';
+import { Deadline } from '@toolenv/core/tools';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { implementation } from './implementation.ts';
 import {
   callTool,
@@ -99,8 +102,7 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
 }
 
 function noSuchTool(name: string, names: readonly string[], owner: string): ToolEnvError {
-  const near = nearest(name, names);
-  const hint = near ? `Did you mean "${near}"?` : `Its tools: ${names.join(', ') || 'none'}.`;
+  const hint = didYouMean(name, names, 'Its tools');
   return new ToolEnvError('usage.mcp_tool', `${owner} has no tool "${name}". ${hint}`);
 }
 
@@ -134,7 +136,7 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   protected readonly name: string;
   protected readonly options: McpOptions;
   /** Of lists, so that an older one never replaces a newer one. */
-  readonly #turns: Turns = new Turns();
+  readonly #oneAtATime: LimitFunction = pLimit(1);
 
   constructor(client: Held, name: string, options: McpOptions) {
     this.client = client;
@@ -147,14 +149,14 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    const definitions = await this.#turns.take(() => this.#list({ signal }));
+    const definitions = await this.#oneAtATime(() => this.#list({ signal }));
     const names = definitions.map(({ name }) => name);
     const missing = this.options.only?.find((name) => !names.includes(name));
     if (missing !== undefined) throw noSuchTool(missing, names, this.name);
   }
 
   async refresh(): Promise<readonly McpTool[]> {
-    await this.#turns.take(() => this.#list({}));
+    await this.#oneAtATime(() => this.#list({}));
     return this.tools;
   }
 

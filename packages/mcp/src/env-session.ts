@@ -4,9 +4,9 @@ import {
   type Action,
   deriveSeed,
   type Env,
+  type EnvHandle,
   type JsonSchema,
   type Observation,
-  type OpenEnv,
   type Outcome,
   running,
   type Split,
@@ -14,13 +14,13 @@ import {
   type ToolCallRecord,
   ToolEnvError,
   type Transition,
-  Turns,
-  validate,
 } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 /** What is served: an environment opened for a run, or its like. */
 export type ServedEnv<Task> = Pick<
-  OpenEnv<Task>,
+  EnvHandle<Task>,
   'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
 >;
 
@@ -102,7 +102,7 @@ export class EnvSession<Task> {
   #episode: Episode | undefined;
   /** Episodes begun. */
   #count = 0;
-  readonly #turns: Turns = new Turns();
+  readonly #oneAtATime: LimitFunction = pLimit(1);
 
   constructor(
     served: ServedEnv<Task>,
@@ -118,7 +118,7 @@ export class EnvSession<Task> {
 
   /** Does one thing after the other: an Env takes one step at a time, however many calls a client sends at once. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(work);
+    return this.#oneAtATime(work);
   }
 
   async listTools(signal: AbortSignal): Promise<Tool[]> {

@@ -6,21 +6,21 @@ import {
   type EnvLimits,
   type EnvSpec,
   type InitialContext,
+  type InitialState,
   type JsonSchema,
-  type Meaning,
   type Message,
   messageOf,
-  outcome,
+  outcomeReward,
   type RewardSpec,
   type Split,
-  type Start,
   type TaskSet,
   type Tool,
   ToolEnv,
   ToolEnvError,
+  type TurnResult,
   terminated,
-  validate,
 } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
 import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 
@@ -67,7 +67,7 @@ const options: JsonSchema = {
   },
 };
 
-const rewards: RewardSpec = { correct: outcome([0, 1], 1) };
+const rewards: RewardSpec = { correct: outcomeReward([0, 1], 1) };
 
 const defaults: EnvLimits = {
   maxTurns: 8,
@@ -139,7 +139,7 @@ class McpEnv extends ToolEnv<McpTask, State> {
     this.#system = system;
   }
 
-  protected async initial(task: McpTask, { signal }: InitialContext): Promise<Start<State>> {
+  protected async initial(task: McpTask, { signal }: InitialContext): Promise<InitialState<State>> {
     await this.#release();
     this.#lease = this.#pool.acquire({ signal });
     const messages: Message[] = [{ role: 'user', content: task.prompt }];
@@ -151,7 +151,7 @@ class McpEnv extends ToolEnv<McpTask, State> {
     return [...lease.tools];
   }
 
-  protected onAnswer({ task: { answer } }: State, text: string): Meaning {
+  protected onAnswer({ task: { answer } }: State, text: string): TurnResult {
     const right = [answer ?? []].flat().some((each) => normalise(each) === normalise(text));
     const correct = answer === undefined ? null : Number(right);
     return { rewards: { correct }, outcome: terminated('answered') };

@@ -1,5 +1,6 @@
 /** McpPool: a bounded number of server processes for any number of episodes; a server that is lost is started again. */
-import { Deadline, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { Deadline } from '@toolenv/core/tools';
 import { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';

@@ -7,8 +7,8 @@ import {
   type ToolContext,
   ToolEnvError,
   type ToolResult,
-  validate,
 } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
 
 export interface McpTool extends Tool {

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dispatch, type ToolResult } from '@toolenv/core';
+import type { ToolResult } from '@toolenv/core';
+import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';

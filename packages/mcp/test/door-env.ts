@@ -3,13 +3,13 @@ import {
   defineEnv,
   type EnvDefinition,
   type EnvSpec,
-  type Meaning,
-  outcome,
-  process,
-  type Start,
+  type InitialState,
+  outcomeReward,
+  processReward,
   type Tool,
   ToolEnv,
   ToolEnvError,
+  type TurnResult,
   terminated,
   text,
 } from '@toolenv/core';
@@ -35,11 +35,11 @@ class DoorEnv extends ToolEnv<string, Door> {
   readonly spec: EnvSpec = {
     specVersion: 'v1',
     name: 'door-v1',
-    rewards: { knocked: process([0, 9], 0.1), right: outcome([0, 1], 1) },
+    rewards: { knocked: processReward([0, 9], 0.1), right: outcomeReward([0, 1], 1) },
     limits: { maxTurns: 5, maxCallsPerTurn: 1, toolTimeout: 30_000, maxToolCharacters: 200 },
   };
 
-  protected initial(room: string): Start<Door> {
+  protected initial(room: string): InitialState<Door> {
     openDoors.add(this);
     return {
       state: { room, open: false },
@@ -70,12 +70,12 @@ class DoorEnv extends ToolEnv<string, Door> {
     ];
   }
 
-  protected override onToolResults(_: Door, calls: { call: unknown }[]): Meaning {
+  protected override onToolResults(_: Door, calls: { call: unknown }[]): TurnResult {
     if ((calls[0]!.call as { name: string }).name === 'bug') throw new TypeError('a secret of the code');
     return { rewards: { knocked: 1 } };
   }
 
-  protected onAnswer({ room }: Door, answer: string): Meaning {
+  protected onAnswer({ room }: Door, answer: string): TurnResult {
     return { rewards: { right: Number(answer === room) }, outcome: terminated('answered') };
   }
 

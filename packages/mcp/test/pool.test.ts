@@ -16,7 +16,7 @@ function echoTasks(count: number): McpTask[] {
 }
 
 function* episodesOf(tasks: { length: number; at(i: number): McpTask }) {
-  for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, member: 0 };
+  for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, sample: 0 };
 }
 
 /** The servers that this process runs. */

@@ -4,13 +4,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { type OpenEnv, openEnv } from '@toolenv/core';
+import { type EnvHandle, openEnv } from '@toolenv/core';
 import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from './door-env.ts';
 import { context, groupLives } from './servers.ts';
 
-let env: OpenEnv<string>;
+let env: EnvHandle<string>;
 const services: McpService[] = [];
 beforeEach(async () => {
   env = await openEnv(doors, { seed: 1 });

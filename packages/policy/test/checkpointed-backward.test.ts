@@ -1,5 +1,6 @@
 /** Gradient checkpointing changes where activations are, and no gradient. */
-import { createRng, type TokenGradients } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { TokenGradients } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
 import { TransformerLearner } from '../src/learner/transformer-learner.ts';
 import { createModel } from '../src/model/model.ts';

@@ -1,7 +1,8 @@
 /** The critic: its values, its gradients in itself and in the trunk, its steps and its file. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRng, type Rows, type TokenBatch, type TokenRow } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
 import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
 import type { TransformerLearner } from '../src/learner/transformer-learner.ts';

@@ -1,7 +1,7 @@
 /** Logits, gradients and AdamW against PyTorch's (golden/make-golden.py says how they were made). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AdamW, TokenBatch } from '@toolenv/core';
+import type { AdamW, TokenBatch } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
 import { readWeights } from '../src/checkpoint/checkpoint.ts';
 import { readSafetensors } from '../src/checkpoint/safetensors.ts';

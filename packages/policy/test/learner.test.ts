@@ -1,7 +1,8 @@
 /** The learner's gradients belong to the masked objective and to nothing else; its steps and its folders. */
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRng, type Rows, type TokenRow } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { Rows, TokenRow } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';

@@ -1,6 +1,7 @@
 /** LoRA: it begins as the base, its gradients are those that full training implies, and what it saves is an ordinary model. */
 import { join } from 'node:path';
-import { type AdamW, createRng, type TokenBatch } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { AdamW, TokenBatch } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
 import { readWeights } from '../src/checkpoint/checkpoint.ts';
 import { readSafetensors } from '../src/checkpoint/safetensors.ts';

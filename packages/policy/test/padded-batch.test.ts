@@ -1,5 +1,5 @@
 /** Padding loses no action token, repeats none, and keeps to its budget. */
-import type { TokenRow } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gatherSlots, padRows, scatterSlots } from '../src/learner/padded-batch.ts';

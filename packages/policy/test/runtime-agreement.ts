@@ -1,5 +1,6 @@
 /** What two runtimes must agree on, and how closely. */
-import { createRng, type Rows, type TokenOutputs, type TokenRow } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import type { LearnerOptions } from '../src/learner/transformer-learner.ts';
 import type { Model } from '../src/model/model.ts';
 import type { Ops } from '../src/runtime/ops.ts';

@@ -1,6 +1,7 @@
 /** What the sampler samples is what the learner sees, whoever runs together and whatever is cached. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRng, type TokenRow } from '@toolenv/core';
+import { createRng } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Model } from '../src/model/model.ts';
 import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';

@@ -1,6 +1,6 @@
 /** The memory that training is said to take, against what was measured, and against what it must add up to. */
 import { expect, test } from 'vitest';
-import { sizes } from '../../../bench/model.ts';
+import { sizes } from '../../../workshop/bench/model.ts';
 import { LoraAdapter } from '../src/learner/lora.ts';
 import { defaultTokenBudget, type TrainingMemory, trainingMemory } from '../src/learner/training-memory.ts';
 import { parameterCount } from '../src/model/model.ts';

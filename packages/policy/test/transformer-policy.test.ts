@@ -1,5 +1,6 @@
 /** The policy: prompts that grow by exactly what was sampled, and the context's limit. */
-import { type Observation, type Trajectory, toTrainingRows } from '@toolenv/core';
+import type { Observation, Trajectory } from '@toolenv/core';
+import { toTrainingRows } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPolicy, type LoadedPolicy } from '../src/transformer-policy.ts';
 import { runtime } from './tiny-model.ts';

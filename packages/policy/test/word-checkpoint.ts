@@ -1,6 +1,6 @@
 /** A whole checkpoint folder, in memory, whose tokenizer knows a few words and every byte. */
 
-import { buildTokenizer } from '../../../tiny-policy/tokenizer.ts';
+import { buildTokenizer } from '../../../workshop/tiny-policy/tokenizer.ts';
 import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
 import type { ModelConfig } from '../src/model/model-config.ts';
 import { randomWeights, tinyConfig } from './tiny-model.ts';

@@ -1,4 +1,5 @@
-import { createRng, type Tool, validate } from '@toolenv/core';
+import { createRng, type Tool } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
 import createSearchTool from '@toolenv/tools-search/search-v1';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,5 +1,7 @@
 /** From trajectories and their rewards to an advantage for each token: the estimators, chosen by name. */
-import type { TokenValues, TrainingRow, Trajectory } from '@toolenv/core';
+import type { Trajectory } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
+import type { TrainingRow } from '@toolenv/training';
 import { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './group-advantages.ts';
 import { reinforceAdvantages, reinforceBaselineAdvantages } from './reinforce-advantages.ts';
 import { turnAdvantages } from './turn-advantages.ts';

@@ -2,7 +2,7 @@
 import { createRng, type EpisodeRequest, type TaskSet } from '@toolenv/core';
 
 export interface GroupsOptions {
-  questionsPerStep: number;
+  tasksPerStep: number;
   groupSize: number;
   seed: number;
 }
@@ -14,7 +14,7 @@ export interface GroupsOptions {
  */
 export function drawReplacements<Task>(
   tasks: TaskSet<Task>,
-  { questionsPerStep, groupSize, seed }: GroupsOptions,
+  { tasksPerStep, groupSize, seed }: GroupsOptions,
   step: number,
   attempt: number,
   count: number,
@@ -22,7 +22,7 @@ export function drawReplacements<Task>(
   const rng = createRng(seed, 'replacements', step, attempt);
   return Array.from({ length: count }, (_, place) => {
     const task = tasks.at(rng.int(tasks.length));
-    const group = attempt * questionsPerStep + place;
-    return Array.from({ length: groupSize }, (_, member) => ({ task, group, member }));
+    const group = attempt * tasksPerStep + place;
+    return Array.from({ length: groupSize }, (_, sample) => ({ task, group, sample }));
   }).flat();
 }

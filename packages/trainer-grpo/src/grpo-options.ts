@@ -10,7 +10,7 @@ import type { MismatchCorrection } from './sampler-mismatch.ts';
 export interface GrpoOptions {
   algorithm: Algorithm;
   steps: number;
-  questionsPerStep: number;
+  tasksPerStep: number;
   groupSize: number;
   epochs: number;
   miniBatches: number;
@@ -104,7 +104,7 @@ export const grpoOptions: JsonSchema = {
       'sets advantage, loss and their options; each can still be given',
     ),
     steps: integer(1, 100, 'rollouts that are learned from'),
-    questionsPerStep: integer(1, 16, 'tasks of a step'),
+    tasksPerStep: integer(1, 16, 'tasks of a step'),
     groupSize: integer(2, 8, 'episodes of each task, compared with each other'),
     epochs: integer(1, 1, 'times that a rollout is learned from'),
     miniBatches: integer(1, 1, 'optimizer steps of each epoch, each from its share of the rollout'),

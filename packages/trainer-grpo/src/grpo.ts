@@ -1,29 +1,22 @@
 /** GRPO: sample groups of episodes, compare each with its group, follow the clipped policy gradient. The whole algorithm. */
+import { collect, deriveSeed, type EpisodeRequest, rollout, type Trajectory } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
+import type { Metrics, Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import {
-  collect,
+  completionMask,
   defineTrainer,
-  deriveSeed,
   drawEpisodes,
-  type EpisodeRequest,
-  type Metrics,
   meanMetrics,
   miniBatchesOf,
   normalisedRewards,
   optimizerStep,
   playAhead,
-  type Run,
-  responseMask,
   resumeCheckpoint,
-  rollout,
   rolloutMetrics,
   saveCheckpoint,
-  type TokenValues,
-  type TrainEvent,
-  type Trainer,
-  type Trajectory,
   toTrainingRows,
   validationScores,
-} from '@toolenv/core';
+} from '@toolenv/training';
 import { estimateAdvantages } from './advantages.ts';
 import { type AlgorithmOptions, resolveAlgorithm } from './algorithms.ts';
 import { drawReplacements } from './draw-replacements.ts';
@@ -113,7 +106,7 @@ async function playGroups(
   options: Options,
   step: number,
 ): Promise<{ played: Trajectory[]; compared: Trajectory[]; attempts: number; seconds: number }> {
-  const { env, policy, deadline, signal, maxTokens, temperature, questionsPerStep } = options;
+  const { env, policy, deadline, signal, maxTokens, temperature, tasksPerStep } = options;
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1000;
   const stepSeed = deriveSeed(options.seed, 'step', step);
@@ -135,7 +128,7 @@ async function playGroups(
   const compared = withoutZeroVariance(scored(played));
   let attempts = 1;
   for (; attempts <= options.maxResamples; attempts++) {
-    const missing = questionsPerStep - new Set(compared.map(({ group }) => group)).size;
+    const missing = tasksPerStep - new Set(compared.map(({ group }) => group)).size;
     if (missing === 0) break;
     const others = await play(drawReplacements(env.tasks.train, options, step, attempts, missing));
     for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
@@ -162,7 +155,7 @@ async function update(
   if (placed.length === 0) return nothing;
 
   // 1. What the policy, the sampler and the reference say of each token.
-  const wide = placed.map(({ mask }) => responseMask(mask));
+  const wide = placed.map(({ mask }) => completionMask(mask));
   const mask = options.actionMask ? placed.map((row) => row.mask) : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;

@@ -1,5 +1,5 @@
 /** How far the policy is from the reference: estimates from the sampled tokens alone, for the loss or out of the reward. */
-import type { TokenValues } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
 
 /**
  * Of KL(policy ‖ reference) at one token, d = log p_ref − log p (J. Schulman, "Approximating KL divergence"):

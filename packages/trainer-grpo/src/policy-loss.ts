@@ -1,5 +1,6 @@
 /** The loss of the whole family over per-token arrays: a surrogate for each token, weighted, with penalty and bonus. */
-import type { Metrics, Rows, TokenValues } from '@toolenv/core';
+import type { Rows, TokenValues } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
 import { cispoLoss } from './cispo-loss.ts';
 import { type Clipping, clippedLoss } from './clipped-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';

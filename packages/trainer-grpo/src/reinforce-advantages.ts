@@ -1,5 +1,6 @@
 /** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the whole batch instead of compared in groups. */
-import { type TokenValues, whiten } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
+import { whiten } from '@toolenv/training';
 import { groupAdvantages } from './group-advantages.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The sampler and the learner never compute quite the same probabilities: truncated importance sampling makes up for it. */
-import type { TokenValues } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
 
 /**
  * The ratio p_learner/p_sampler is taken of each token or, multiplied up, of its row. Where it is beyond the cap,

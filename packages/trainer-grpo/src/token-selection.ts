@@ -1,5 +1,5 @@
 /** Which tokens the policy gradient leaves out, beside those that the policy did not generate. */
-import type { TokenValues } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
 
 /**
  * The share of tokens that the policy was least sure of, where the choices are made (arXiv 2506.01939).

@@ -2,14 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  completeOptions,
-  type Learner,
-  type OpenEnv,
-  type Policy,
-  type TokenBatch,
-  type TrainEvent,
-} from '@toolenv/core';
+import type { EnvHandle, Policy } from '@toolenv/core';
+import type { Learner, TokenBatch } from '@toolenv/core/learner';
+import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
   type Algorithm,
   algorithms,
@@ -32,7 +27,7 @@ const best = 3;
 interface Run {
   learner?: Softmax;
   policy?: Policy;
-  env?: OpenEnv<unknown>;
+  env?: EnvHandle<unknown>;
   resume?: boolean;
   signal?: AbortSignal;
 }
@@ -46,7 +41,7 @@ async function train(
 ) {
   const small = {
     steps: 1,
-    questionsPerStep: 4,
+    tasksPerStep: 4,
     groupSize: 6,
     learningRate: 0.5,
     checkpointEvery: 0,
@@ -72,7 +67,7 @@ const twice = (learner: Softmax): Policy => ({
 });
 
 test.each(Object.keys(algorithms) as Algorithm[])('%s learns which arm pays', async (algorithm) => {
-  const { learner, rollouts } = await train({ algorithm, steps: 60, groupSize: 8, questionsPerStep: 8 });
+  const { learner, rollouts } = await train({ algorithm, steps: 60, groupSize: 8, tasksPerStep: 8 });
   expect(rollouts[0]!.metrics.reward).toBeLessThan(0.4);
   expect(learner.probabilities()[best]).toBeGreaterThan(0.8);
 });
@@ -120,7 +115,7 @@ class Watched extends Softmax {
 test('epochs × miniBatches optimizer steps, each epoch over every row once', async () => {
   const learner = new Watched();
   const { updates } = await train(
-    { epochs: 3, miniBatches: 4, zeroVariance: 'keep', questionsPerStep: 2, groupSize: 6 },
+    { epochs: 3, miniBatches: 4, zeroVariance: 'keep', tasksPerStep: 2, groupSize: 6 },
     { learner },
   );
   expect(learner.steps).toBe(12);
@@ -143,13 +138,13 @@ test('several updates a rollout, stopped and resumed, end with the same bits', a
 });
 
 test('dynamic sampling plays others for groups that scored the same, up to maxResamples times', async () => {
-  const options = { algorithm: 'dapo', groupSize: 2, questionsPerStep: 6 } as const;
+  const options = { algorithm: 'dapo', groupSize: 2, tasksPerStep: 6 } as const;
   const learner = new Watched();
   const { rollouts } = await train({ ...options, maxResamples: 30 }, { learner });
   const [{ metrics, trajectories }] = rollouts as [(typeof rollouts)[number]];
   expect(metrics.num_gen_batches).toBeGreaterThan(1);
   expect(trajectories.map(({ index }) => index)).toEqual([...trajectories.keys()]);
-  expect(new Set(trajectories.map(({ group, member }) => `${group} ${member}`)).size).toBe(
+  expect(new Set(trajectories.map(({ group, sample }) => `${group} ${sample}`)).size).toBe(
     trajectories.length,
   );
   // Six groups of two that differ are learned from, however many were played.
@@ -159,7 +154,7 @@ test('dynamic sampling plays others for groups that scored the same, up to maxRe
 
 test('where no episode ever pays, dynamic sampling gives up and nothing moves', async () => {
   const { learner, rollouts, updates } = await train(
-    { algorithm: 'dapo', maxResamples: 2, questionsPerStep: 3, groupSize: 2 },
+    { algorithm: 'dapo', maxResamples: 2, tasksPerStep: 3, groupSize: 2 },
     { env: openBandit(99) },
   );
   expect(rollouts[0]!.trajectories).toHaveLength(3 * 2 * 3);
@@ -168,7 +163,7 @@ test('where no episode ever pays, dynamic sampling gives up and nothing moves', 
 });
 
 test('zero-variance groups do not dilute the average, unless they are kept', async () => {
-  const options = { questionsPerStep: 8, groupSize: 2 };
+  const options = { tasksPerStep: 8, groupSize: 2 };
   const [dropped, kept] = [new Watched(), new Watched()];
   await train(options, { learner: dropped });
   await train({ ...options, zeroVariance: 'keep' }, { learner: kept });
@@ -270,7 +265,7 @@ test('off the action mask the average counts the tool’s token; off both masks 
 test('off the advantage mask, returns are discounted through the tool’s token', async () => {
   const advantagesOf = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
-    const whole = { algorithm: 'reinforce++', gamma: 0.5, beta: 0, questionsPerStep: 2, ...options } as const;
+    const whole = { algorithm: 'reinforce++', gamma: 0.5, beta: 0, tasksPerStep: 2, ...options } as const;
     const { rollouts } = await train(whole, { learner, policy: twice(learner), env: openTwoPulls(best) });
     const rewards = rollouts[0]!.trajectories.map(({ steps }) => [
       steps[0]!.rewards!.first!,
@@ -303,7 +298,7 @@ test('credit by turn pays each pull for what came after it; it learns both', asy
   const learner = new Watched();
   const env = openTwoPulls(best);
   const { rollouts } = await train(
-    { credit: 'turn', scaleRewards: 'none', questionsPerStep: 1, groupSize: 6, zeroVariance: 'keep' },
+    { credit: 'turn', scaleRewards: 'none', tasksPerStep: 1, groupSize: 6, zeroVariance: 'keep' },
     { learner, policy: twice(learner), env },
   );
   const played = rollouts[0]!.trajectories.map(({ steps }) =>

@@ -4,18 +4,17 @@ import { join } from 'node:path';
 import {
   createRng,
   defineTool,
-  type Learner,
+  type EnvHandle,
   type Observation,
-  type OpenEnv,
-  outcome,
+  outcomeReward,
   type Policy,
-  process,
-  type TokenBatch,
+  processReward,
   type ToolCallRecord,
   ToolEnv,
   terminated,
   text,
 } from '@toolenv/core';
+import type { Learner, TokenBatch } from '@toolenv/core/learner';
 
 const arms = 5;
 const prompt = Int32Array.of(arms);
@@ -27,7 +26,7 @@ class BanditEnv extends ToolEnv<{ best: number }, { best: number }> {
   spec = {
     specVersion: 'v1' as const,
     name: 'bandit-v1',
-    rewards: { win: outcome([0, 1], 1) },
+    rewards: { win: outcomeReward([0, 1], 1) },
     limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
   };
   initial({ best }: { best: number }) {
@@ -52,13 +51,13 @@ export class GradedBandit extends BanditEnv {
 }
 
 /** Every task has the same best arm. */
-export function openBandit(best: number): OpenEnv<unknown> {
+export function openBandit(best: number): EnvHandle<unknown> {
   const tasks = { length: 40, at: () => ({ best }) };
   return {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode: () => new BanditEnv(),
     close: async () => {},
-  } as OpenEnv<unknown>;
+  } as EnvHandle<unknown>;
 }
 
 /** Two pulls, each paid at once: the first by calling a tool, whose answer is one token. */
@@ -66,7 +65,7 @@ class TwoPullsEnv extends ToolEnv<{ best: number }, { best: number }> {
   spec = {
     specVersion: 'v1' as const,
     name: 'two-pulls-v1',
-    rewards: { first: process([0, 1], 1), second: outcome([0, 1], 1) },
+    rewards: { first: processReward([0, 1], 1), second: outcomeReward([0, 1], 1) },
     limits: { maxTurns: 2, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
   };
   initial({ best }: { best: number }) {
@@ -90,8 +89,8 @@ const pull = defineTool<{ arm: number }>({
   execute: async ({ arm }) => text(String(arm)),
 });
 
-export function openTwoPulls(best: number): OpenEnv<unknown> {
-  return { ...openBandit(best), episode: () => new TwoPullsEnv() } as OpenEnv<unknown>;
+export function openTwoPulls(best: number): EnvHandle<unknown> {
+  return { ...openBandit(best), episode: () => new TwoPullsEnv() } as EnvHandle<unknown>;
 }
 
 /** softmax(logits) as policy and learner at once; its optimizer is gradient descent. */

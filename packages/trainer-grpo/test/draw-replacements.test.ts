@@ -1,12 +1,12 @@
 /** Which tasks a step plays, and what takes their place. */
-import { drawEpisodes } from '@toolenv/core';
+import { drawEpisodes } from '@toolenv/training';
 import { expect, test } from 'vitest';
 import { drawReplacements } from '../src/draw-replacements.ts';
 
 const tasks = { length: 50, at: (index: number) => index };
-const options = { questionsPerStep: 10, groupSize: 3, seed: 1 };
-const tasksOf = (episodes: { task: number; member: number }[]) =>
-  episodes.filter(({ member }) => member === 0).map(({ task }) => task);
+const options = { tasksPerStep: 10, groupSize: 3, seed: 1 };
+const tasksOf = (episodes: { task: number; sample: number }[]) =>
+  episodes.filter(({ sample }) => sample === 0).map(({ task }) => task);
 
 test('every task comes once before any comes again, in another order', () => {
   const drawn = Array.from({ length: 10 }, (_, step) => tasksOf(drawEpisodes(tasks, options, step))).flat();
@@ -27,7 +27,7 @@ test('no group of a step has the number of another', () => {
   const whole = [drawEpisodes(tasks, options, 3), drawReplacements(tasks, options, 3, 1, 10)];
   const episodes = [...whole, drawReplacements(tasks, options, 3, 2, 4)].flat();
   expect(new Set(episodes.map(({ group }) => group)).size).toBe(24);
-  expect(new Set(episodes.map(({ group, member }) => `${group} ${member}`)).size).toBe(72);
+  expect(new Set(episodes.map(({ group, sample }) => `${group} ${sample}`)).size).toBe(72);
   for (const { group, task } of episodes) {
     expect(episodes.filter((other) => other.group === group).every((other) => other.task === task)).toBe(
       true,

@@ -2,7 +2,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { completeOptions, type OpenEnv, type Run, ToolEnvError, type TrainEvent } from '@toolenv/core';
+import { type EnvHandle, ToolEnvError } from '@toolenv/core';
+import { completeOptions, type Run, type TrainEvent } from '@toolenv/core/plugins';
 import { type GrpoOptions, grpo, grpoOptions } from '@toolenv/trainer-grpo';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { GradedBandit, openBandit, Softmax } from './bandit.ts';
@@ -21,7 +22,7 @@ async function train(
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
   const { env = openBandit(best), seed = 1, resume, signal, ...rest } = options;
-  const own = { steps: 60, questionsPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
+  const own = { steps: 60, tasksPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
   const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   const complete = completeOptions(grpoOptions, own, 'grpo') as unknown as GrpoOptions;
@@ -73,7 +74,7 @@ test('a penalty holds it near the policy that it began with', async () => {
 
 test('the first update is the policy gradient by hand', async () => {
   const softmax = new Softmax();
-  const events = await train(softmax, { steps: 1, questionsPerStep: 1, groupSize: 4 });
+  const events = await train(softmax, { steps: 1, tasksPerStep: 1, groupSize: 4 });
   const [rollout] = events.filter((event) => event.type === 'rollout');
   const played = rollout!.trajectories.map(({ steps, reward }) => ({
     arm: Number(steps[0]!.action.text),
@@ -119,8 +120,8 @@ test('an episode that scored as its group does on average counts, where the grou
   const act = softmax.act.bind(softmax);
   const pulled = ['0', '2', '4'];
   softmax.act = async (...given) => ({ ...(await act(...given)), text: pulled.pop()! });
-  const env = { ...openBandit(best), episode: () => new GradedBandit() } as OpenEnv<unknown>;
-  const [rows] = await batchesOf(softmax, { env, steps: 1, questionsPerStep: 1, groupSize: 3 });
+  const env = { ...openBandit(best), episode: () => new GradedBandit() } as EnvHandle<unknown>;
+  const [rows] = await batchesOf(softmax, { env, steps: 1, tasksPerStep: 1, groupSize: 3 });
   expect(rows).toBe(3);
 });
 

@@ -1,5 +1,5 @@
 /** Inputs of the losses: those of the golden numbers, and random ones. */
-import type { Rows } from '@toolenv/core';
+import type { Rows } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import type { PolicyLossInputs } from '../src/policy-loss.ts';
 

@@ -1,7 +1,8 @@
 /** The losses against TRL's numbers, their gradients against finite differences, and their blindness to masked tokens. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Rows, responseMask } from '@toolenv/core';
+import type { Rows } from '@toolenv/core/learner';
+import { completionMask } from '@toolenv/training';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type PolicyLossInputs, type PolicyLossOptions, policyLoss } from '../src/policy-loss.ts';
@@ -30,7 +31,7 @@ test.each<[string, PolicyLossOptions, number]>([
 test("dapo with a tool's token masked, and with that mask removed as the ablation does", () => {
   const masked = policyLoss({ ...golden, mask: toolMask }, { loss: 'dapo', clip });
   expect(Math.abs(masked.value - -0.126877)).toBeLessThan(1e-5);
-  const unmasked = policyLoss({ ...golden, mask: toolMask.map(responseMask) }, { loss: 'dapo', clip });
+  const unmasked = policyLoss({ ...golden, mask: toolMask.map(completionMask) }, { loss: 'dapo', clip });
   expect(Math.abs(unmasked.value - -0.301502)).toBeLessThan(1e-5);
 });
 

@@ -1,5 +1,6 @@
 /** Advantages of tokens against the numbers of Agent-R1's original code, and their blindness to the environment's tokens. */
-import { outcome, process, responseMask, type Trajectory, terminated, toTrainingRows } from '@toolenv/core';
+import { outcomeReward, processReward, type Trajectory, terminated } from '@toolenv/core';
+import { completionMask, toTrainingRows } from '@toolenv/training';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AdvantageOptions, estimateAdvantages } from '../src/advantages.ts';
@@ -47,7 +48,7 @@ test("without the advantage mask the environment's tokens discount, and are whit
     [0, 0.2, 0, 0, 1],
     [0, 0, 0.5, 0, 0],
   ];
-  const wide = mask.map(responseMask);
+  const wide = mask.map(completionMask);
   const returns = discountedReturns(clean, wide, own, 0.9);
   // 0.2 + 0.9³ and 0.9·that, where skipping gives 1.1 and 0.99.
   expect(returns[0]![1]).toBeCloseTo(0.929, 6);
@@ -82,7 +83,7 @@ test('returns run on over the rows of an episode that forked', () => {
   ]);
 });
 
-const rewardSpec = { right: outcome([0, 1], 1), found: process([0, 4], 0.25) };
+const rewardSpec = { right: outcomeReward([0, 1], 1), found: processReward([0, 4], 0.25) };
 
 /** A random episode: for each turn how many tokens it reads and generates, what it finds, and whether it forks. */
 const episode = fc
@@ -127,7 +128,7 @@ const episode = fc
         index: 0,
         task: null,
         group,
-        member: 0,
+        sample: 0,
         seed: 0,
       },
       ...{ rewardSpec, steps, outcome: terminated('answered'), rewards: {}, reward: right + 0.25 * found },

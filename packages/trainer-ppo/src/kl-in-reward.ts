@@ -1,5 +1,5 @@
 /** The KL penalty of PPO: taken out of each token's reward, with a weight that may seek a target. */
-import type { TokenValues } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
 
 /** How much the KL is weighed, and how that changes with the KL seen. */
 export interface KlController {

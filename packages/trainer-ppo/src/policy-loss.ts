@@ -1,5 +1,6 @@
 /** PPO's policy loss over per-token arrays: clipped on both sides of 1, and once more where the advantage is negative. */
-import type { Metrics, Rows, TokenValues } from '@toolenv/core';
+import type { Rows, TokenValues } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
 
 /** Arrays are [B][T]. What any of them holds at mask 0 changes nothing. */
 export interface PolicyLossInputs {

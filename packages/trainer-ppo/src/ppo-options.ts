@@ -3,7 +3,7 @@ import type { JsonSchema } from '@toolenv/core';
 
 export interface PpoOptions {
   steps: number;
-  questionsPerStep: number;
+  tasksPerStep: number;
   groupSize: number;
   epochs: number;
   miniBatches: number;
@@ -70,7 +70,7 @@ export const ppoOptions: JsonSchema = {
   additionalProperties: false,
   properties: {
     steps: integer(1, 100, 'rollouts that are learned from'),
-    questionsPerStep: integer(1, 128, 'tasks of a step'),
+    tasksPerStep: integer(1, 128, 'tasks of a step'),
     groupSize: integer(1, 1, 'episodes of each task'),
     epochs: integer(1, 1, 'times that a rollout is learned from'),
     miniBatches: integer(1, 1, 'optimizer steps of each epoch, each from its share of the rollout'),

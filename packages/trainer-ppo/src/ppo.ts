@@ -1,32 +1,23 @@
 /** PPO: play episodes, estimate with a critic what each token was worth, follow the clipped gradient. The whole algorithm. */
+import { collect, deriveSeed, rollout, ToolEnvError, type Trajectory } from '@toolenv/core';
+import type { Learner, TokenOutputs, TokenValues } from '@toolenv/core/learner';
+import type { Metrics, Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import {
-  collect,
+  completionMask,
   defineTrainer,
-  deriveSeed,
   drawEpisodes,
   generalizedAdvantages,
-  type Learner,
-  type Metrics,
   meanMetrics,
   miniBatchesOf,
   normalisedRewards,
   optimizerStep,
-  type Run,
-  responseMask,
   resumeCheckpoint,
-  rollout,
   rolloutMetrics,
   saveCheckpoint,
-  type TokenOutputs,
-  type TokenValues,
-  ToolEnvError,
-  type TrainEvent,
-  type Trainer,
-  type Trajectory,
   toTrainingRows,
   validationScores,
   whiten,
-} from '@toolenv/core';
+} from '@toolenv/training';
 import { AdaptiveKl, FixedKl, type KlController, penalisedRewards } from './kl-in-reward.ts';
 import { policyLoss } from './policy-loss.ts';
 import { type PpoOptions, ppoOptions } from './ppo-options.ts';
@@ -127,7 +118,7 @@ async function update(
   const placed = trajectories.flatMap(toTrainingRows);
   if (placed.length === 0) return { learned_tokens: 0 };
   const action = placed.map(({ mask }) => mask);
-  const wide = action.map(responseMask);
+  const wide = action.map(completionMask);
 
   // 1. What policy, critic and reference say of each token.
   const seen = options.actionMask && options.advantageMask ? action : wide;

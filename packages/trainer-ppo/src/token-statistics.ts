@@ -1,5 +1,6 @@
 /** Mean and extremes of per-token arrays, for metrics. */
-import type { Metrics, TokenValues } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
 
 /** `<name>/mean`, `/min` and `/max` over the tokens with mask 1; nothing if there are none. */
 export function tokenStatistics(name: string, values: TokenValues, mask: readonly Uint8Array[]): Metrics {

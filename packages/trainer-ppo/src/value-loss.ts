@@ -1,5 +1,6 @@
 /** PPO's value loss over per-token arrays: values that move far from what they were are clipped. */
-import type { Metrics, Rows, TokenValues } from '@toolenv/core';
+import type { Rows, TokenValues } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
 
 /** Arrays are [B][T]. What any of them holds at mask 0 changes nothing. */
 export interface ValueLossInputs {

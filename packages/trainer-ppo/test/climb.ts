@@ -2,24 +2,19 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  type AdamW,
   createRng,
-  type Learner,
+  type EnvHandle,
   type Observation,
-  type OpenEnv,
-  outcome,
+  outcomeReward,
   type Policy,
-  process,
-  type Rows,
+  processReward,
   type SamplingOptions,
-  type TokenBatch,
-  type TokenGradients,
-  type TokenOutputs,
   type Tool,
   ToolEnv,
   terminated,
   text,
 } from '@toolenv/core';
+import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
 
 /** Tokens: the rung that one stands on (0–5), the call `climb`, and the answer. */
 const vocabulary = 8;
@@ -38,7 +33,7 @@ export class ClimbEnv extends ToolEnv<null, { rung: number }> {
   spec = {
     specVersion: 'v1' as const,
     name: 'climb-v1',
-    rewards: { right: outcome([0, 1], 1), climbed: process([0, 1], 0.1) },
+    rewards: { right: outcomeReward([0, 1], 1), climbed: processReward([0, 1], 0.1) },
     limits: { maxTurns: 5, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
   };
   initial() {
@@ -56,13 +51,13 @@ export class ClimbEnv extends ToolEnv<null, { rung: number }> {
   }
 }
 
-export function openClimb(episode: () => ClimbEnv = () => new ClimbEnv()): OpenEnv<unknown> {
+export function openClimb(episode: () => ClimbEnv = () => new ClimbEnv()): EnvHandle<unknown> {
   const tasks = { length: 40, at: () => null };
   return {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode,
     close: async () => {},
-  } as OpenEnv<unknown>;
+  } as EnvHandle<unknown>;
 }
 
 /** Policy and critic know the last token only. Gradient descent, without momentum. */

@@ -19,7 +19,7 @@ async function toolenv(args: string[]): Promise<string> {
 function train(out: string, ...more: string[]): Promise<string> {
   const command = /^npx toolenv (train .*)$/m.exec(readme)![1]!.split(' ');
   const small = [
-    '--questions-per-step',
+    '--tasks-per-step',
     '6',
     '--max-tokens',
     '32',

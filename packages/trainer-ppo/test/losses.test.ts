@@ -1,5 +1,5 @@
 /** Losses against published numbers, by hand and by finite differences; what lies at mask 0 is not seen. */
-import type { Rows } from '@toolenv/core';
+import type { Rows } from '@toolenv/core/learner';
 import { policyLoss, valueLoss } from '@toolenv/trainer-ppo';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

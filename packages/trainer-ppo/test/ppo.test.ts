@@ -2,15 +2,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  completeOptions,
-  type Metrics,
-  ToolEnvError,
-  type TrainEvent,
-  toTrainingRows,
-  whiten,
-} from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { completeOptions, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
 import { type PpoOptions, ppo, ppoOptions } from '@toolenv/trainer-ppo';
+import { toTrainingRows, whiten } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ClimbEnv, openClimb, Table } from './climb.ts';
 
@@ -26,7 +21,7 @@ async function train(
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
   const { seed = 1, resume, signal, ...rest } = options;
-  const own = { steps: 60, questionsPerStep: 64, learningRate: 2, criticLearningRate: 3, ...rest };
+  const own = { steps: 60, tasksPerStep: 64, learningRate: 2, criticLearningRate: 3, ...rest };
   const run = { env: openClimb(), policy: table, learner: table, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   const complete = completeOptions(ppoOptions, own, 'ppo') as unknown as PpoOptions;
@@ -81,7 +76,7 @@ test('the first update is the policy gradient by hand', async () => {
   const start = new Table();
   const events = await train(table, {
     steps: 1,
-    questionsPerStep: 12,
+    tasksPerStep: 12,
     learningRate: 1,
     criticWarmup: 0,
     beta: 0,
@@ -200,7 +195,7 @@ test('a step whose episodes were all aborted changes nothing, and the run goes o
   const table = new Table();
   const start = table.logits;
   const run = { env: openClimb(() => new Failing()), policy: table, learner: table, out, seed: 1 };
-  const options = completeOptions(ppoOptions, { steps: 2, questionsPerStep: 4, criticWarmup: 0 }, 'ppo');
+  const options = completeOptions(ppoOptions, { steps: 2, tasksPerStep: 4, criticWarmup: 0 }, 'ppo');
   const updates: Metrics[] = [];
   for await (const event of ppo.train({ ...(options as unknown as PpoOptions), ...run })) {
     if (event.type === 'rollout') expect(event.metrics).toMatchObject({ episodes: 4, aborted: 4 });

@@ -5,14 +5,14 @@ import {
   defineTool,
   type EnvDefinition,
   type EnvSpec,
-  type Meaning,
-  outcome,
-  process,
+  type InitialState,
+  outcomeReward,
+  processReward,
   type Script,
-  type Start,
   type Tool,
   type ToolCallRecord,
   ToolEnv,
+  type TurnResult,
   terminated,
   text,
 } from '@toolenv/core';
@@ -41,9 +41,9 @@ const spec: EnvSpec = {
   name: 'safe-v1',
   rewards: {
     /** At the end: whether the answer is the code. */
-    opened: outcome([0, 1], 1),
+    opened: outcomeReward([0, 1], 1),
     /** At each try: the share of the codes left that it ruled out. */
-    narrowed: process([0, 1], 0.1),
+    narrowed: processReward([0, 1], 0.1),
   },
   limits: { maxTurns: 12, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 200 },
 };
@@ -67,7 +67,7 @@ function tryCode(code: number): Tool<{ code: number }> {
 class SafeEnv extends ToolEnv<SafeTask, SafeState> {
   readonly spec: EnvSpec = spec;
 
-  protected override initial({ code }: SafeTask): Start<SafeState> {
+  protected override initial({ code }: SafeTask): InitialState<SafeState> {
     const task = 'The code of the safe is a number of three digits. Find it, then answer with it alone.';
     return { state: { code, low: lowest, high: highest }, messages: [{ role: 'user', content: task }] };
   }
@@ -76,7 +76,7 @@ class SafeEnv extends ToolEnv<SafeTask, SafeState> {
     return [tryCode(code)];
   }
 
-  protected override onToolResults(state: SafeState, calls: ToolCallRecord[]): Meaning {
+  protected override onToolResults(state: SafeState, calls: ToolCallRecord[]): TurnResult {
     const before = state.high - state.low + 1;
     for (const { call, result } of calls) {
       // A mistaken call has no result: the model has been told what was wrong with it.
@@ -86,7 +86,7 @@ class SafeEnv extends ToolEnv<SafeTask, SafeState> {
     return { rewards: { narrowed: (before - after) / before } };
   }
 
-  protected override onAnswer({ code }: SafeState, answer: string): Meaning {
+  protected override onAnswer({ code }: SafeState, answer: string): TurnResult {
     const opened = answer.trim() === String(code);
     return { rewards: { opened: Number(opened) }, outcome: terminated('answered') };
   }

@@ -1,5 +1,5 @@
 import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
-import { assertConforms, checkEnv } from '@toolenv/core/testing';
+import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import safe from '../src/safe-v1.ts';
 
@@ -10,7 +10,7 @@ async function play(code: number, script: Script): Promise<Trajectory> {
     rollout({
       env,
       policy: scriptedPolicy(script),
-      episodes: [{ task: { code }, group: 0, member: 0 }],
+      episodes: [{ task: { code }, group: 0, sample: 0 }],
       concurrency: 1,
       sampling: { maxTokens: 64, temperature: 1 },
       seed: 1,

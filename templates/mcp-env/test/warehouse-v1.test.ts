@@ -1,12 +1,12 @@
 import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
-import { assertConforms, checkEnv } from '@toolenv/core/testing';
+import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import warehouse from '../src/warehouse-v1.ts';
 
 /** The first test task, played by a script. */
 async function play(script: Script): Promise<Trajectory> {
   const env = await openEnv(warehouse, { seed: 1 });
-  const episodes = [{ task: env.tasks.test.at(0), group: 0, member: 0 }];
+  const episodes = [{ task: env.tasks.test.at(0), group: 0, sample: 0 }];
   const sampling = { maxTokens: 64, temperature: 1 };
   const [played] = await collect(
     rollout({ env, policy: scriptedPolicy(script), episodes, concurrency: 1, sampling, seed: 1 }),

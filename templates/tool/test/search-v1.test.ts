@@ -1,5 +1,5 @@
 import { createRng } from '@toolenv/core';
-import { assertConforms, checkTool } from '@toolenv/core/testing';
+import { assertConforms, checkTool } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import createSearch, { rarity } from '../src/search-v1.ts';
 

@@ -2,19 +2,9 @@
  * `reinforce-v1`: REINFORCE with a baseline (Williams 1992), whole: play episodes, compare each with the mean of the batch, and
  * make what did better more likely.
  */
-import {
-  collect,
-  createRng,
-  defineTrainer,
-  deriveSeed,
-  type Run,
-  resumeCheckpoint,
-  rollout,
-  saveCheckpoint,
-  type TrainEvent,
-  type Trainer,
-  toTrainingRows,
-} from '@toolenv/core';
+import { collect, createRng, deriveSeed, rollout } from '@toolenv/core';
+import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
+import { defineTrainer, resumeCheckpoint, saveCheckpoint, toTrainingRows } from '@toolenv/training';
 
 export interface ReinforceOptions {
   steps: number;
@@ -56,7 +46,7 @@ async function* train(options: ReinforceOptions & Run): AsyncGenerator<TrainEven
     const rng = createRng(seed, 'tasks', step);
     const episodes = Array.from({ length: options.episodesPerStep }, (_, group) => {
       const task = env.tasks.train.at(rng.int(env.tasks.train.length));
-      return { task, group, member: 0 };
+      return { task, group, sample: 0 };
     });
     const trajectories = await collect(
       rollout({

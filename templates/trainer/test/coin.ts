@@ -2,18 +2,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  type AdamW,
   createRng,
-  type Learner,
-  type OpenEnv,
-  outcome,
+  type EnvHandle,
+  outcomeReward,
   type Policy,
   type SamplingOptions,
-  type TokenBatch,
-  type TokenGradients,
   ToolEnv,
   terminated,
 } from '@toolenv/core';
+import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
 
 const [tails, heads, prompt] = [0, 1, 2];
 
@@ -22,7 +19,7 @@ class CoinEnv extends ToolEnv<null, null> {
   readonly spec = {
     specVersion: 'v1' as const,
     name: 'coin-v1',
-    rewards: { heads: outcome([0, 1], 1) },
+    rewards: { heads: outcomeReward([0, 1], 1) },
     limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
   };
   protected override initial() {
@@ -36,14 +33,14 @@ class CoinEnv extends ToolEnv<null, null> {
   }
 }
 
-export function openCoin(): OpenEnv<unknown> {
+export function openCoin(): EnvHandle<unknown> {
   const tasks = { length: 1, at: () => null };
-  const open: OpenEnv<null> = {
+  const open: EnvHandle<null> = {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode: () => new CoinEnv(),
     close: async () => {},
   };
-  return open as OpenEnv<unknown>;
+  return open as EnvHandle<unknown>;
 }
 
 export class Coin implements Policy, Learner {

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TrainEvent } from '@toolenv/core';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import { beforeEach, expect, test } from 'vitest';
 import reinforce, { type ReinforceOptions } from '../src/reinforce-v1.ts';
 import { Coin, openCoin } from './coin.ts';

@@ -2,11 +2,11 @@
 import {
   defineEnv,
   type EnvSpec,
-  type Meaning,
-  outcome,
-  type Start,
+  type InitialState,
+  outcomeReward,
   type Tool,
   ToolEnv,
+  type TurnResult,
   terminated,
   text,
 } from '@toolenv/core';
@@ -16,7 +16,7 @@ type Task = { presses: number };
 const spec: EnvSpec = {
   specVersion: 'v1',
   name: 'lamp-v1',
-  rewards: { em: outcome([0, 1], 1), tidy: outcome([0, 1], 0.5) },
+  rewards: { em: outcomeReward([0, 1], 1), tidy: outcomeReward([0, 1], 0.5) },
   limits: { maxTurns: 4, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
 };
 
@@ -29,17 +29,17 @@ const press: Tool = {
 
 class Lamp extends ToolEnv<Task, { left: number }> {
   readonly spec = spec;
-  protected initial({ presses }: Task): Start<{ left: number }> {
+  protected initial({ presses }: Task): InitialState<{ left: number }> {
     return { state: { left: presses }, messages: [{ role: 'user', content: `Press ${presses} times.` }] };
   }
   protected tools(): Tool[] {
     return [press];
   }
-  protected override onToolResults(state: { left: number }): Meaning {
+  protected override onToolResults(state: { left: number }): TurnResult {
     state.left -= 1;
     return {};
   }
-  protected onAnswer({ left }: { left: number }): Meaning {
+  protected onAnswer({ left }: { left: number }): TurnResult {
     return { rewards: { em: left === 0 ? 1 : 0, tidy: left >= 0 ? 1 : 0 }, outcome: terminated('answered') };
   }
 }

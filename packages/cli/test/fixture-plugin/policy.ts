@@ -1,7 +1,9 @@
 /** A policy of one weight: the probability of doing what was asked. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Action, createRng, definePolicy, type Learner, type Policy } from '@toolenv/core';
+import { type Action, createRng, type Policy } from '@toolenv/core';
+import type { Learner } from '@toolenv/core/learner';
+import { definePolicy } from '@toolenv/core/plugins';
 
 export default definePolicy({
   name: 'weight',

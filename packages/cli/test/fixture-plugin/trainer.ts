@@ -1,15 +1,8 @@
 /** A trainer that plays four episodes a step and nudges the weight; it pauses, so that a test can interrupt it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  collect,
-  createRng,
-  defineTrainer,
-  type Run,
-  resumeCheckpoint,
-  rollout,
-  saveCheckpoint,
-  type TrainEvent,
-} from '@toolenv/core';
+import { collect, createRng, rollout } from '@toolenv/core';
+import type { Run, TrainEvent } from '@toolenv/core/plugins';
+import { defineTrainer, resumeCheckpoint, saveCheckpoint } from '@toolenv/training';
 
 interface Options {
   steps: number;
@@ -50,7 +43,7 @@ export default defineTrainer<Options>({
         const started = performance.now();
         const draw = createRng(seed, 'tasks', step);
         const task = env.tasks.train.at(draw.int(env.tasks.train.length));
-        const episodes = [0, 1, 2, 3].map((member) => ({ task, group: 0, member }));
+        const episodes = [0, 1, 2, 3].map((sample) => ({ task, group: 0, sample }));
         const sampling = { maxTokens: 8, temperature: 1 };
         const trajectories = await collect(
           rollout({ env, policy, episodes, concurrency: 4, sampling, seed: seed + step, signal }),

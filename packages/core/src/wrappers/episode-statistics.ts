@@ -1,5 +1,5 @@
 /** recordEpisodeStatistics: running means over the episodes so far. Gymnasium's RecordEpisodeStatistics. */
-import type { Trajectory } from '../trajectory.ts';
+import type { Trajectory } from '../protocol/trajectory.ts';
 import { episodeLeft, watchEpisodes } from './watch-episodes.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 

@@ -1,5 +1,5 @@
 /** recordEpisodes: writes each episode down, whoever plays it. What Gymnasium's RecordVideo is to frames. */
-import { appendTrajectory } from '../trajectory-jsonl.ts';
+import { appendTrajectory } from '../recording/trajectory-jsonl.ts';
 import { watchEpisodes } from './watch-episodes.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 

@@ -1,9 +1,11 @@
 /** timeLimit: truncates episodes after a number of turns or after some time. Gymnasium's TimeLimit. */
-import { Deadline } from '../deadline.ts';
-import type { Env, Observation, Transition } from '../env.ts';
-import { ToolEnvError } from '../errors.ts';
-import { type TruncationReason, truncated } from '../outcome.ts';
-import { scoreTruncation } from '../reward.ts';
+
+import type { Env, Transition } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Observation } from '../protocol/message.ts';
+import { type TruncationReason, truncated } from '../protocol/outcome.ts';
+import { scoreTruncation } from '../protocol/reward.ts';
+import { Deadline } from '../tools/deadline.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 export interface TimeLimit {

@@ -1,5 +1,5 @@
 /** transformObservation: rewrites the context between steps. Gymnasium's TransformObservation. */
-import type { Observation } from '../env.ts';
+import type { Observation } from '../protocol/message.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** transformReward: other rewards, made of the environment's own. Gymnasium's TransformReward, by component. */
-import type { Transition } from '../env.ts';
-import type { ScoredOutcome } from '../outcome.ts';
-import { type RewardSpec, type Rewards, scoreTruncation } from '../reward.ts';
+import type { Transition } from '../protocol/env.ts';
+import type { ScoredOutcome } from '../protocol/outcome.ts';
+import { type RewardSpec, type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /** A step that may be scored. */

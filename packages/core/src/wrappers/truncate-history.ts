@@ -1,6 +1,6 @@
 /** truncateHistory: keeps every turn, but takes the text out of old tool results until the conversation is short enough. */
-import { ToolEnvError } from '../errors.ts';
-import type { Message } from '../message.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
 import { transformObservation } from './transform-observation.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 

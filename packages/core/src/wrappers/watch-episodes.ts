@@ -1,14 +1,15 @@
 /** watchEpisodes: tells of each episode when it is over. */
-import type { Env, Observation } from '../env.ts';
-import { ToolEnvError } from '../errors.ts';
-import { aborted, type Outcome } from '../outcome.ts';
-import { sumRewards, weigh } from '../reward.ts';
-import type { Trajectory, TrajectoryStep } from '../trajectory.ts';
+import type { Env } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Observation } from '../protocol/message.ts';
+import { aborted, type Outcome } from '../protocol/outcome.ts';
+import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
+import { finishTrajectory } from '../rollout/finish-trajectory.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /**
  * Called with an episode that is over, and its wall-clock time from reset on, the policy's included. What an environment
- * cannot know of a rollout is filled in: `policy` is "unknown", `index` and `group` count the resets, `member` is 0.
+ * cannot know of a rollout is filled in: `policy` is "unknown", `index` and `group` count the resets, `sample` is 0.
  */
 export type OnEpisode = (trajectory: Trajectory, seconds: number) => void | Promise<void>;
 
@@ -74,12 +75,11 @@ function watched(
   });
 }
 
-function trajectoryOf(env: Env, watch: Watch, outcome: Outcome): Trajectory {
-  const { start: _, observation: __, ...known } = watch;
-  const rewardSpec = env.spec.rewards;
-  const scored = outcome.kind !== 'aborted';
-  const rewards = sumRewards(rewardSpec, scored ? known.steps : []);
-  const reward = scored ? weigh(rewardSpec, rewards) : null;
-  const unknown = { policy: 'unknown', group: known.index, member: 0 };
-  return { version: 1, ...known, ...unknown, rewardSpec, outcome, rewards, reward };
+function trajectoryOf(
+  env: Env,
+  { start: _, observation: __, ...known }: Watch,
+  outcome: Outcome,
+): Trajectory {
+  const unknown = { policy: 'unknown', group: known.index, sample: 0 };
+  return finishTrajectory({ ...known, ...unknown, rewardSpec: env.spec.rewards }, outcome);
 }

@@ -1,6 +1,6 @@
 /** windowObservation: the policy sees the task and the last turns, and a summary of those between if one is made. */
-import { ToolEnvError } from '../errors.ts';
-import type { Message } from '../message.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
 import { transformObservation } from './transform-observation.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 

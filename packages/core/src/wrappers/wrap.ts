@@ -1,13 +1,14 @@
-/** What all wrappers stand on: an Env with some of its face replaced, for one Env or for all of an OpenEnv. */
-import type { Env } from '../env.ts';
-import type { OpenEnv } from '../env-definition.ts';
+/** What all wrappers stand on: an Env with some of its face replaced, for one Env or for all of an EnvHandle. */
+
+import type { EnvHandle } from '../env/env-definition.ts';
+import type { Env } from '../protocol/env.ts';
 
 /** What a wrapper wraps: one environment, or an open one, each of whose episodes it then wraps. */
-export type Wrappable = Env | OpenEnv<unknown>;
+export type Wrappable = Env | EnvHandle<unknown>;
 
 /** The same face again. */
 export type Wrapped<Inner extends Wrappable> =
-  Inner extends OpenEnv<infer Task> ? OpenEnv<Task> : Inner extends Env<infer Task> ? Env<Task> : never;
+  Inner extends EnvHandle<infer Task> ? EnvHandle<Task> : Inner extends Env<infer Task> ? Env<Task> : never;
 
 export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env) => Env): Wrapped<Inner> {
   const wrapped: Wrappable =

@@ -1,5 +1,5 @@
 /** AdamW (arXiv 1711.05101; defaults as in PyTorch). */
-import type { AdamW } from '@toolenv/core';
+import type { AdamW } from '@toolenv/core/learner';
 import type { Ops } from '../runtime/ops.ts';
 import { anyShape } from '../runtime/shape.ts';
 

@@ -1,6 +1,7 @@
 /** The critic of a learner: what it expects of the state before each action token, on the policy's trunk or its own. */
 import { join } from 'node:path';
-import { type CriticOptions, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import type { CriticOptions } from '@toolenv/core/learner';
 import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import type { Model } from '../model/model.ts';

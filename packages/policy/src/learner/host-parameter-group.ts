@@ -1,5 +1,5 @@
 /** Parameters, gradients and moments in this process's memory. */
-import type { AdamW } from '@toolenv/core';
+import type { AdamW } from '@toolenv/core/learner';
 import { gradientOf, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwStep } from './adamw.ts';

@@ -1,5 +1,5 @@
 /** Ragged rows as padded batches within a token budget, and their per-token results back again. */
-import type { Rows, TokenRow } from '@toolenv/core';
+import type { Rows, TokenRow } from '@toolenv/core/learner';
 import { causalMask } from '../model/causal-mask.ts';
 import { attentionBlocks } from '../model/decoder.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';

@@ -1,5 +1,5 @@
 /** Parameters that are optimized together: the gradients that wait for them, and what AdamW remembers of earlier ones. */
-import type { AdamW } from '@toolenv/core';
+import type { AdamW } from '@toolenv/core/learner';
 import type { Runtime, Tensors } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
 import { HostParameterGroup } from './host-parameter-group.ts';

@@ -1,5 +1,5 @@
 /** Parameters, gradients and moments in a device's memory, which only norms leave. */
-import type { AdamW } from '@toolenv/core';
+import type { AdamW } from '@toolenv/core/learner';
 import type { Ops, Program } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { disposeTensors, placeTensors, readTensorData } from '../runtime/resident-tensor.ts';

@@ -1,16 +1,16 @@
 /** The Learner of a transformer: compiled programs for forward and backward, over shared weights. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type AdamW,
-  type CriticOptions,
-  type Learner,
-  type Rows,
-  type TokenBatch,
-  type TokenGradients,
-  type TokenOutputs,
-  ToolEnvError,
-} from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import type {
+  AdamW,
+  CriticOptions,
+  Learner,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+} from '@toolenv/core/learner';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
@@ -124,7 +124,7 @@ export class TransformerLearner implements Learner {
   }
 
   step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
-    return this.#model.turns.take(() => this.#step(options));
+    return this.#model.exclusively(() => this.#step(options));
   }
 
   async #step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
@@ -184,7 +184,7 @@ export class TransformerLearner implements Learner {
       this.#lora!.weights = adapter;
     }
     const placed = merged ?? (await placeTensors(this.#runtime, weights));
-    await this.#model.turns.take(async () => this.#take(placed));
+    await this.#model.exclusively(async () => this.#take(placed));
     await this.#group.restore({ step: Number(metadata.step), moments: tensors });
     this.#group.clearGradients();
     if (!this.#critic || !critic) return;

@@ -1,5 +1,5 @@
 /** The model as the learner and the sampler share it: configuration, current weights, constants. */
-import { Turns } from '@toolenv/core';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { disposeTensors, placeTensors } from '../runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { sizeOf } from '../runtime/shape.ts';
@@ -12,7 +12,7 @@ export interface Model {
   /** Replaced by each optimizer step, which writes the new numbers over the old ones. */
   weights: Tensors;
   /** An optimizer step and a run of the sampler wait for each other. */
-  readonly turns: Turns;
+  readonly exclusively: LimitFunction;
   /** Inputs that never change. */
   constants: Tensors;
   /** The sampler and the learner that are open. */
@@ -22,7 +22,7 @@ export interface Model {
 export function createModel(config: ModelConfig, weights: Tensors): Model {
   const { cos, sin, dims } = rotaryTables(config);
   const constants = { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
-  return { config, weights, turns: new Turns(), constants, users: new Set() };
+  return { config, weights, exclusively: pLimit(1), constants, users: new Set() };
 }
 
 /** Moves weights and constants into the device's memory, if it has one. To be called before anything computes with them. */

@@ -146,7 +146,7 @@ export class Sampler {
       await nextTurnOfEventLoop();
       while (this.#waiting.length > 0 || this.#slots.some(({ request }) => request)) {
         await this.#everyoneBack();
-        await this.#model.turns.take(async () => {
+        await this.#model.exclusively(async () => {
           this.#forgetStaleCache();
           this.#dropAborted();
           this.#admit();

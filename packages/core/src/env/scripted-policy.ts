@@ -1,0 +1,33 @@
+/** A policy that plays a script: for tests of environments, and for baselines that need no model. */
+
+import type { Action } from '../protocol/action.ts';
+import type { Observation, ToolCall } from '../protocol/message.ts';
+import type { Policy } from '../protocol/policy.ts';
+
+/** What a script says in a turn: an answer, tool calls, or a whole action. */
+export type Scripted = string | Omit<ToolCall, 'id'>[] | Action;
+
+/** What to do in a turn, given the observation and the number of the turn in its episode, from 0. */
+export type Script = (observation: Observation, turn: number) => Scripted | Promise<Scripted>;
+
+/** Plays `script`. Its actions have no tokens. */
+export function scriptedPolicy(script: Script): Policy {
+  const turns = new Map<string, number>();
+  return {
+    spec: { name: 'scripted', contextLength: Number.MAX_SAFE_INTEGER },
+    async act(observation, { episodeId = '', signal }) {
+      signal?.throwIfAborted();
+      const turn = turns.get(episodeId) ?? 0;
+      turns.set(episodeId, turn + 1);
+      return toAction(await script(observation, turn), turn);
+    },
+    endEpisode: (episodeId) => void turns.delete(episodeId),
+  };
+}
+
+function toAction(said: Scripted, turn: number): Action {
+  if (typeof said === 'string') return { text: said, toolCalls: [], stopReason: 'stop' };
+  if (!Array.isArray(said)) return said;
+  const toolCalls = said.map((call, i) => ({ id: `call-${turn}-${i}`, ...call }));
+  return { text: '', toolCalls, stopReason: 'tool_call' };
+}

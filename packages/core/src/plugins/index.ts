@@ -1,0 +1,19 @@
+/** @toolenv/core/plugins: npm packages that offer environments, tools, trainers and policies. */
+export {
+  findPackage,
+  type InstalledPackage,
+  resolveExport,
+} from './installed-package.ts';
+export { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
+export { completeOptions } from './options.ts';
+export {
+  findPlugin,
+  type LoadedPlugin,
+  listPlugins,
+  loadPlugin,
+  type PluginInfo,
+  type PluginTypes,
+} from './plugin.ts';
+export { definePolicy, type PolicyDefinition, type PolicyHandle } from './policy-definition.ts';
+export { parseReference, type Reference } from './reference.ts';
+export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';

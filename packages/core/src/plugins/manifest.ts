@@ -1,0 +1,45 @@
+/** The `"toolenv"` field of a plugin's package.json: what the package offers, and where. */
+import { ToolEnvError } from '../protocol/errors.ts';
+import { type JsonSchema, validate } from '../schemas/json-schema.ts';
+import type { InstalledPackage } from './installed-package.ts';
+
+export const pluginKinds = ['envs', 'tools', 'trainers', 'policies'] as const;
+export type PluginKind = (typeof pluginKinds)[number];
+
+/**
+ * Version of the protocol, and for each kind name → export subpath of the package (`"bridge-v1": "./bridge-v1"`), whose
+ * default export is the plugin.
+ */
+export type Manifest = { spec: 'v1' } & Partial<Record<PluginKind, Record<string, string>>>;
+
+const entries: JsonSchema = {
+  type: 'object',
+  propertyNames: { pattern: '^[a-z0-9][a-z0-9_.-]*-v[1-9][0-9]*$' },
+  additionalProperties: { type: 'string', pattern: '^\\./(?!.*\\.\\.)' },
+};
+/** Of the `"toolenv"` field. */
+export const manifestSchema: JsonSchema = {
+  type: 'object',
+  required: ['spec'],
+  properties: { spec: { const: 'v1' }, ...Object.fromEntries(pluginKinds.map((kind) => [kind, entries])) },
+  additionalProperties: false,
+};
+
+/**
+ * The manifest of a package, or `undefined` if it is no plugin.
+ * @throws ToolEnvError `usage.spec_version` if it is for another version of the protocol, `usage.bad_manifest` if it is
+ *   not well formed.
+ */
+export function readManifest({ json, folder }: InstalledPackage): Manifest | undefined {
+  const { name, version, toolenv } = json;
+  if (toolenv === undefined) return undefined;
+  const spec = (toolenv as Partial<Manifest> | null)?.spec;
+  if (typeof spec === 'string' && spec !== 'v1') {
+    const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of it that speaks v1 or update toolenv.`;
+    throw new ToolEnvError('usage.spec_version', message);
+  }
+  const [wrong] = validate(manifestSchema, toolenv);
+  if (!wrong) return toolenv as Manifest;
+  const message = `${folder}/package.json: toolenv${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
+  throw new ToolEnvError('usage.bad_manifest', message);
+}

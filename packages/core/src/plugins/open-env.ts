@@ -1,0 +1,63 @@
+/** Opens an environment for a run: plugin, options and the tools of its roles. */
+import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definition.ts';
+import { didYouMean } from '../protocol/did-you-mean.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import { completeOptions } from './options.ts';
+import { findPlugin, loadPlugin } from './plugin.ts';
+
+export interface OpenEnvOptions<Options = Record<string, unknown>> {
+  /** Checked against the definition's schema, whose defaults fill in what is absent. */
+  options?: Partial<Options>;
+  /** Seeds whatever the environment generates when it opens. */
+  seed: number;
+  /** Role → tool, in place of the environment's default: a factory, or the reference of a tool plugin. */
+  tools?: Record<string, ToolFactory<never> | string>;
+  /** Folder that plugins are looked for from. Default: the working folder. */
+  from?: string;
+}
+
+/**
+ * Opens an environment by reference or definition. Close it when the run is over.
+ * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`.
+ */
+export function openEnv(ref: string, options: OpenEnvOptions): Promise<EnvHandle<unknown>>;
+export function openEnv<Task, Options>(
+  definition: EnvDefinition<Task, Options>,
+  options: OpenEnvOptions<Options>,
+): Promise<EnvHandle<Task>>;
+export async function openEnv(
+  env: string | EnvDefinition<unknown, unknown>,
+  { options = {}, seed, tools = {}, from = process.cwd() }: OpenEnvOptions,
+): Promise<EnvHandle<unknown>> {
+  const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
+  const definition = loaded ? loaded.plugin : (env as EnvDefinition);
+  const owner = loaded?.ref ?? definition.name;
+  const complete = completeOptions(definition.options, options, owner);
+  checkRoles(Object.keys(tools), Object.keys(definition.roles), owner);
+
+  const folders = loaded ? [from, loaded.folder] : [from];
+  const chosen: Record<string, ToolFactory> = {};
+  for (const [role, fallback] of Object.entries(definition.roles)) {
+    const tool = tools[role] ?? fallback;
+    const factory = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
+    // What a role's tool is given is agreed between the environment and the tool; no type can follow it here.
+    chosen[role] = factory as ToolFactory;
+  }
+
+  const open = await definition.open({ options: complete, seed, tools: chosen });
+  return {
+    tasks: open.tasks,
+    episode: () => open.episode(),
+    close: () => open.close(),
+    ref: loaded?.ref,
+    packageVersion: loaded?.version,
+    capabilities: definition.capabilities,
+  };
+}
+
+function checkRoles(given: string[], roles: string[], owner: string): void {
+  const unknown = given.find((role) => !roles.includes(role));
+  if (unknown === undefined) return;
+  const hint = didYouMean(unknown, roles, 'Roles');
+  throw new ToolEnvError('usage.unknown_role', `${owner} has no role "${unknown}". ${hint}`);
+}

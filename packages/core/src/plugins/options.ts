@@ -1,0 +1,30 @@
+/** Options of plugins, as people write them: checked against the plugin's schema, and completed with its defaults. */
+
+import { didYouMean } from '../protocol/did-you-mean.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import { type JsonSchema, validateWithDefaults } from '../schemas/json-schema.ts';
+
+/**
+ * A copy of `options` with the schema's defaults filled in. A property that the schema does not list is refused, unless
+ * its `additionalProperties` allows it.
+ * @param owner Names the plugin in errors.
+ * @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option.
+ */
+export function completeOptions(
+  schema: JsonSchema,
+  options: Record<string, unknown>,
+  owner: string,
+): Record<string, unknown> {
+  const names = Object.keys((schema.properties as Record<string, unknown> | undefined) ?? {});
+  for (const name of schema.additionalProperties ? [] : Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const hint = didYouMean(name, names, 'Options');
+    throw new ToolEnvError('usage.unknown_option', `${owner} has no option "${name}". ${hint}`);
+  }
+  const complete = structuredClone(options);
+  const [wrong] = validateWithDefaults(schema, complete);
+  if (!wrong) return complete;
+  const name = wrong.path.slice(1).replaceAll('/', '.') || 'options';
+  const message = `${owner}: option "${name}": expected ${wrong.expected}; received ${wrong.received}.`;
+  throw new ToolEnvError('usage.bad_option', message);
+}

@@ -1,0 +1,147 @@
+/** Plugins: npm packages with a `"toolenv"` manifest, found without running them and loaded by reference. */
+import { existsSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { EnvDefinition, ToolFactory } from '../env/env-definition.ts';
+import { nearest } from '../protocol/did-you-mean.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import { allPackages, findPackage, type InstalledPackage, resolveExport } from './installed-package.ts';
+import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
+import type { PolicyDefinition } from './policy-definition.ts';
+import { parseReference, type Reference } from './reference.ts';
+import type { Trainer } from './trainer.ts';
+
+/** What the entry file of each kind of plugin exports as default. */
+export interface PluginTypes {
+  envs: EnvDefinition;
+  tools: ToolFactory;
+  trainers: Trainer;
+  policies: PolicyDefinition;
+}
+
+export interface PluginInfo {
+  ref: string;
+  kind: PluginKind;
+  package: string;
+  /** Of the package. */
+  version: string;
+}
+
+export interface LoadedPlugin<Kind extends PluginKind> extends PluginInfo {
+  plugin: PluginTypes[Kind];
+  /** Of the package. */
+  folder: string;
+}
+
+const singular: Record<PluginKind, string> = {
+  envs: 'environment',
+  tools: 'tool',
+  trainers: 'trainer',
+  policies: 'policy',
+};
+
+/**
+ * The plugins installed where `from` can import them, by reference. Reads manifests and runs nothing.
+ * @param from Folder or folders to look from, in order, each with its parents: of two packages of one name the first counts.
+ * @param onUnreadable Is told why a package's manifest is left out; loading one of its plugins throws the same.
+ */
+export function listPlugins(
+  from: string | readonly string[] = process.cwd(),
+  onUnreadable: (error: ToolEnvError) => void = () => {},
+): PluginInfo[] {
+  const found: PluginInfo[] = [];
+  for (const installed of allPackages([from].flat())) {
+    const manifest = tryManifest(installed, onUnreadable);
+    const { name, version } = installed.json;
+    for (const kind of manifest ? pluginKinds : []) {
+      for (const entry of Object.keys(manifest?.[kind] ?? {})) {
+        found.push({ ref: `${name}/${entry}`, kind, package: name, version });
+      }
+    }
+  }
+  return found.sort((a, b) => (a.ref < b.ref ? -1 : 1));
+}
+
+/**
+ * Imports the plugin of a reference and where it came from.
+ * @param from Folder or folders it is looked for from, in order, each with its parents. Default: the working folder,
+ *   then where this package is installed.
+ * @throws ToolEnvError `usage.bad_reference`, `usage.unknown_plugin`, `usage.spec_version`, `usage.bad_manifest`.
+ */
+export async function findPlugin<Kind extends PluginKind>(
+  kind: Kind,
+  ref: string,
+  { from = process.cwd() }: { from?: string | readonly string[] } = {},
+): Promise<LoadedPlugin<Kind>> {
+  const reference = parseReference(ref);
+  const folders = [from, import.meta.dirname].flat();
+  const installed = folders.map((folder) => findPackage(reference.package, folder)).find((found) => found);
+  const manifest = installed && readManifest(installed);
+  const entries: Record<string, string> = manifest?.[kind] ?? {};
+  if (!installed || !manifest || !Object.hasOwn(entries, reference.name)) {
+    throw unknownPlugin(kind, ref, reference, installed, folders);
+  }
+
+  const { name, version } = installed.json;
+  const subpath = entries[reference.name]!;
+  const file = resolveExport(installed, subpath);
+  if (!file) {
+    const message = `${name}@${version}: the manifest's "${subpath}" is not in "exports" of its package.json: add it there.`;
+    throw new ToolEnvError('usage.bad_manifest', message);
+  }
+  if (!existsSync(file)) {
+    const message = `${name}@${version}: "${subpath}" is exported as ${file}, which is not there: build the package.`;
+    throw new ToolEnvError('usage.bad_manifest', message);
+  }
+  if (!realpathSync(file).startsWith(installed.folder + sep)) {
+    const message = `${name}@${version}: "${subpath}" leads out of the package, to ${realpathSync(file)}: put the file inside.`;
+    throw new ToolEnvError('usage.bad_manifest', message);
+  }
+  const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href);
+  if (module.default === undefined) {
+    const message = `${name}@${version}: ${subpath} has no default export: it must be the ${singular[kind]}.`;
+    throw new ToolEnvError('usage.bad_manifest', message);
+  }
+  return { ref, kind, package: name, version, folder: installed.folder, plugin: module.default };
+}
+
+/** The default export of a plugin's entry file; throws as {@link findPlugin} does. */
+export async function loadPlugin<Kind extends PluginKind>(
+  kind: Kind,
+  ref: string,
+  options: { from?: string | readonly string[] } = {},
+): Promise<PluginTypes[Kind]> {
+  return (await findPlugin(kind, ref, options)).plugin;
+}
+
+function tryManifest(
+  installed: InstalledPackage,
+  onUnreadable: (error: ToolEnvError) => void,
+): Manifest | undefined {
+  try {
+    return readManifest(installed);
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error)) throw error;
+    onUnreadable(error);
+    return undefined;
+  }
+}
+
+function unknownPlugin(
+  kind: PluginKind,
+  ref: string,
+  reference: Reference,
+  installed: InstalledPackage | undefined,
+  folders: readonly string[],
+): ToolEnvError {
+  const known = listPlugins(folders)
+    .filter((plugin) => plugin.kind === kind)
+    .map((plugin) => plugin.ref);
+  const near = nearest(ref, known);
+  const hints = [];
+  if (near) hints.push(`Did you mean "${near}"?`);
+  else if (installed) hints.push(`Installed: ${known.join(', ') || 'none'}.`);
+  if (!installed)
+    hints.push(`Package ${reference.package} is not installed: npm install ${reference.package}`);
+  return new ToolEnvError('usage.unknown_plugin', `Unknown ${singular[kind]} "${ref}". ${hints.join(' ')}`);
+}

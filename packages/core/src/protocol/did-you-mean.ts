@@ -1,0 +1,31 @@
+/** "Did you mean": the valid name nearest to a misspelt name, by Levenshtein distance. */
+
+/** A hint for the end of an error: `Did you mean "x"?`, or else the list of valid names after `label`. */
+export function didYouMean(name: string, candidates: readonly string[], label: string): string {
+  const near = nearest(name, candidates);
+  return near ? `Did you mean "${near}"?` : `${label}: ${candidates.join(', ') || 'none'}.`;
+}
+
+/** The nearest candidate within a third of the name's length (at least 2 edits), if any. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = levenshtein(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function levenshtein(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(substitution, previous[j]! + 1, row[j - 1]! + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length]!;
+}

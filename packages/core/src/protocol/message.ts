@@ -1,0 +1,42 @@
+/** The messages of a conversation, as chat templates and MCP know them. */
+import type { JsonSchema } from '../schemas/json-schema.ts';
+
+/**
+ * One block of a tool's output, as MCP 2025-11-25 has them (server/tools#tool-result). Blocks may carry `annotations`
+ * and `_meta` too; kinds that are not known yet pass through as they are.
+ */
+export type ContentBlock =
+  | { type: 'text'; text: string }
+  /** `data` is base64, here and in audio. */
+  | { type: 'image' | 'audio'; data: string; mimeType: string }
+  | { type: 'resource_link'; uri: string; name: string; description?: string; mimeType?: string }
+  | { type: 'resource'; resource: EmbeddedResource }
+  | { type: string; [key: string]: unknown };
+
+/** A resource by value: its text, or its bytes in base64. */
+export type EmbeddedResource = { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
+
+/** A call that the model made and that parsed as one. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+export type Message =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: ToolCall[] }
+  | { role: 'tool'; content: string; toolCallId: string; name: string };
+
+/** What a model is told of a tool. */
+export interface ToolDescription {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
+}
+
+/** The whole next input of the policy. Appending to the previous observation is only the default. */
+export interface Observation {
+  messages: Message[];
+  tools: ToolDescription[];
+}

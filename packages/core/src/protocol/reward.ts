@@ -1,0 +1,65 @@
+/** Rewards are named components with a declared range, weight and moment. `null` is "not scored", which is not 0. */
+import { ToolEnvError } from './errors.ts';
+
+/** Room for rounding at the ends of a range. */
+const tolerance = 1e-6;
+
+export interface RewardComponent {
+  /** `process`: may come at any step. `outcome`: comes once, at the end. */
+  kind: 'process' | 'outcome';
+  range: readonly [low: number, high: number];
+  /** Weight in the scalar reward; 0 reports a component without training on it. */
+  weight: number;
+}
+
+export type RewardSpec = Readonly<Record<string, RewardComponent>>;
+export type Rewards = Record<string, number | null>;
+
+export function processReward(range: readonly [number, number], weight: number): RewardComponent {
+  return { kind: 'process', range, weight };
+}
+
+export function outcomeReward(range: readonly [number, number], weight: number): RewardComponent {
+  return { kind: 'outcome', range, weight };
+}
+
+/** What a cut-short step is worth: 0 for every outcome component that it leaves unscored. */
+export function scoreTruncation(spec: RewardSpec, rewards: Rewards): Rewards {
+  const scored: Rewards = { ...rewards };
+  for (const [name, { kind }] of Object.entries(spec)) if (kind === 'outcome') scored[name] ??= 0;
+  return scored;
+}
+
+/**
+ * Each declared component summed over the steps that scored it; `null` if no step did.
+ * @throws ToolEnvError `bug.reward` for a component that is not declared, or a value that is not a number in its range.
+ */
+export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards }[]): Rewards {
+  const total: Rewards = Object.fromEntries(Object.keys(spec).map((name) => [name, null]));
+  for (const { rewards = {} } of steps) {
+    for (const [name, value] of Object.entries(rewards)) {
+      if (value === null) continue;
+      checkReward(spec, name, value);
+      total[name] = (total[name] ?? 0) + value;
+    }
+  }
+  return total;
+}
+
+function checkReward(spec: RewardSpec, name: string, value: number): void {
+  const component = Object.hasOwn(spec, name) ? spec[name] : undefined;
+  if (!component) {
+    const names = Object.keys(spec).join(', ') || 'none';
+    throw new ToolEnvError('bug.reward', `Reward "${name}" is not declared in the spec; declared: ${names}.`);
+  }
+  const [low, high] = component.range;
+  if (value >= low - tolerance && value <= high + tolerance) return;
+  throw new ToolEnvError('bug.reward', `Reward "${name}" is ${value}, outside its range [${low}, ${high}].`);
+}
+
+/** The scalar reward: Σ weight · value over the scored components. */
+export function weigh(spec: RewardSpec, rewards: Rewards): number {
+  let total = 0;
+  for (const [name, value] of Object.entries(rewards)) total += (spec[name]?.weight ?? 0) * (value ?? 0);
+  return total;
+}

@@ -1,0 +1,151 @@
+/** replayTools: tools that answer from a recording, exactly, and fail when they are asked anything else. */
+
+import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
+import { type JsonSchema, validate } from '../schemas/json-schema.ts';
+import { canonical } from './canonical-json.ts';
+import { describeDifferences, differences } from './json-difference.ts';
+import { readJsonLines } from './jsonl.ts';
+import {
+  type CallKey,
+  callSchema,
+  headerSchema,
+  type RecordedCall,
+  type RecordingHeader,
+  Takes,
+} from './tool-recording.ts';
+
+export interface Replay {
+  /** The recorded tools. Neither network nor server is behind them. */
+  tools: Tool[];
+  /** @throws ToolEnvError `bug.replay_divergence` if a recorded call was not made: to be asked when the run is over. */
+  finish(): void;
+}
+
+/**
+ * Reads a recording of {@link recordTools}. Each call is answered with the recorded result of the same episode, take and
+ * call index; redacted parts of its arguments may be anything. A call that its caller had given up waits to be given up.
+ * @param options.skipHalfWritten Leave out a half-written last line, as a crash leaves it, instead of refusing.
+ * @throws ToolEnvError `usage.broken_record` if a line is not of a recording, `usage.record_version` if it is of another
+ *   version. The tools throw `bug.replay_divergence` with the differences, which ends the run: replayed episodes must have
+ *   the ids of the recorded ones (in a rollout: its seed, and the group and sample of the episode), and make the same
+ *   calls in the same order.
+ */
+export async function replayTools(
+  file: string,
+  options: { skipHalfWritten?: boolean } = {},
+): Promise<Replay> {
+  const { header, calls } = await read(file, options);
+  const takes = new Takes();
+  const made = new Set<RecordedCall>();
+
+  const find = (tool: string, args: unknown, context: ToolContext): RecordedCall => {
+    const key = takes.next(context);
+    const episode = calls.get(takeName(key)) ?? new Map<number, RecordedCall>();
+    const recorded = episode.get(key.call);
+    const [skipped] = [...episode.values()].filter((call) => call.call < key.call && !made.has(call));
+    const asked = canonical(args);
+    const said = [];
+    if (skipped) said.push(`call ${skipped.call} was not made: recorded ${describe(skipped)}`);
+    if (!recorded) said.push(`recorded nothing, now ${describe({ tool, arguments: asked })}`);
+    else if (recorded.tool !== tool)
+      said.push(`recorded ${describe(recorded)}, now ${describe({ tool, arguments: asked })}`);
+    else {
+      const found = differences(recorded.arguments, asked);
+      if (found.length > 0) said.push(`other arguments of "${tool}":\n${describeDifferences(found)}`);
+    }
+    if (!recorded || said.length > 0) throw diverged(`${file}: ${describeKey(key)}`, said.join('\n'));
+    made.add(recorded);
+    return recorded;
+  };
+
+  return {
+    tools: header.tools.map((face) => ({
+      ...face,
+      execute: async (args, context) => answer(find(face.name, args, context), context),
+    })),
+    finish() {
+      const missing = [...calls.values()]
+        .flatMap((take) => [...take.values()])
+        .filter((call) => !made.has(call));
+      if (missing.length === 0) return;
+      const first = missing.slice(0, 5).map((call) => `  ${describeKey(call)}: ${describe(call)}`);
+      const more = missing.length > 5 ? [`  and ${missing.length - 5} more`] : [];
+      throw diverged(
+        file,
+        [`recorded calls that were not made: ${missing.length}`, ...first, ...more].join('\n'),
+      );
+    },
+  };
+}
+
+async function read(
+  file: string,
+  options: { skipHalfWritten?: boolean },
+): Promise<{ header: RecordingHeader; calls: Map<string, Map<number, RecordedCall>> }> {
+  let header: RecordingHeader | undefined;
+  const calls = new Map<string, Map<number, RecordedCall>>();
+  for await (const { text, place } of readJsonLines(file, options)) {
+    if (!header) {
+      header = parse<RecordingHeader>(text, headerSchema, place);
+      continue;
+    }
+    const call = parse<RecordedCall>(text, callSchema, place);
+    const name = takeName(call);
+    const take = calls.get(name) ?? new Map<number, RecordedCall>();
+    calls.set(name, take.set(call.call, call));
+  }
+  if (!header) throw new ToolEnvError('usage.broken_record', `${file} is empty: record into it first.`);
+  return { header, calls };
+}
+
+function parse<Line>(text: string, schema: JsonSchema, place: string): Line {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const remedy = 'If a crash left the last line half-written, replay with skipHalfWritten.';
+    const message = `${place}: not a complete JSON record (${messageOf(error)}). ${remedy}`;
+    throw new ToolEnvError('usage.broken_record', message, { cause: error });
+  }
+  const { version } = Object(value) as { version?: unknown };
+  if (typeof version === 'number' && version !== 1) {
+    const message = `${place}: recording version ${version}; this toolenv reads version 1: update @toolenv/core.`;
+    throw new ToolEnvError('usage.record_version', message);
+  }
+  const [wrong] = validate(schema, value);
+  if (!wrong) return value as Line;
+  const message = `${place}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. Is it a recording?`;
+  throw new ToolEnvError('usage.broken_record', message);
+}
+
+async function answer({ result, error }: RecordedCall, { signal }: ToolContext): Promise<ToolResult> {
+  // A copy, since whoever gets it may change it.
+  if (result) return structuredClone(result);
+  if (error) throw error.code ? new ToolEnvError(error.code, error.message) : new Error(error.message);
+  return new Promise((_, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function takeName({ episode, take }: CallKey): string {
+  return JSON.stringify([episode, take]);
+}
+
+function describeKey({ episode, take, call }: CallKey): string {
+  return `episode ${episode}${take > 0 ? `, take ${take}` : ''}, call ${call}`;
+}
+
+function describe({ tool, arguments: args }: Pick<RecordedCall, 'tool' | 'arguments'>): string {
+  const json = JSON.stringify(args);
+  return `${tool}(${json.length > 80 ? `${json.slice(0, 77)}…` : json})`;
+}
+
+function diverged(where: string, what: string): ToolEnvError {
+  return new ToolEnvError(
+    'bug.replay_divergence',
+    `The replay differs from the recording: ${where}: ${what}`,
+  );
+}

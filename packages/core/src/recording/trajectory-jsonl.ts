@@ -1,0 +1,191 @@
+/** Trajectories as JSONL, version 1: one trajectory a line, typed arrays as plain arrays. */
+import { open } from 'node:fs/promises';
+import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { Trajectory } from '../protocol/trajectory.ts';
+import { type JsonSchema, validate } from '../schemas/json-schema.ts';
+import { readJsonLines } from './jsonl.ts';
+
+/**
+ * One line, without its line break. Numbers are written so that they read back to the same bits: a float32 is exact as a
+ * float64, and what JSON lacks (NaN, ±Infinity, −0) is written as a string.
+ */
+export function encodeTrajectory(trajectory: Trajectory): string {
+  const { outcome, steps } = trajectory;
+  return JSON.stringify({
+    ...trajectory,
+    outcome:
+      outcome.kind === 'aborted'
+        ? { ...outcome, cause: { code: outcome.cause.code, message: outcome.cause.message } }
+        : outcome,
+    steps: steps.map(({ action, ...step }) => {
+      const { tokens } = action;
+      if (!tokens) return { ...step, action };
+      const { prompt, action: generated, logprobs } = tokens;
+      const plain = {
+        prompt: [...prompt],
+        action: [...generated],
+        logprobs: Array.from(logprobs, plainNumber),
+      };
+      return { ...step, action: { ...action, tokens: plain } };
+    }),
+  });
+}
+
+/**
+ * @param place Names the line in errors, as `file:line`.
+ * @throws ToolEnvError `usage.broken_record` if the line is not JSON or not a trajectory, `usage.record_version` if it is
+ *   of another version.
+ */
+export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory {
+  let value: PlainTrajectory;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    const remedy = 'Remove that line, or read with skipHalfWritten if it is the last one.';
+    const message = `${place}: not a complete JSON record (${messageOf(error)}). ${remedy}`;
+    throw new ToolEnvError('usage.broken_record', message, { cause: error });
+  }
+  if (value?.version !== 1 && typeof value?.version === 'number') {
+    const message = `${place}: trajectory version ${value.version}; this toolenv reads version 1: update @toolenv/core.`;
+    throw new ToolEnvError('usage.record_version', message);
+  }
+  const [wrong] = validate(recordSchema, value);
+  if (wrong) {
+    const message = `${place}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. Remove that line.`;
+    throw new ToolEnvError('usage.broken_record', message);
+  }
+  return restore(value);
+}
+
+/**
+ * Adds one trajectory to a file, which it makes if there is none.
+ * @param options.cutHalfWritten Remove a half-written last line, as a crash leaves it, instead of refusing.
+ * @throws ToolEnvError `usage.broken_record` if the file ends in a half-written line.
+ */
+export async function appendTrajectory(
+  file: string,
+  trajectory: Trajectory,
+  options: { cutHalfWritten?: boolean } = {},
+): Promise<void> {
+  const handle = await open(file, 'a+');
+  try {
+    const { size } = await handle.stat();
+    const whole = await wholeLines(handle, size);
+    if (whole < size && !options.cutHalfWritten) {
+      const message = `${file}: its last line is half-written. Append with cutHalfWritten, or end the line yourself.`;
+      throw new ToolEnvError('usage.broken_record', message);
+    }
+    if (whole < size) await handle.truncate(whole);
+    await handle.appendFile(`${encodeTrajectory(trajectory)}\n`);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * The trajectories of a file, in its order, holding one line at a time in memory.
+ * @param options.skipHalfWritten Leave out a last line that has no line break and is not a complete record.
+ * @throws ToolEnvError As {@link decodeTrajectory} does, naming file and line.
+ */
+export async function* readTrajectories(
+  file: string,
+  options: { skipHalfWritten?: boolean } = {},
+): AsyncGenerator<Trajectory, void, void> {
+  for await (const { text, place } of readJsonLines(file, options)) yield decodeTrajectory(text, place);
+}
+
+type PlainNumber = number | string;
+type PlainTokens = { prompt: number[]; action: number[]; logprobs: PlainNumber[] };
+type PlainTrajectory = Omit<Trajectory, 'version' | 'steps' | 'outcome'> & {
+  version: number;
+  outcome: { kind: string; cause?: { code: never; message: string } };
+  steps: { action: { tokens?: PlainTokens } }[];
+};
+
+const integers: JsonSchema = { type: 'array', items: { type: 'integer' } };
+const recordSchema: JsonSchema = {
+  type: 'object',
+  required: [
+    'version',
+    'env',
+    'policy',
+    'group',
+    'seed',
+    'rewardSpec',
+    'steps',
+    'outcome',
+    'rewards',
+    'reward',
+  ],
+  properties: {
+    version: { const: 1 },
+    outcome: {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { enum: ['running', 'terminated', 'truncated', 'aborted'] } },
+      if: { properties: { kind: { const: 'aborted' } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { required: ['cause'], properties: { cause: { type: 'object', required: ['code', 'message'] } } },
+    },
+    steps: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['observation', 'action', 'calls', 'info'],
+        properties: {
+          action: {
+            type: 'object',
+            required: ['text', 'toolCalls', 'stopReason'],
+            properties: {
+              tokens: {
+                type: 'object',
+                required: ['prompt', 'action', 'logprobs'],
+                properties: {
+                  prompt: integers,
+                  action: integers,
+                  logprobs: { type: 'array', items: { type: ['number', 'string'] } },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+function plainNumber(value: number): PlainNumber {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function restore(value: PlainTrajectory): Trajectory {
+  const { cause } = value.outcome;
+  const outcome = cause
+    ? { ...value.outcome, cause: new ToolEnvError(cause.code, cause.message) }
+    : value.outcome;
+  const steps = value.steps.map((step) => {
+    const { tokens } = step.action;
+    if (!tokens) return step;
+    const restored = {
+      prompt: Int32Array.from(tokens.prompt),
+      action: Int32Array.from(tokens.action),
+      logprobs: Float32Array.from(tokens.logprobs, Number),
+    };
+    return { ...step, action: { ...step.action, tokens: restored } };
+  });
+  return { ...value, outcome, steps } as Trajectory;
+}
+
+/** Bytes up to and including the last line break. */
+async function wholeLines(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<number> {
+  const block = Buffer.alloc(65_536);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - block.length);
+    const { bytesRead } = await handle.read(block, 0, end - start, start);
+    const at = block.subarray(0, bytesRead).lastIndexOf(10);
+    if (at >= 0) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}

@@ -1,0 +1,34 @@
+/** One episode: the policy acts and the environment answers, until the environment ends it. */
+import type { Env } from '../protocol/env.ts';
+import { type Outcome, running } from '../protocol/outcome.ts';
+import type { Policy, SamplingOptions } from '../protocol/policy.ts';
+import { deriveSeed } from '../protocol/rng.ts';
+import type { TrajectoryStep } from '../protocol/trajectory.ts';
+
+export interface EpisodePlan<Task> {
+  task: Task;
+  seed: number;
+  episodeId: string;
+  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
+}
+
+/** Appends each turn to `steps` as it happens, so that an episode that throws leaves its finished turns there. */
+export async function playEpisode<Task>(
+  env: Pick<Env<Task>, 'reset' | 'step'>,
+  policy: Pick<Policy, 'act'>,
+  { task, seed, episodeId, sampling }: EpisodePlan<Task>,
+  steps: TrajectoryStep[],
+): Promise<Outcome> {
+  let observation = await env.reset({ task, seed, episodeId });
+  let outcome: Outcome = running;
+  while (outcome.kind === 'running') {
+    const turnSeed = deriveSeed(seed, 'act', steps.length);
+    const action = await policy.act(observation, { ...sampling, seed: turnSeed, episodeId });
+    const step: TrajectoryStep = { observation, action, calls: [], info: {} };
+    steps.push(step);
+    const { calls, rewards, info, ...next } = await env.step(action);
+    Object.assign(step, { calls, rewards, info });
+    ({ outcome, observation } = next);
+  }
+  return outcome;
+}

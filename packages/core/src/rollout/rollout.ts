@@ -1,0 +1,214 @@
+/** The loop: policies act in environments, many episodes at once, each at its own pace. */
+import { setMaxListeners } from 'node:events';
+import type { EnvHandle } from '../env/env-definition.ts';
+import type { Env } from '../protocol/env.ts';
+import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
+import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
+import type { Policy, SamplingOptions } from '../protocol/policy.ts';
+import { scoreTruncation } from '../protocol/reward.ts';
+import { deriveSeed } from '../protocol/rng.ts';
+import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
+import { Deadline } from '../tools/deadline.ts';
+import { finishTrajectory } from './finish-trajectory.ts';
+import { playEpisode } from './play-episode.ts';
+
+/** One episode to play. */
+export interface EpisodeRequest<Task = unknown> {
+  task: Task;
+  /** Episodes of one group share a task and are compared with each other. */
+  group: number;
+  /** Number of the episode in its group; (group, sample) is the episode's identity and seeds it. */
+  sample: number;
+}
+
+export interface RolloutOptions<Task = unknown> {
+  env: Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
+  policy: Policy;
+  /** Drawn from as episodes begin, so that it may be a generator. */
+  episodes: Iterable<EpisodeRequest<Task>>;
+  /** Episodes in flight at most; one, if the environment is not `concurrent`. */
+  concurrency: number;
+  /** Of every turn. */
+  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
+  seed: number;
+  /** Milliseconds an episode may take; then it is truncated('deadline') with the work done so far. */
+  deadline?: number;
+  /** Ends the run: every episode in flight is closed, and the reason is thrown. */
+  signal?: AbortSignal;
+  /** Times that an episode is tried again, with the same seed, after a retryable infrastructure fault. Default 1. */
+  retries?: number;
+}
+
+/**
+ * Plays the episodes and yields each trajectory as it finishes; `index` is its place in the plan. A finished episode's
+ * slot is taken by the next one at once, and no more than `concurrency` unread trajectories ever wait for the reader.
+ *
+ * Seeds come from (seed, group, sample), so that no trajectory depends on the timing of the others.
+ * Truncations that the loop decides (`deadline`, and `context` when the policy throws `context.*`) score 0 in every
+ * outcome component left unscored. Infrastructure faults make aborted trajectories.
+ * @throws ToolEnvError `usage.rollout` at the call, for arguments that make no sense.
+ * @throws Whatever an environment or a policy throws that is not `infrastructure.*` or `context.*`: it is a bug.
+ */
+export function rollout<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
+  checkOptions(options);
+  return play(options);
+}
+
+/** All trajectories of a rollout, in the order of its plan. */
+export async function collect<Task>(
+  trajectories: AsyncIterable<Trajectory<Task>>,
+): Promise<Trajectory<Task>[]> {
+  const all: Trajectory<Task>[] = [];
+  for await (const trajectory of trajectories) all.push(trajectory);
+  return all.sort((a, b) => a.index - b.index);
+}
+
+async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
+  options.signal?.throwIfAborted();
+  const leave = new AbortController();
+  setMaxListeners(0, leave.signal);
+  const follow = () => leave.abort(options.signal!.reason);
+  options.signal?.addEventListener('abort', follow, { once: true });
+
+  const concurrency = options.env.capabilities?.concurrent === false ? 1 : options.concurrency;
+  const waiting = options.episodes[Symbol.iterator]();
+  const inFlight = new Map<number, Promise<Trajectory<Task>>>();
+  let index = 0;
+  const fill = () => {
+    while (inFlight.size < concurrency) {
+      const next = waiting.next();
+      if (next.done) return;
+      const episode = playWithRetries(next.value, index, options, leave.signal);
+      // Awaited below, but maybe not before it rejects, which must not count as unhandled.
+      episode.catch(() => {});
+      inFlight.set(index++, episode);
+    }
+  };
+
+  try {
+    fill();
+    while (inFlight.size > 0) {
+      const trajectory = await Promise.race(inFlight.values());
+      options.signal?.throwIfAborted();
+      inFlight.delete(trajectory.index);
+      fill();
+      yield trajectory;
+    }
+  } finally {
+    options.signal?.removeEventListener('abort', follow);
+    leave.abort();
+    waiting.return?.();
+    await Promise.allSettled(inFlight.values());
+  }
+}
+
+async function playWithRetries<Task>(
+  request: EpisodeRequest<Task>,
+  index: number,
+  options: RolloutOptions<Task>,
+  leave: AbortSignal,
+): Promise<Trajectory<Task>> {
+  for (let retry = 0; ; retry++) {
+    const trajectory = await playOnce(request, index, retry, options, leave);
+    const { outcome } = trajectory;
+    if (outcome.kind !== 'aborted' || !outcome.retryable || retry >= (options.retries ?? 1))
+      return trajectory;
+  }
+}
+
+async function playOnce<Task>(
+  { task, group, sample }: EpisodeRequest<Task>,
+  index: number,
+  retry: number,
+  options: RolloutOptions<Task>,
+  leave: AbortSignal,
+): Promise<Trajectory<Task>> {
+  const { policy, sampling } = options;
+  const seed = deriveSeed(options.seed, group, sample);
+  // A retry is another conversation: the policy may still be busy with the one that failed.
+  const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
+  const env = options.env.episode();
+  const rewardSpec = env.spec.rewards;
+  const steps: TrajectoryStep[] = [];
+  const deadline = new Deadline({
+    after: options.deadline,
+    parent: leave,
+    reason: () => new DOMException(`The episode took longer than ${options.deadline} ms.`, 'TimeoutError'),
+  });
+  let outcome: Outcome;
+  try {
+    const bounded = withinDeadline(deadline, env, policy);
+    outcome = await playEpisode(bounded, bounded, { task, seed, episodeId, sampling }, steps);
+  } catch (error) {
+    if (leave.aborted) throw leave.reason;
+    outcome = outcomeOf(error, deadline);
+    const last = steps.at(-1);
+    if (last && outcome.kind === 'truncated') last.rewards = scoreTruncation(rewardSpec, last.rewards ?? {});
+  } finally {
+    deadline.clear();
+    policy.endEpisode?.(episodeId);
+    await closeEnv(env);
+  }
+  const { ref = env.spec.name, packageVersion: envVersion } = options.env;
+  const identity = {
+    env: ref,
+    envVersion,
+    policy: policy.spec.name,
+    episodeId,
+    index,
+    task,
+    group,
+    sample,
+    seed,
+  };
+  return finishTrajectory({ ...identity, rewardSpec, steps }, outcome);
+}
+
+/** The episode's calls, each of which rejects as soon as the deadline's signal aborts. */
+function withinDeadline<Task>(
+  deadline: Deadline,
+  env: Env<Task>,
+  policy: Policy,
+): Pick<Env<Task>, 'reset' | 'step'> & Pick<Policy, 'act'> {
+  return {
+    reset: (options) => deadline.race((signal) => env.reset({ ...options, signal })),
+    act: (observation, options) => deadline.race((signal) => policy.act(observation, { ...options, signal })),
+    step: (action) => deadline.race((signal) => env.step(action, { signal })),
+  };
+}
+
+/** What an error says of the episode. Bugs are thrown on. */
+function outcomeOf(error: unknown, deadline: Deadline): Outcome {
+  // Whatever was thrown after the deadline, it was most likely thrown because of it.
+  if (deadline.passed) return truncated('deadline');
+  if (isInfrastructure(error)) return aborted(error);
+  if (ToolEnvError.isInstance(error) && error.code.startsWith('context.')) return truncated('context');
+  throw error;
+}
+
+/** An episode that is over stays valid if the server that ran it is gone. */
+async function closeEnv(env: Env): Promise<void> {
+  try {
+    await env.close();
+  } catch (error) {
+    if (!isInfrastructure(error)) throw error;
+  }
+}
+
+function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutOptions): void {
+  const wrong = (name: string, value: unknown, expected: string) =>
+    new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw wrong('concurrency', concurrency, 'a whole number of at least 1');
+  }
+  if (!Number.isInteger(sampling.maxTokens) || sampling.maxTokens < 1) {
+    throw wrong('sampling.maxTokens', sampling.maxTokens, 'a whole number of at least 1');
+  }
+  const { temperature, topP = 1, topK = 1, minP = 0 } = sampling;
+  if (!(temperature >= 0)) throw wrong('sampling.temperature', temperature, 'a number from 0 up');
+  if (!(topP > 0 && topP <= 1)) throw wrong('sampling.topP', topP, 'a number above 0, at most 1');
+  if (!Number.isInteger(topK) || topK < 1) throw wrong('sampling.topK', topK, 'a whole number of at least 1');
+  if (!(minP >= 0 && minP <= 1)) throw wrong('sampling.minP', minP, 'a number from 0 to 1');
+  if (deadline !== undefined && !(deadline > 0)) throw wrong('deadline', deadline, 'milliseconds above 0');
+  if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
+}

@@ -1,0 +1,10 @@
+/** @toolenv/core/schemas: JSON Schema validation, and the schemas of everything that crosses a wire or lands on disk. */
+export { didYouMean } from '../protocol/did-you-mean.ts';
+export {
+  type JsonSchema,
+  type SchemaMistake,
+  validate,
+  validateWithDefaults,
+} from './json-schema.ts';
+export type { FromJsonSchema, OptionsOf } from './json-schema-type.ts';
+export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';

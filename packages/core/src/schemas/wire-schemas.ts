@@ -1,0 +1,259 @@
+/** JSON Schemas (2020-12) of what crosses a wire or lands on disk. docs/spec/ has them as files. */
+
+import { manifestSchema, pluginKinds } from '../plugins/manifest.ts';
+import { callSchema, headerSchema } from '../recording/tool-recording.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+const string: JsonSchema = { type: 'string' };
+const name: JsonSchema = { type: 'string', minLength: 1 };
+const natural: JsonSchema = { type: 'integer', minimum: 0 };
+const sha256: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+const tokenIds: JsonSchema = { type: 'array', items: natural };
+/** What JSON lacks of a float32 (NaN, ±Infinity, −0) is written as a string. */
+const float: JsonSchema = { type: ['number', 'string'] };
+
+function object(properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema {
+  return { type: 'object', properties, required };
+}
+
+/** Holds an object to `rules` where its `property` is one of `values`. */
+function when(property: string, values: readonly string[], rules: JsonSchema): JsonSchema {
+  const condition = { properties: { [property]: { enum: values } }, required: [property] };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { if: condition, then: rules };
+}
+
+const toolDescription = object({ name, description: string, inputSchema: { type: 'object' } });
+
+const toolCall = object({ id: string, name: string, arguments: { type: 'object' } });
+const parseFailure = object({ parseFailure: string, text: string });
+const call: JsonSchema = { anyOf: [toolCall, parseFailure] };
+
+const message: JsonSchema = {
+  ...object({ role: { enum: ['system', 'user', 'assistant', 'tool'] }, content: string }),
+  allOf: [
+    when('role', ['assistant'], { properties: { toolCalls: { type: 'array', items: toolCall } } }),
+    when('role', ['tool'], object({ toolCallId: string, name: string })),
+  ],
+};
+
+const observation = object({
+  messages: { type: 'array', minItems: 1, items: message },
+  tools: { type: 'array', items: toolDescription },
+});
+
+const action = object(
+  {
+    text: string,
+    toolCalls: { type: 'array', items: call },
+    stopReason: { enum: ['stop', 'length', 'tool_call'] },
+    tokens: object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } }),
+  },
+  ['text', 'toolCalls', 'stopReason'],
+);
+
+/** A content block of MCP 2025-11-25 (server/tools#tool-result); other types pass. */
+const contentBlock: JsonSchema = {
+  ...object({ type: name }),
+  allOf: [
+    when('type', ['text'], object({ text: string })),
+    when('type', ['image', 'audio'], object({ data: string, mimeType: string })),
+    when('type', ['resource_link'], object({ uri: string, name: string })),
+    when('type', ['resource'], object({ resource: object({ uri: string }) })),
+  ],
+};
+
+const toolResult = object(
+  {
+    content: { type: 'array', items: contentBlock },
+    structuredContent: {},
+    isError: { type: 'boolean' },
+    mistake: object({ path: string, expected: string, received: string, nearest: string }, [
+      'path',
+      'expected',
+      'received',
+    ]),
+  },
+  ['content'],
+);
+
+const modelMistake = object({
+  code: { enum: ['malformed_call', 'unknown_tool', 'invalid_arguments', 'too_many_calls'] },
+  path: string,
+  expected: name,
+  received: string,
+  hint: name,
+});
+
+const callRecord: JsonSchema = {
+  ...object(
+    {
+      call,
+      result: toolResult,
+      cut: object({ characters: natural, sha256 }),
+      mistake: modelMistake,
+      text: string,
+      milliseconds: { type: 'number', minimum: 0 },
+    },
+    ['call', 'text', 'milliseconds'],
+  ),
+  anyOf: [{ required: ['result'] }, { required: ['mistake'] }],
+};
+
+const rewards: JsonSchema = { type: 'object', additionalProperties: { type: ['number', 'null'] } };
+
+const rewardSpec: JsonSchema = {
+  type: 'object',
+  additionalProperties: object({
+    kind: { enum: ['process', 'outcome'] },
+    range: { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 },
+    weight: { type: 'number' },
+  }),
+};
+
+const limits: JsonSchema = object({
+  maxTurns: { type: 'integer', minimum: 1 },
+  maxCallsPerTurn: { type: 'integer', minimum: 1 },
+  toolTimeout: { type: 'number', exclusiveMinimum: 0 },
+  maxToolCharacters: { type: 'integer', minimum: 1 },
+});
+
+const outcome: JsonSchema = {
+  ...object({ kind: { enum: ['running', 'terminated', 'truncated', 'aborted'] } }),
+  allOf: [
+    when('kind', ['terminated'], object({ reason: name })),
+    when(
+      'kind',
+      ['truncated'],
+      object({ reason: { enum: ['max_turns', 'max_tokens', 'deadline', 'context'] } }),
+    ),
+    when(
+      'kind',
+      ['aborted'],
+      object({
+        cause: object({ code: { type: 'string', pattern: '^infrastructure\\.' }, message: string }),
+        retryable: { type: 'boolean' },
+      }),
+    ),
+  ],
+};
+
+const calls: JsonSchema = { type: 'array', items: callRecord };
+const info: JsonSchema = { type: 'object' };
+
+const transition: JsonSchema = object({ observation, rewards, outcome, calls, info }, [
+  'observation',
+  'outcome',
+  'calls',
+  'info',
+]);
+
+const trajectory: JsonSchema = object(
+  {
+    version: { const: 1 },
+    env: name,
+    envVersion: string,
+    policy: name,
+    episodeId: name,
+    index: natural,
+    task: {},
+    group: natural,
+    sample: natural,
+    seed: { type: 'integer' },
+    rewardSpec,
+    steps: {
+      type: 'array',
+      items: object({ observation, action, calls, rewards, info }, [
+        'observation',
+        'action',
+        'calls',
+        'info',
+      ]),
+    },
+    outcome,
+    rewards,
+    reward: { type: ['number', 'null'] },
+  },
+  [
+    'version',
+    'env',
+    'policy',
+    'episodeId',
+    'index',
+    'task',
+    'group',
+    'sample',
+    'seed',
+    'rewardSpec',
+    'steps',
+    'outcome',
+    'rewards',
+    'reward',
+  ],
+);
+
+/** trainer_state.json of a checkpoint. */
+const checkpointState: JsonSchema = object(
+  {
+    step: natural,
+    seed: { type: 'integer' },
+    memory: { type: 'object', additionalProperties: { type: 'number' } },
+    sha256: { type: 'object', additionalProperties: sha256 },
+  },
+  ['step', 'seed', 'sha256'],
+);
+
+const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|POL|LRN|TRAJ|PLUG)-[1-9][0-9]*$' };
+
+const report: JsonSchema = object({
+  subject: name,
+  ok: { type: 'boolean' },
+  findings: {
+    type: 'array',
+    items: object({ rule, title: name, expected: string, received: string, mend: name }),
+  },
+  passed: { type: 'array', items: rule },
+  skipped: { type: 'array', items: object({ rule, reason: name }) },
+});
+
+const pluginInfo: JsonSchema = object({
+  ref: { type: 'string', pattern: '^.+/[^/]+-v[1-9][0-9]*$' },
+  kind: { enum: pluginKinds },
+  package: name,
+  version: name,
+});
+
+export type WireSchemaName =
+  | 'action'
+  | 'checkpoint-state'
+  | 'limits'
+  | 'manifest'
+  | 'observation'
+  | 'outcome'
+  | 'plugin-info'
+  | 'report'
+  | 'reward-spec'
+  | 'tool-description'
+  | 'tool-recording'
+  | 'tool-result'
+  | 'trajectory'
+  | 'transition';
+
+/** `docs/spec/<name>.schema.json` has the same. Unknown properties are allowed everywhere but in a manifest. */
+export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
+  action,
+  'checkpoint-state': checkpointState,
+  limits,
+  manifest: manifestSchema,
+  observation,
+  outcome,
+  'plugin-info': pluginInfo,
+  report,
+  'reward-spec': rewardSpec,
+  'tool-description': toolDescription,
+  // The first line, and the others.
+  'tool-recording': { anyOf: [headerSchema, callSchema] },
+  'tool-result': toolResult,
+  trajectory,
+  transition,
+};

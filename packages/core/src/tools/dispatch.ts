@@ -1,0 +1,190 @@
+/** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
+
+import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
+import { didYouMean } from '../protocol/did-you-mean.ts';
+import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
+import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { ContentBlock, ToolCall } from '../protocol/message.ts';
+import { createRng } from '../protocol/rng.ts';
+import { noContent, type Tool, type ToolResult } from '../protocol/tool.ts';
+import { type SchemaMistake, validate } from '../schemas/json-schema.ts';
+import { CallContext } from './call-context.ts';
+import { Deadline } from './deadline.ts';
+
+export interface DispatchOptions {
+  limits: EnvLimits;
+  episodeId: string;
+  seed: number;
+  firstCallIndex: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Executes `calls` on `tools`, all at once and under one deadline. A tool that fails, hangs, or answers with something else
+ * than a result stops the other calls of the turn, whether or not they honour their signal.
+ * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs; a tool's
+ *   own `infrastructure.*` and `bug.*` errors as they are.
+ * @throws The reason of `options.signal` when it aborts.
+ */
+export async function dispatch(
+  calls: (ToolCall | ParseFailure)[],
+  tools: Tool[],
+  options: DispatchOptions,
+): Promise<ToolCallRecord[]> {
+  options.signal?.throwIfAborted();
+  if (calls.length === 0) return [];
+  const checked = calls.map((call, index) => check(call, index, tools, options.limits));
+  const unanswered = new Set<ToolCall>();
+  const deadline = new Deadline({
+    after: options.limits.toolTimeout,
+    parent: options.signal,
+    reason: () => timeout(unanswered, options.limits),
+  });
+  const turn: Turn = { ...options, deadline, unanswered };
+  try {
+    return await Promise.all(checked.map((call, index) => answer(call, index, turn)));
+  } catch (error) {
+    deadline.abort(error);
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** What the calls of one turn share. */
+interface Turn extends DispatchOptions {
+  deadline: Deadline;
+  unanswered: Set<ToolCall>;
+}
+
+type Checked = { call: ToolCall; tool: Tool } | { call: ToolCall | ParseFailure; mistake: ModelMistake };
+
+/** Before the deadline begins: compiling a schema may take a while, and is no tool's fault. */
+function check(
+  call: ToolCall | ParseFailure,
+  index: number,
+  tools: readonly Tool[],
+  limits: EnvLimits,
+): Checked {
+  if (isParseFailure(call)) return { call, mistake: malformed(call) };
+  const tool = tools.find(({ name }) => name === call.name);
+  if (!tool) return { call, mistake: unknownTool(call, tools) };
+  const mistake = findMistake(call, index, tool, limits);
+  return mistake ? { call, mistake } : { call, tool };
+}
+
+async function answer(checked: Checked, index: number, turn: Turn): Promise<ToolCallRecord> {
+  const { limits } = turn;
+  if ('mistake' in checked) return refused(checked.call, checked.mistake, limits, 0);
+  const { call, tool } = checked;
+  const start = performance.now();
+  const result = await execute(tool, call, turn.firstCallIndex + index, turn);
+  const milliseconds = performance.now() - start;
+  if (result.mistake) return refused(call, invalidArguments(tool, result.mistake), limits, milliseconds);
+  return { call, result, text: bound(textOf(result), limits.maxToolCharacters), milliseconds };
+}
+
+async function execute(
+  tool: Tool,
+  call: ToolCall,
+  callIndex: number,
+  { seed, episodeId, deadline, unanswered }: Turn,
+): Promise<ToolResult> {
+  unanswered.add(call);
+  try {
+    const rng = createRng(seed, 'tool', callIndex);
+    const context = new CallContext(deadline, rng, episodeId, callIndex);
+    const result = await deadline.waitFor(() => tool.execute(call.arguments, context));
+    if (!Array.isArray(result?.content)) throw new TypeError(noContent);
+    unanswered.delete(call);
+    return result;
+  } catch (error) {
+    if (deadline.signal.aborted) throw deadline.signal.reason;
+    if (isInfrastructure(error) || isBug(error)) throw error;
+    const message = `Tool "${tool.name}" failed: ${messageOf(error)}`;
+    throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
+  }
+}
+
+function timeout(unanswered: ReadonlySet<ToolCall>, { toolTimeout }: EnvLimits): ToolEnvError {
+  const names = [...new Set([...unanswered].map(({ name }) => `"${name}"`))].join(', ');
+  const late = `Tool ${names} gave no answer within ${toolTimeout / 1000} s`;
+  const remedy = "raise the environment's toolTimeout or mend the tool.";
+  return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
+}
+
+function refused(
+  call: ToolCall | ParseFailure,
+  mistake: ModelMistake,
+  { maxToolCharacters }: EnvLimits,
+  milliseconds: number,
+): ToolCallRecord {
+  return { call, mistake, text: bound(describeMistake(mistake), maxToolCharacters), milliseconds };
+}
+
+function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
+  return {
+    code: 'malformed_call',
+    path: '',
+    expected: 'a JSON object {"name": …, "arguments": {…}}',
+    received: text.length > 80 ? `${text.slice(0, 77)}…` : text,
+    hint: parseFailure,
+  };
+}
+
+function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
+  const names = tools.map(({ name }) => name);
+  return {
+    code: 'unknown_tool',
+    path: '/name',
+    expected: `one of ${JSON.stringify(names)}`,
+    received: call.name,
+    hint: didYouMean(call.name, names, 'Available tools'),
+  };
+}
+
+function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimits): ModelMistake | undefined {
+  if (index >= limits.maxCallsPerTurn) {
+    return {
+      code: 'too_many_calls',
+      path: '',
+      expected: `at most ${limits.maxCallsPerTurn} tool calls in one turn`,
+      received: `call ${index + 1}`,
+      hint: 'Call again next turn.',
+    };
+  }
+  const wrong = validate(tool.inputSchema, call.arguments);
+  if (wrong.length === 0) return undefined;
+  // A misspelt name is also a missing one; of the two, the spelling is what to mend.
+  return invalidArguments(tool, wrong.find(({ nearest }) => nearest !== undefined) ?? wrong[0]!);
+}
+
+function invalidArguments(tool: Tool, { nearest, ...wrong }: SchemaMistake): ModelMistake {
+  const near = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
+  const hint = `${near}Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`;
+  return { code: 'invalid_arguments', ...wrong, hint };
+}
+
+function describeMistake({ code, path, expected, received, hint }: ModelMistake): string {
+  return `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
+}
+
+function textOf(result: ToolResult): string {
+  return (result.isError ? 'Error: ' : '') + result.content.map(textOfBlock).join('\n');
+}
+
+/** What a policy that reads text gets of a block: its text, else what it is. */
+function textOfBlock(block: ContentBlock): string {
+  if (block.type === 'text') return String(block.text);
+  if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
+  const resource = block.type === 'resource' ? (block.resource as { text?: string }) : undefined;
+  return resource?.text ?? `[${block.type}]`;
+}
+
+/** At most `limit` UTF-16 units of `text`, never half of a surrogate pair, and a note of how much was cut. */
+function bound(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);
+  const kept = text.slice(0, splitsPair ? limit - 1 : limit);
+  return `${kept} […${text.length - kept.length} characters cut]`;
+}

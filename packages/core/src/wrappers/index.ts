@@ -1,0 +1,11 @@
+/** @toolenv/core/wrappers: environments with another limit, reward, context or record. */
+export { EpisodeStatistics, recordEpisodeStatistics } from './episode-statistics.ts';
+export { type MixedTask, mixEnvs } from './mix-envs.ts';
+export { recordEpisodes } from './record-episodes.ts';
+export { type TimeLimit, timeLimit } from './time-limit.ts';
+export { transformObservation } from './transform-observation.ts';
+export { type RewardTransform, type ScoredTransition, transformReward } from './transform-reward.ts';
+export { truncateHistory } from './truncate-history.ts';
+export { type OnEpisode, watchEpisodes } from './watch-episodes.ts';
+export { type ObservationWindow, windowObservation } from './window-observation.ts';
+export type { Wrappable, Wrapped } from './wrap.ts';

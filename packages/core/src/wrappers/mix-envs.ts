@@ -1,0 +1,105 @@
+/** mixEnvs: several environments as one, for training on the tasks of all of them. */
+import { isDeepStrictEqual } from 'node:util';
+import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
+import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+
+/** A task of a mix. */
+export interface MixedTask<Task = unknown> {
+  /** The name by which its environment was given. */
+  env: string;
+  task: Task;
+}
+
+/**
+ * An environment whose splits hold the tasks of each of `envs`, one after the other. Its reward is theirs, so all must have
+ * the same components. Closing it closes them.
+ * @param envs By names of your choice, which the tasks carry.
+ * @throws ToolEnvError `usage.mix` for no environment, or for rewards that differ.
+ */
+export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): EnvHandle<MixedTask<Task>> {
+  const spec = mixedSpec(Object.values(envs).map((env) => env.episode().spec));
+  return {
+    tasks: {
+      train: concatenate(envs, 'train'),
+      validation: concatenate(envs, 'validation'),
+      test: concatenate(envs, 'test'),
+    },
+    episode: () => mixedEpisode(spec, envs),
+    close: async () => void (await Promise.all(Object.values(envs).map((env) => env.close()))),
+    capabilities: mixedCapabilities(Object.values(envs)),
+  };
+}
+
+/** What all of them can, and what any of them does. */
+function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities'>[]): EnvCapabilities {
+  const declared = envs.map(({ capabilities = {} }) => capabilities);
+  return {
+    seedable: declared.every(({ seedable = true }) => seedable),
+    concurrent: declared.every(({ concurrent = true }) => concurrent),
+    networked: declared.some(({ networked = false }) => networked),
+  };
+}
+
+/** Limits are the widest: each episode keeps those of its own environment. */
+function mixedSpec(specs: readonly EnvSpec[]): EnvSpec {
+  const [first, ...others] = specs;
+  if (!first) throw new ToolEnvError('usage.mix', 'mixEnvs: there is nothing to mix: give environments.');
+  const other = others.find(({ rewards }) => !isDeepStrictEqual(rewards, first.rewards));
+  if (other) {
+    const message = `mixEnvs: ${first.name} and ${other.name} are not rewarded alike: make their rewards equal by transformReward.`;
+    throw new ToolEnvError('usage.mix', message);
+  }
+  const widest = (limit: keyof EnvLimits) => Math.max(...specs.map(({ limits }) => limits[limit]));
+  return {
+    ...first,
+    name: specs.map(({ name }) => name).join('+'),
+    limits: {
+      maxTurns: widest('maxTurns'),
+      maxCallsPerTurn: widest('maxCallsPerTurn'),
+      toolTimeout: widest('toolTimeout'),
+      maxToolCharacters: widest('maxToolCharacters'),
+    },
+  };
+}
+
+function concatenate<Task>(
+  envs: Readonly<Record<string, EnvHandle<Task>>>,
+  split: Split,
+): TaskSet<MixedTask<Task>> {
+  const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
+  const length = sets.reduce((total, { tasks }) => total + tasks.length, 0);
+  return {
+    length,
+    at(index) {
+      let rest = index;
+      for (const { env, tasks } of sets) {
+        if (rest < tasks.length) return { env, task: tasks.at(rest) };
+        rest -= tasks.length;
+      }
+      throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+    },
+  };
+}
+
+/** An Env of whichever environment the task is of. */
+function mixedEpisode<Task>(
+  spec: EnvSpec,
+  envs: Readonly<Record<string, EnvHandle<Task>>>,
+): Env<MixedTask<Task>> {
+  let current: Env<Task> | undefined;
+  return {
+    spec,
+    async reset({ task, ...options }) {
+      await current?.close();
+      current = envs[task.env]!.episode();
+      return current.reset({ ...options, task: task.task });
+    },
+    step(action, options) {
+      if (!current)
+        throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
+      return current.step(action, options);
+    },
+    close: async () => current?.close(),
+  };
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import {
+  type Action,
+  type Tool,
+  type ToolCallRecord,
+  ToolEnvError,
+  type ToolResult,
+  type TurnResult,
+  terminated,
+  text,
+} from '../../src/index.ts';
+import { climb, LadderEnv } from '../ladder-env.ts';
+
+const start = { task: { goal: 3 }, seed: 1 };
+
+function calling(...rungs: number[]): Action {
+  const toolCalls = rungs.map((n, i) => ({ id: `c${i}`, name: 'climb', arguments: { rungs: n } }));
+  return { text: `<${rungs}>`, toolCalls, stopReason: 'tool_call' };
+}
+
+const answer: Action = { text: 'done', toolCalls: [], stopReason: 'stop' };
+
+test('an episode: calls, their messages in order, the answer', async () => {
+  const env = new LadderEnv();
+  const first = await env.reset(start);
+  expect(first.messages).toEqual([{ role: 'user', content: 'Climb to 3.' }]);
+  expect(first.tools).toEqual([
+    { name: 'climb', description: climb.description, inputSchema: climb.inputSchema },
+  ]);
+
+  const turn = await env.step(calling(1, 2));
+  expect(turn).toMatchObject({ rewards: { climbed: 1 }, outcome: { kind: 'running' } });
+  expect(turn.observation.messages.slice(1)).toEqual([
+    { role: 'assistant', content: '<1,2>', toolCalls: calling(1, 2).toolCalls },
+    { role: 'tool', content: 'climbed 1', toolCallId: 'c0', name: 'climb' },
+    { role: 'tool', content: 'climbed 2', toolCallId: 'c1', name: 'climb' },
+  ]);
+  expect(first.messages).toHaveLength(1);
+
+  const end = await env.step(answer);
+  expect(end).toMatchObject({ rewards: { right: 1 }, outcome: { kind: 'terminated', reason: 'answered' } });
+  await expect(env.step(answer)).rejects.toMatchObject({ code: 'bug.step_after_end' });
+});
+
+test('every call has one tool message, mistakes included, each after its call', async () => {
+  const env = new LadderEnv(climb, { maxCallsPerTurn: 9 });
+  await env.reset(start);
+  const broken = { parseFailure: 'not JSON', text: '{' };
+  const toolCalls = [broken, ...calling(1).toolCalls, { id: 'x', name: 'fly', arguments: {} }];
+  const { observation, calls } = await env.step({ text: '', toolCalls, stopReason: 'tool_call' });
+  expect(calls.map(({ call }) => call)).toEqual(toolCalls);
+  expect(
+    observation.messages.slice(2).map((message) => 'toolCallId' in message && message.toolCallId),
+  ).toEqual(['', 'c0', 'x']);
+});
+
+test('limits truncate, and score 0 in the outcome components left unscored', async () => {
+  const env = new LadderEnv(climb, { maxTurns: 2 });
+  await env.reset(start);
+  await env.step(calling(1));
+  expect(await env.step(calling(1))).toMatchObject({
+    rewards: { climbed: 1, right: 0, close: 0 },
+    outcome: { kind: 'truncated', reason: 'max_turns' },
+  });
+
+  await env.reset(start);
+  const { rewards, outcome, calls } = await env.step({ ...calling(1), stopReason: 'length' });
+  expect({ rewards, outcome, calls }).toEqual({
+    rewards: { right: 0, close: 0 },
+    outcome: { kind: 'truncated', reason: 'max_tokens' },
+    calls: [],
+  });
+});
+
+test('half an answer is no answer', async () => {
+  const env = new LadderEnv(climb);
+  await env.reset(start);
+  const { rewards, outcome } = await env.step({ ...answer, stopReason: 'length' });
+  expect({ rewards, outcome }).toEqual({
+    rewards: { right: 0, close: 0 },
+    outcome: { kind: 'truncated', reason: 'max_tokens' },
+  });
+});
+
+test('an end of the author’s own keeps its nulls, on the last turn too', async () => {
+  const env = new LadderEnv(climb, { maxTurns: 1 });
+  await env.reset(start);
+  const { rewards, outcome } = await env.step(answer);
+  expect({ rewards, outcome }).toEqual({ rewards: { right: 0 }, outcome: terminated('answered') });
+});
+
+test('a failing tool aborts the episode, which is then over', async () => {
+  const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
+  const env = new LadderEnv(broken);
+  await env.reset(start);
+  const transition = await env.step(calling(1));
+  expect(transition.outcome).toMatchObject({
+    kind: 'aborted',
+    retryable: true,
+    cause: { code: 'infrastructure.tool_failed' },
+  });
+  expect(transition.rewards).toBeUndefined();
+  await expect(env.step(answer)).rejects.toMatchObject({ code: 'bug.step_after_end' });
+  expect((await env.reset(start)).messages).toHaveLength(1);
+});
+
+test('a step before reset, or during another, is a bug', async () => {
+  const env = new LadderEnv();
+  await expect(env.step(answer)).rejects.toMatchObject({ code: 'bug.step_before_reset' });
+  await env.reset(start);
+  const first = env.step(calling(1));
+  await expect(env.step(calling(1))).rejects.toMatchObject({ code: 'bug.concurrent_step' });
+  expect((await first).outcome.kind).toBe('running');
+  expect((await env.step(answer)).outcome.kind).toBe('terminated');
+});
+
+test('hooks may wait; their infrastructure faults abort and their bugs throw', async () => {
+  class Judged extends LadderEnv {
+    readonly #verdict: () => Promise<TurnResult>;
+    constructor(verdict: () => Promise<TurnResult>) {
+      super();
+      this.#verdict = verdict;
+    }
+    protected override onAnswer(): Promise<TurnResult> {
+      return this.#verdict();
+    }
+  }
+  const judge = async (verdict: () => Promise<TurnResult>) => {
+    const env = new Judged(verdict);
+    await env.reset(start);
+    return env.step(answer);
+  };
+  expect(await judge(async () => ({ rewards: { right: 1 }, outcome: terminated('judged') }))).toMatchObject({
+    rewards: { right: 1 },
+  });
+  const down = new ToolEnvError('infrastructure.judge', 'The judge is down.');
+  expect((await judge(() => Promise.reject(down))).outcome).toMatchObject({ kind: 'aborted', cause: down });
+  await expect(judge(() => Promise.reject(new TypeError('bug')))).rejects.toThrow('bug');
+});
+
+/** A step whose call is answered with `result`, and the records that the environment's hook saw. */
+async function answeredWith(result: ToolResult) {
+  let seen: ToolCallRecord[] = [];
+  class Watching extends LadderEnv {
+    protected override onToolResults(_: unknown, calls: ToolCallRecord[]): TurnResult {
+      seen = calls;
+      return {};
+    }
+  }
+  const env = new Watching({ ...climb, execute: async () => result });
+  await env.reset(start);
+  return { transition: await env.step(calling(1)), seen };
+}
+
+test('the environment reads a long result whole; the record keeps its size and digest', async () => {
+  const long: ToolResult = { ...text('x'.repeat(10_000_000)), structuredContent: { rows: 3 }, isError: true };
+  const { transition, seen } = await answeredWith(long);
+  expect(seen[0]!.result).toBe(long);
+  const [record] = transition.calls;
+  const json = JSON.stringify(long);
+  expect(record!.result).toEqual({ content: [], isError: true });
+  expect(record!.cut).toEqual({
+    characters: json.length,
+    sha256: createHash('sha256').update(json).digest('hex'),
+  });
+  expect(record!.text).toHaveLength('x'.repeat(60).length + ' […9999947 characters cut]'.length);
+  expect(JSON.stringify(transition).length).toBeLessThan(2000);
+});
+
+test('a short result is kept as it is', async () => {
+  const short = { ...text('x'.repeat(1000)), structuredContent: { rows: 3 } };
+  const { transition } = await answeredWith(short);
+  expect(transition.calls[0]!.result).toBe(short);
+  expect(transition.calls[0]).not.toHaveProperty('cut');
+});
+
+test('a result that is no JSON value is the tool’s fault', async () => {
+  const { transition } = await answeredWith({ content: [], structuredContent: { rows: 3n } });
+  expect(transition.outcome).toMatchObject({
+    kind: 'aborted',
+    cause: { code: 'infrastructure.tool_failed', message: expect.stringContaining('"climb" failed') },
+  });
+});

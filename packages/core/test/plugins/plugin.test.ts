@@ -1,0 +1,222 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEnv, ToolEnvError } from '../../src/index.ts';
+import { findPlugin, listPlugins, loadPlugin, parseReference } from '../../src/plugins/index.ts';
+
+let root: string;
+
+/** Writes a package; every entry file leaves a mark when it runs. */
+async function install(
+  folder: string,
+  json: Record<string, unknown>,
+  files: Record<string, string> = {},
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ version: '1.2.3', type: 'module', ...json }),
+  );
+  const mark = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(join(folder, 'ran'))}, '');\n`;
+  for (const [name, code] of Object.entries(files)) await writeFile(join(folder, name), mark + code);
+}
+
+const envCode = `export default {
+  name: 'maze-v1', description: '', rewards: {}, limits: {},
+  roles: { search: '@lab/tools/search-v1' },
+  options: { properties: {
+    size: { type: 'integer', default: 3 }, walls: { type: 'boolean', default: false },
+    deep: { type: 'object', default: {}, properties: { k: { default: 5 } } },
+  } },
+  async open(given) {
+    return { given, tasks: { train: { length: 1, at: () => given } }, episode() { return this.given; }, async close() {} };
+  },
+};`;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'toolenv-plugins-'));
+  const modules = join(root, 'node_modules');
+  const envs = {
+    'maze-v1': './maze',
+    'maze-v2': './maze',
+    'hidden-v1': './hidden',
+    'outside-v1': './outside',
+    'empty-v1': './empty',
+  };
+  await install(
+    join(modules, '@lab/envs'),
+    {
+      name: '@lab/envs',
+      exports: {
+        './maze': { '@toolenv/source': './source.js', types: './maze.d.ts', import: './maze.js' },
+        './unbuilt': './dist/unbuilt.js',
+        './outside': './../../other/secret.js',
+        './empty': { nothing: './no.js', default: ['./empty.js'] },
+      },
+      toolenv: { spec: 'v1', envs: { ...envs, 'unbuilt-v1': './unbuilt' } },
+    },
+    { 'source.js': envCode, 'empty.js': 'export const nothing = 1;' },
+  );
+  await install(
+    join(root, 'packages/tools'),
+    {
+      name: '@lab/tools',
+      exports: { './search': './search.js' },
+      toolenv: { spec: 'v1', tools: { 'search-v1': './search' } },
+    },
+    { 'search.js': 'export default async (material) => ({ name: "search", material });' },
+  );
+  await symlink(join(root, 'packages/tools'), join(modules, '@lab/tools'));
+  await install(join(modules, 'future'), {
+    name: 'future',
+    toolenv: { spec: 'v9', envs: { 'x-v1': './x' } },
+  });
+  await install(join(modules, 'upwards'), {
+    name: 'upwards',
+    toolenv: { spec: 'v1', envs: { 'x-v1': './../x' } },
+  });
+  await install(join(modules, 'plain'), { name: 'plain' });
+  await mkdir(join(modules, 'no-package'));
+  await install(
+    join(root, 'project'),
+    { name: 'own', exports: { './a': './a.js' }, toolenv: { spec: 'v1', trainers: { 'a-v1': './a' } } },
+    { 'a.js': 'export default 1;' },
+  );
+});
+afterAll(() => rm(root, { recursive: true }));
+
+async function thrown(promise: Promise<unknown>): Promise<ToolEnvError> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!ToolEnvError.isInstance(error)) throw new Error(`expected a ToolEnvError, got ${error}`);
+  expect(error.message).not.toContain('\n');
+  return error;
+}
+
+describe('references', () => {
+  test.each([
+    ['@toolenv/envs-qa/bridge-v1', { package: '@toolenv/envs-qa', name: 'bridge-v1', version: 1 }],
+    ['mazes/two-rooms-v12', { package: 'mazes', name: 'two-rooms-v12', version: 12 }],
+  ])('%s', (ref, expected) => expect(parseReference(ref)).toEqual(expected));
+
+  test.each([
+    'bridge-v1',
+    'mazes/maze',
+    'mazes/maze-v0',
+    '@a/maze-v1/',
+    '../maze-v1',
+    '@x/../a-v1',
+    'a/b/c-v1',
+    '',
+  ])('"%s" is none', (ref) => expect(() => parseReference(ref)).toThrow('write <package>/<name>-v<N>'));
+});
+
+test('listing reads manifests of node_modules upwards, of symlinks and of the package itself, and runs nothing', () => {
+  const lab = { kind: 'envs', package: '@lab/envs', version: '1.2.3' };
+  expect(listPlugins(join(root, 'project'))).toEqual([
+    ...['empty', 'hidden', 'maze'].map((name) => ({ ...lab, ref: `@lab/envs/${name}-v1` })),
+    { ...lab, ref: '@lab/envs/maze-v2' },
+    { ...lab, ref: '@lab/envs/outside-v1' },
+    { ...lab, ref: '@lab/envs/unbuilt-v1' },
+    { kind: 'tools', package: '@lab/tools', version: '1.2.3', ref: '@lab/tools/search-v1' },
+    { kind: 'trainers', package: 'own', version: '1.2.3', ref: 'own/a-v1' },
+  ]);
+  expect(existsSync(join(root, 'node_modules/@lab/envs/ran'))).toBe(false);
+  expect(existsSync(join(root, 'packages/tools/ran'))).toBe(false);
+});
+
+test('loading imports the entry under the conditions of this process, once', async () => {
+  const from = join(root, 'project');
+  const loaded = await findPlugin('envs', '@lab/envs/maze-v1', { from });
+  expect(loaded).toMatchObject({ ref: '@lab/envs/maze-v1', version: '1.2.3', plugin: { name: 'maze-v1' } });
+  expect(await loadPlugin('envs', '@lab/envs/maze-v1', { from })).toBe(loaded.plugin);
+  expect(await loadPlugin('tools', '@lab/tools/search-v1', { from })).toBeTypeOf('function');
+  expect(await loadPlugin('trainers', 'own/a-v1', { from })).toBe(1);
+});
+
+test.each([
+  [
+    '@lab/envs/mase-v1',
+    'usage.unknown_plugin',
+    'Unknown environment "@lab/envs/mase-v1". Did you mean "@lab/envs/maze-v1"?',
+  ],
+  [
+    '@lab/envs/completely-other-v1',
+    'usage.unknown_plugin',
+    'Installed: @lab/envs/empty-v1, @lab/envs/hidden-v1',
+  ],
+  [
+    '@lab/env/maze-v1',
+    'usage.unknown_plugin',
+    'Did you mean "@lab/envs/maze-v1"? Package @lab/env is not installed: npm install @lab/env',
+  ],
+  ['nowhere/chess-v1', 'usage.unknown_plugin', 'Package nowhere is not installed: npm install nowhere'],
+  ['plain/maze-v1', 'usage.unknown_plugin', 'Unknown environment "plain/maze-v1".'],
+  ['@lab/tools/search-v1', 'usage.unknown_plugin', 'Unknown environment "@lab/tools/search-v1".'],
+  ['@lab/envs/toString-v1', 'usage.bad_reference', 'is not a reference'],
+  ['future/x-v1', 'usage.spec_version', 'future@1.2.3 speaks toolenv spec v9, and this toolenv speaks v1'],
+  ['upwards/x-v1', 'usage.bad_manifest', 'toolenv/envs/x-v1: expected must match pattern'],
+  ['@lab/envs/hidden-v1', 'usage.bad_manifest', 'the manifest\'s "./hidden" is not in "exports"'],
+  ['@lab/envs/unbuilt-v1', 'usage.bad_manifest', 'dist/unbuilt.js, which is not there: build the package.'],
+  ['@lab/envs/outside-v1', 'usage.bad_manifest', 'the manifest\'s "./outside" is not in "exports"'],
+  ['@lab/envs/empty-v1', 'usage.bad_manifest', './empty has no default export: it must be the environment.'],
+])('%s is refused in one line', async (ref, code, message) => {
+  const error = await thrown(loadPlugin('envs', ref, { from: root }));
+  expect(error.code).toBe(code);
+  expect(error.message).toContain(message);
+});
+
+describe('openEnv', () => {
+  const open = (over: object = {}) => openEnv('@lab/envs/maze-v1', { seed: 4, from: root, ...over });
+
+  test('fills in defaults and the default tools of the roles, and remembers where it came from', async () => {
+    const env = await open({ options: { size: 9 } });
+    expect(env).toMatchObject({ ref: '@lab/envs/maze-v1', packageVersion: '1.2.3' });
+    const given = env.tasks.train.at(0) as { tools: { search(material: string): Promise<unknown> } };
+    expect(given).toMatchObject({ options: { size: 9, walls: false, deep: { k: 5 } }, seed: 4 });
+    expect(env.episode()).toBe(given);
+    expect(await given.tools.search('pages')).toEqual({ name: 'search', material: 'pages' });
+    await env.close();
+  });
+
+  test('a tool given for a role takes the place of the default', async () => {
+    const search = async () => ({ name: 'mine' }) as never;
+    const env = await open({ tools: { search } });
+    expect(env.tasks.train.at(0)).toMatchObject({ tools: { search } });
+  });
+
+  test('a definition opens without being installed', async () => {
+    const definition = await loadPlugin('envs', '@lab/envs/maze-v1', { from: root });
+    const env = await openEnv(definition, { seed: 1, from: root });
+    expect(env.ref).toBeUndefined();
+    expect(env.tasks.train.at(0)).toMatchObject({ options: { size: 3 } });
+  });
+
+  test.each([
+    [
+      { options: { sise: 3 } },
+      'usage.unknown_option',
+      '@lab/envs/maze-v1 has no option "sise". Did you mean "size"?',
+    ],
+    [{ options: { colour: 3 } }, 'usage.unknown_option', 'Options: size, walls, deep.'],
+    [
+      { options: { size: 'big' } },
+      'usage.bad_option',
+      'option "size": expected must be integer; received "big".',
+    ],
+    [{ tools: { serch: 'x/y-v1' } }, 'usage.unknown_role', 'has no role "serch". Did you mean "search"?'],
+    [
+      { tools: { search: '@lab/tools/serch-v1' } },
+      'usage.unknown_plugin',
+      'Did you mean "@lab/tools/search-v1"?',
+    ],
+  ])('%o is refused in one line', async (over, code, message) => {
+    const error = await thrown(open(over));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(message);
+  });
+});

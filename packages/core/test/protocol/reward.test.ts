@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { outcomeReward, processReward, scoreTruncation, sumRewards, weigh } from '../../src/protocol/reward.ts';
+
+const spec = {
+  em: outcomeReward([0, 1], 1),
+  f1: outcomeReward([0, 1], 0),
+  found: processReward([-1, 1], 0.25),
+};
+
+test('components sum over steps; never scored stays null', () => {
+  const rewards = sumRewards(spec, [
+    { rewards: { found: 1 } },
+    {},
+    { rewards: { found: 1, em: 0, f1: null } },
+  ]);
+  expect(rewards).toEqual({ em: 0, f1: null, found: 2 });
+  expect(weigh(spec, rewards)).toBe(0.5);
+});
+
+test('a truncation scores 0 only where an outcome component was left unscored', () => {
+  expect(scoreTruncation(spec, { em: 0.5, found: 1 })).toEqual({ em: 0.5, f1: 0, found: 1 });
+  expect(scoreTruncation(spec, { f1: null })).toEqual({ em: 0, f1: 0 });
+});
+
+test.each([
+  [{ typo: 1 }, 'Reward "typo" is not declared in the spec; declared: em, f1, found.'],
+  [{ em: 1.5 }, 'Reward "em" is 1.5, outside its range [0, 1].'],
+  [{ em: Number.NaN }, 'Reward "em" is NaN, outside its range [0, 1].'],
+  [{ toString: 0 }, 'Reward "toString" is not declared in the spec; declared: em, f1, found.'],
+])('%o is a bug', (rewards, message) => {
+  expect(() => sumRewards(spec, [{ rewards: rewards as never }])).toThrow(message);
+});

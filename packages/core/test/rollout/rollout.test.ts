@@ -1,0 +1,373 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import {
+  type Action,
+  collect,
+  createRng,
+  defineEnv,
+  type EpisodeRequest,
+  openEnv,
+  type Policy,
+  type RolloutOptions,
+  rollout,
+  type SamplingOptions,
+  scriptedPolicy,
+  ToolEnvError,
+  text,
+} from '../../src/index.ts';
+import { timeLimit } from '../../src/wrappers/index.ts';
+import { climb, LadderEnv, ladderLimits, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
+
+const sampling = { maxTokens: 64, temperature: 1 };
+/** Climbs one rung at a time to the goal, then answers. */
+const climber = () =>
+  scriptedPolicy(({ messages }, turn) =>
+    turn < Number(/\d+/.exec(messages[0]!.content)) ? [{ name: 'climb', arguments: { rungs: 1 } }] : 'done',
+  );
+
+function plan(count: number, size = 2): EpisodeRequest<Rung>[] {
+  return Array.from({ length: count }, (_, i) => ({
+    task: { goal: 1 + (Math.floor(i / size) % 4) },
+    group: Math.floor(i / size),
+    sample: i % size,
+  }));
+}
+
+function options(over: Partial<RolloutOptions<Rung>> = {}): RolloutOptions<Rung> {
+  return {
+    env: openLadder(),
+    policy: climber(),
+    episodes: plan(6),
+    concurrency: 3,
+    sampling,
+    seed: 7,
+    ...over,
+  };
+}
+
+/** Acts as `act` says, and keeps count of episodes ended. */
+function acting(
+  act: (options: SamplingOptions, turn: number) => Promise<Action>,
+): Policy & { ended: string[] } {
+  const turns = new Map<string, number>();
+  const ended: string[] = [];
+  return {
+    ended,
+    spec: { name: 'acting', contextLength: 100 },
+    act(_, given) {
+      const turn = turns.get(given.episodeId!) ?? 0;
+      turns.set(given.episodeId!, turn + 1);
+      return act(given, turn);
+    },
+    endEpisode: (episodeId) => void ended.push(episodeId),
+  };
+}
+
+const one: Action = {
+  text: '',
+  toolCalls: [{ id: 'c', name: 'climb', arguments: { rungs: 1 } }],
+  stopReason: 'tool_call',
+};
+const hang = () => new Promise<never>(() => {});
+
+const unhandled = vi.fn();
+beforeEach(() => void process.on('unhandledRejection', unhandled));
+afterEach(async () => {
+  await sleep(0);
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+test('a trajectory holds what happened, and sums its components', async () => {
+  const env = openLadder();
+  const [trajectory] = await collect(
+    rollout(options({ env, episodes: [{ task: { goal: 2 }, group: 4, sample: 1 }] })),
+  );
+  expect(trajectory).toMatchObject({
+    version: 1,
+    env: 'ladder-v1',
+    policy: 'scripted',
+    episodeId: '7-4-1',
+    index: 0,
+    group: 4,
+    sample: 1,
+    task: { goal: 2 },
+    outcome: { kind: 'terminated', reason: 'answered' },
+    rewards: { right: 1, close: null, climbed: 2 },
+    reward: 1.2,
+  });
+  expect(trajectory!.steps.map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
+  expect(trajectory!.steps[1]!.observation.messages).toHaveLength(3);
+  expect(env).toMatchObject({ opened: 1, closed: 1 });
+});
+
+test('no trajectory depends on concurrency or on the timing of the others', async () => {
+  const jitter = createRng(Math.floor(Math.random() * 1e9));
+  const noisy = () =>
+    acting(async ({ seed }, turn) => {
+      await sleep(jitter.int(4));
+      const rng = createRng(seed);
+      if (turn > 0 && rng.float() < 0.4) return { text: `answer ${seed}`, toolCalls: [], stopReason: 'stop' };
+      return { ...one, toolCalls: [{ id: 'c', name: 'climb', arguments: { rungs: 1 + rng.int(3) } }] };
+    });
+  const random = {
+    ...climb,
+    execute: async (_: unknown, { rng }: { rng: { float(): number } }) => text(`${rng.float()}`),
+  };
+  const play = async (concurrency: number) => {
+    const env = openLadder(() => new LadderEnv(random));
+    const all = await collect(rollout(options({ env, policy: noisy(), episodes: plan(24), concurrency })));
+    return JSON.stringify(all, (key, value) => (key === 'milliseconds' ? 0 : value));
+  };
+  const alone = await play(1);
+  expect(await play(5)).toBe(alone);
+  expect(await play(100)).toBe(alone);
+  expect(new Set(JSON.parse(alone).map(({ seed }: { seed: number }) => seed)).size).toBe(24);
+});
+
+test('the window slides: a slow episode holds up no other, and no more than `concurrency` run', async () => {
+  let [active, most] = [0, 0];
+  const policy = acting(async ({ episodeId }) => {
+    most = Math.max(most, ++active);
+    await sleep(episodeId === '7-0-0' ? 60 : 2);
+    active -= 1;
+    return { text: 'done', toolCalls: [], stopReason: 'stop' };
+  });
+  const finished: number[] = [];
+  for await (const { index } of rollout(options({ policy, episodes: plan(12), concurrency: 3 })))
+    finished.push(index);
+  expect(finished).toHaveLength(12);
+  expect(finished.at(-1)).toBe(0);
+  expect(most).toBe(3);
+});
+
+test('plans may be generators, drawn from only as slots come free', async () => {
+  let drawn = 0;
+  function* endless(): Generator<EpisodeRequest<Rung>> {
+    for (;;) yield { task: { goal: 1 }, group: drawn++, sample: 0 };
+  }
+  const env = openLadder();
+  const policy = climber();
+  let read = 0;
+  for await (const _ of rollout(options({ env, policy, episodes: endless(), concurrency: 4 })))
+    if (++read === 5) break;
+  expect(drawn).toBeLessThanOrEqual(9);
+  expect(env.closed).toBe(env.opened);
+});
+
+test('a deadline in act keeps the steps before it and scores 0', async () => {
+  const policy = acting((_, turn) => (turn < 2 ? Promise.resolve(one) : hang()));
+  const env = openLadder();
+  const [trajectory] = await collect(rollout(options({ env, policy, episodes: plan(1), deadline: 25 })));
+  expect(trajectory).toMatchObject({
+    outcome: { kind: 'truncated', reason: 'deadline' },
+    rewards: { right: 0, close: 0, climbed: 2 },
+    reward: 0.2,
+  });
+  expect(trajectory!.steps.map(({ rewards }) => rewards)).toEqual([
+    { climbed: 1 },
+    { climbed: 1, right: 0, close: 0 },
+  ]);
+  expect(env.closed).toBe(1);
+  expect(policy.ended).toEqual(['7-0-0']);
+});
+
+test('a deadline in a tool keeps the action that called it, even if the tool ignores its signal', async () => {
+  const env = openLadder(() => new LadderEnv({ ...climb, execute: hang }));
+  const [trajectory] = await collect(
+    rollout(options({ env, policy: acting(async () => one), episodes: plan(1), deadline: 20 })),
+  );
+  expect(trajectory).toMatchObject({ outcome: { kind: 'truncated', reason: 'deadline' }, reward: 0 });
+  expect(trajectory!.steps).toMatchObject([{ action: one, calls: [], rewards: { right: 0, close: 0 } }]);
+});
+
+test('a deadline before the first turn has no step and still a score', async () => {
+  const [trajectory] = await collect(
+    rollout(options({ policy: acting(hang), episodes: plan(1), deadline: 5 })),
+  );
+  expect(trajectory).toMatchObject({ steps: [], rewards: { right: 0, close: 0, climbed: null }, reward: 0 });
+});
+
+test('a computation that blocks the event loop does not outrun its deadline', async () => {
+  const policy = acting(async () => {
+    for (const end = performance.now() + 12; performance.now() < end; );
+    return one;
+  });
+  const [trajectory] = await collect(rollout(options({ policy, episodes: plan(1), deadline: 6 })));
+  expect(trajectory).toMatchObject({ outcome: { reason: 'deadline' }, steps: [{ calls: [] }] });
+});
+
+test('a context that overflows truncates', async () => {
+  const overflow = new ToolEnvError('context.overflow', 'The prompt has 101 tokens; the context holds 100.');
+  const policy = acting((_, turn) => (turn < 1 ? Promise.resolve(one) : Promise.reject(overflow)));
+  const [trajectory] = await collect(rollout(options({ policy, episodes: plan(1) })));
+  expect(trajectory).toMatchObject({
+    outcome: { kind: 'truncated', reason: 'context' },
+    rewards: { right: 0, close: 0, climbed: 1 },
+  });
+});
+
+test('an infrastructure fault is tried again with the same seed, then yielded without reward', async () => {
+  const down = new ToolEnvError('infrastructure.gpu', 'The device is gone.');
+  const seeds: number[] = [];
+  let faults = 1;
+  const faulty = () =>
+    acting(async ({ seed }, turn) => {
+      seeds.push(seed);
+      if (turn === 0 && faults-- > 0) throw down;
+      return { text: 'done', toolCalls: [], stopReason: 'stop' };
+    });
+  const env = openLadder();
+  const policy = faulty();
+  const [healed] = await collect(rollout(options({ env, policy, episodes: plan(1) })));
+  expect(healed).toMatchObject({ outcome: { kind: 'terminated' }, reward: 0, episodeId: '7-0-0-retry1' });
+  expect(seeds[0]).toBe(seeds[1]);
+  expect(policy.ended).toEqual(['7-0-0', '7-0-0-retry1']);
+
+  faults = 9;
+  const [lost] = await collect(rollout(options({ env, policy: faulty(), episodes: plan(1), retries: 2 })));
+  expect(lost).toMatchObject({
+    outcome: { kind: 'aborted', cause: down, retryable: true },
+    rewards: { right: null, close: null, climbed: null },
+    reward: null,
+  });
+  expect(faults).toBe(6);
+  expect(env.closed).toBe(env.opened);
+});
+
+test('faults in reset and in step abort likewise; one that is not retryable is not retried', async () => {
+  class Down extends LadderEnv {
+    override reset(): Promise<never> {
+      return Promise.reject(new ToolEnvError('infrastructure.server', 'No connection.'));
+    }
+  }
+  const env = openLadder(() => new Down());
+  const [trajectory] = await collect(rollout(options({ env, episodes: plan(1) })));
+  expect(trajectory).toMatchObject({ steps: [], outcome: { kind: 'aborted' }, reward: null });
+  expect(env).toMatchObject({ opened: 2, closed: 2 });
+
+  const broken = openLadder(() => new LadderEnv({ ...climb, execute: () => Promise.reject(new Error('x')) }));
+  const [stepped] = await collect(
+    rollout(options({ env: broken, policy: acting(async () => one), episodes: plan(1) })),
+  );
+  expect(stepped).toMatchObject({ outcome: { cause: { code: 'infrastructure.tool_failed' } } });
+  expect(stepped!.steps).toHaveLength(1);
+  expect(stepped!.steps[0]!.rewards).toBeUndefined();
+
+  class Gone extends LadderEnv {
+    override async step(): Promise<never> {
+      const outcome = { kind: 'aborted', cause: new ToolEnvError('infrastructure.x', 'x'), retryable: false };
+      return { observation: { messages: [], tools: [] }, calls: [], info: {}, outcome } as never;
+    }
+  }
+  const gone = openLadder(() => new Gone());
+  await collect(rollout(options({ env: gone, episodes: plan(1), retries: 5 })));
+  expect(gone.opened).toBe(1);
+});
+
+test('a bug throws out of the rollout, and every episode is closed', async () => {
+  const env = openLadder();
+  const policy = acting(async ({ episodeId }) => {
+    if (episodeId === '7-1-0') throw new TypeError('undefined is not a function');
+    return hang();
+  });
+  await expect(collect(rollout(options({ env, policy })))).rejects.toThrow('undefined is not a function');
+  expect(env).toMatchObject({ opened: 3, closed: 3 });
+  expect(policy.ended).toHaveLength(3);
+});
+
+test('an undeclared reward is a bug', async () => {
+  class Typo extends LadderEnv {
+    protected override onAnswer() {
+      return { rewards: { rihgt: 1 }, outcome: { kind: 'terminated', reason: 'answered' } as const };
+    }
+  }
+  const env = openLadder(() => new Typo());
+  await expect(collect(rollout(options({ env })))).rejects.toMatchObject({ code: 'bug.reward' });
+});
+
+test('an abort throws its reason from wherever the run stands, and closes every episode', async () => {
+  for (const where of ['act', 'tool', 'between reads'] as const) {
+    const env = openLadder(() => new LadderEnv(where === 'tool' ? { ...climb, execute: hang } : climb));
+    const policy = where === 'act' ? acting(hang) : where === 'tool' ? acting(async () => one) : climber();
+    const controller = new AbortController();
+    const reason = new Error(`stopped in ${where}`);
+    const running = async () => {
+      for await (const _ of rollout(options({ env, policy, signal: controller.signal }))) {
+        controller.abort(reason);
+        await sleep(5);
+      }
+    };
+    if (where !== 'between reads') setTimeout(() => controller.abort(reason), 10);
+    await expect(running()).rejects.toBe(reason);
+    expect(env.closed).toBe(env.opened);
+    await expect(collect(rollout(options({ signal: controller.signal })))).rejects.toBe(reason);
+  }
+});
+
+test('a run leaves no timers and no warnings', async () => {
+  const warned = vi.fn();
+  process.on('warning', warned);
+  const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const signal = new AbortController().signal;
+  await collect(rollout(options({ episodes: plan(64), concurrency: 64, deadline: 60_000, signal })));
+  await sleep(0);
+  process.off('warning', warned);
+  expect(warned).not.toHaveBeenCalled();
+  // The test runner's own timers may end meanwhile; a leak would be 64 more.
+  const after = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  expect(after).toBeLessThanOrEqual(before);
+});
+
+test.each([
+  [{ concurrency: 0 }, 'rollout: concurrency is 0; give a whole number of at least 1.'],
+  [{ concurrency: Number.NaN }, 'concurrency is NaN'],
+  [{ sampling: { maxTokens: 0, temperature: 1 } }, 'sampling.maxTokens is 0'],
+  [{ sampling: { maxTokens: 1, temperature: -1 } }, 'sampling.temperature is -1'],
+  [{ sampling: { ...sampling, topP: 0 } }, 'sampling.topP is 0'],
+  [{ sampling: { ...sampling, topK: 0.5 } }, 'sampling.topK is 0.5'],
+  [{ sampling: { ...sampling, minP: 2 } }, 'sampling.minP is 2'],
+  [{ deadline: 0 }, 'deadline is 0'],
+  [{ retries: -1 }, 'retries is -1'],
+])('%o is refused at the call', (over, message) => {
+  expect(() => rollout(options(over))).toThrow(message);
+});
+
+test('an environment that is not concurrent plays one episode after the other', async () => {
+  let playing = 0;
+  let most = 0;
+  const definition = defineEnv<Rung, object>({
+    name: 'ladder-v1',
+    description: 'Climb.',
+    options: { type: 'object' },
+    rewards: ladderSpec.rewards,
+    limits: ladderLimits,
+    capabilities: { concurrent: false },
+    roles: {},
+    open: async () =>
+      openLadder(() => {
+        const env = new LadderEnv();
+        const [reset, close] = [env.reset.bind(env), env.close.bind(env)];
+        env.reset = async (options) => {
+          playing += 1;
+          most = Math.max(most, playing);
+          await sleep(1);
+          return reset(options);
+        };
+        env.close = async () => {
+          playing -= 1;
+          await close();
+        };
+        return env;
+      }),
+  });
+  const open = await openEnv(definition, { seed: 1 });
+  const policy = scriptedPolicy(() => 'done');
+  const run = { policy, concurrency: 8, sampling: { maxTokens: 1, temperature: 0 }, seed: 1 };
+  const episodes = [1, 2, 3, 4].map((goal, group) => ({ task: { goal }, group, sample: 0 }));
+  for (const env of [open, timeLimit(open, { turns: 3 })]) {
+    const played = await collect(rollout({ ...run, env, episodes }));
+    expect(played.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    expect([most, playing]).toEqual([1, 0]);
+  }
+});

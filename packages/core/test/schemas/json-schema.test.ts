@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { validate, validateWithDefaults } from '../../src/schemas/index.ts';
+
+test('a mistake names its path, what was expected and what came', () => {
+  const schema = {
+    type: 'object',
+    properties: { query: {}, k: { enum: [1, 2] } },
+    required: ['query'],
+    additionalProperties: false,
+  };
+  expect(validate(schema, { query: 'x', k: 1 })).toEqual([]);
+  expect(validate(schema, { query: 'x', k: 3 })).toEqual([
+    { path: '/k', expected: 'must be equal to one of the allowed values: [1,2]', received: '3' },
+  ]);
+  expect(validate(schema, {})[0]).toMatchObject({ path: '/query', received: 'nothing' });
+  expect(validate(schema, { query: '', 'a/b': 7 })[0]).toMatchObject({ path: '/a~1b', received: '7' });
+});
+
+test('schemas that share an $id, and draft-07 ones, compile', () => {
+  for (const type of ['string', 'number']) expect(validate({ $id: 'same', type }, true)).toHaveLength(1);
+  const draft07 = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
+  expect(validate(draft07, ['a'])).toEqual([]);
+  expect(validate(draft07, [1])[0]).toMatchObject({ path: '/0', expected: 'must be string' });
+});
+
+test('defaults are filled in, nested ones too', () => {
+  const schema = { properties: { a: { default: 1 }, b: { default: {}, properties: { c: { default: 2 } } } } };
+  const value = {};
+  expect(validateWithDefaults(schema, value)).toEqual([]);
+  expect(value).toEqual({ a: 1, b: { c: 2 } });
+});

@@ -1,0 +1,285 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import {
+  createRng,
+  defineTool,
+  type JsonSchema,
+  refuse,
+  type Tool,
+  type ToolResult,
+  text,
+} from '../../src/index.ts';
+import { type DispatchOptions, dispatch } from '../../src/tools/index.ts';
+import { ladderLimits } from '../ladder-env.ts';
+
+const options: DispatchOptions = {
+  limits: { ...ladderLimits, maxCallsPerTurn: 9, maxToolCharacters: 2000 },
+  episodeId: 'e',
+  seed: 1,
+  firstCallIndex: 0,
+};
+const context = { signal: new AbortController().signal, rng: createRng(1), episodeId: 'e', callIndex: 0 };
+const about = { name: 'search', description: 'Find documents.' };
+
+/** One call of `tool`, as an environment makes it. */
+async function answer(tool: Tool, args: Record<string, unknown>) {
+  const [record] = await dispatch([{ id: 'c', name: tool.name, arguments: args }], [tool], options);
+  return record!;
+}
+
+/** What every library is asked for: a query of at least one character, and a whole number of 3 unless given. */
+type Search = { query: string; k: number };
+type Sent = { query: string; k?: number | undefined };
+const echo = async ({ query, k }: Search): Promise<ToolResult<never>> => text(`${query} ${k}`);
+
+const valibotSchema = v.object({
+  query: v.pipe(v.string(), v.minLength(1)),
+  k: v.optional(v.pipe(v.number(), v.integer()), 3),
+});
+const libraries = {
+  zod: defineTool({
+    ...about,
+    inputSchema: z.object({ query: z.string().min(1), k: z.number().int().default(3) }),
+    execute: async (args) => {
+      expectTypeOf(args).toEqualTypeOf<Search>();
+      return echo(args);
+    },
+  }),
+  valibot: defineTool({
+    ...about,
+    inputSchema: valibotSchema,
+    jsonSchema: (schema) => toJsonSchema(schema, { target: 'draft-2020-12' }),
+    execute: async (args) => {
+      expectTypeOf(args).toEqualTypeOf<Search>();
+      return echo(args);
+    },
+  }),
+  arktype: defineTool({
+    ...about,
+    inputSchema: type({ query: 'string > 0', k: 'number.integer = 3' }),
+    execute: async (args) => {
+      expectTypeOf(args).toEqualTypeOf<Search>();
+      return echo(args);
+    },
+  }),
+};
+
+describe.each(Object.entries(libraries))('a schema of %s', (_, tool) => {
+  test('types what may be sent, and is told as JSON Schema', () => {
+    expectTypeOf(tool.execute).parameter(0).toExtend<Sent>();
+    expectTypeOf<{ query: string }>().toExtend<Parameters<typeof tool.execute>[0]>();
+    expect(tool.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { query: { type: 'string', minLength: 1 }, k: { type: 'integer' } },
+      required: ['query'],
+    });
+    expect(tool.inputSchema).not.toHaveProperty('$schema');
+  });
+
+  test('fills in defaults before execute', async () => {
+    expect((await answer(tool, { query: 'x' })).text).toBe('x 3');
+    expect((await answer(tool, { query: 'x', k: 7 })).text).toBe('x 7');
+    expect((await tool.execute({ query: 'y' }, context)).content).toEqual([{ type: 'text', text: 'y 3' }]);
+  });
+
+  test('refuses what it does not accept, as the model’s mistake', async () => {
+    const { mistake, result } = await answer(tool, { query: 'x', k: 'many' });
+    expect(mistake).toMatchObject({ code: 'invalid_arguments', path: '/k', received: '"many"' });
+    expect(mistake!.expected).toBe('must be integer');
+    expect(mistake!.hint).toContain('Arguments of "search" follow {');
+    expect(result).toBeUndefined();
+  });
+
+  test('fits where any tool does', () => {
+    expectTypeOf(tool).toExtend<Tool>();
+  });
+});
+
+test('what JSON Schema cannot say is checked too, and told alike', async () => {
+  const range = defineTool({
+    name: 'range',
+    description: 'Count.',
+    inputSchema: z
+      .object({ span: z.object({ from: z.number(), 'to/until': z.number() }) })
+      .refine(({ span }) => span.from <= span['to/until'], {
+        path: ['span', 'to/until'],
+        message: 'not below "from"',
+      }),
+    execute: async ({ span }) => text(String(span['to/until'] - span.from)),
+  });
+  expect((await answer(range, { span: { from: 1, 'to/until': 3 } })).text).toBe('2');
+  const { mistake, result, text: told } = await answer(range, { span: { from: 3, 'to/until': 1 } });
+  expect(mistake).toMatchObject({
+    code: 'invalid_arguments',
+    path: '/span/to~1until',
+    expected: 'not below "from"',
+    received: '1',
+  });
+  expect(told).toMatch(
+    /^Error \(invalid_arguments\) at \/span\/to~1until: expected not below "from"; received 1\. Arguments of "range"/,
+  );
+  expect(result).toBeUndefined();
+});
+
+test('a check that waits is awaited, and transforms reach execute', async () => {
+  const schema = z.object({ day: z.string().transform(Number) }).refine(async ({ day }) => day < 32);
+  const tool = defineTool({
+    name: 'day',
+    description: 'A day.',
+    inputSchema: schema,
+    execute: async ({ day }) => {
+      expectTypeOf(day).toEqualTypeOf<number>();
+      return text(`${typeof day} ${day}`);
+    },
+  });
+  expectTypeOf(tool.execute).parameter(0).toEqualTypeOf<{ day: string }>();
+  expect((await answer(tool, { day: '7' })).text).toBe('number 7');
+  expect((await answer(tool, { day: '70' })).mistake).toMatchObject({ code: 'invalid_arguments', path: '' });
+});
+
+test('a tool may refuse arguments by itself', async () => {
+  const open = defineTool({
+    name: 'open',
+    description: 'Open a page.',
+    inputSchema: { type: 'object', properties: { page: { type: 'integer' } }, required: ['page'] },
+    execute: async ({ page }) => {
+      expectTypeOf(page).toEqualTypeOf<number>();
+      return page < 10
+        ? text('…')
+        : refuse({ path: '/page', expected: 'a page below 10', received: `${page}` });
+    },
+  });
+  const { mistake, result } = await answer(open, { page: 12 });
+  expect(mistake).toMatchObject({ code: 'invalid_arguments', path: '/page', expected: 'a page below 10' });
+  expect(result).toBeUndefined();
+  expect((await answer(open, { page: 2 })).result).toEqual(text('…'));
+});
+
+test('a misspelt argument or value gets the nearest', async () => {
+  const tool = defineTool({
+    name: 'list',
+    description: 'List.',
+    inputSchema: {
+      type: 'object',
+      properties: { order: { enum: ['ascending', 'descending'] }, query: { type: 'string' } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    execute: async ({ order, query }) => {
+      expectTypeOf(order).toEqualTypeOf<'ascending' | 'descending' | undefined>();
+      return text(`${query} ${order}`);
+    },
+  });
+  const name = (await answer(tool, { qeury: 'x' })).mistake!;
+  expect(name).toMatchObject({ path: '/qeury', received: '"x"' });
+  expect(name.hint).toMatch(/^Did you mean "query"\? Arguments of "list"/);
+  const value = (await answer(tool, { query: 'x', order: 'asending' })).mistake!;
+  expect(value).toMatchObject({ path: '/order', received: '"asending"' });
+  expect(value.hint).toMatch(/^Did you mean "ascending"\?/);
+  const far = (await answer(tool, { query: 'x', order: 'random' })).mistake!;
+  expect(far.hint).toMatch(/^Arguments of "list"/);
+});
+
+test('a JSON Schema for each field that a library cannot give', () => {
+  const declare = () =>
+    defineTool({ ...about, inputSchema: valibotSchema, execute: async ({ query }) => text(query) });
+  expect(declare).toThrow(
+    'Tool "search": valibot gives no JSON Schema by itself: pass one as "jsonSchema", or a function that makes it',
+  );
+  const dated = { ...about, inputSchema: z.object({ day: z.date() }), execute: async () => text('') };
+  expect(() => defineTool(dated)).toThrow(
+    /Tool "search": zod has no JSON Schema for this schema \(Date cannot .*\): pass one as "jsonSchema"/,
+  );
+  const jsonSchema = { type: 'object', properties: { day: { type: 'string' } } };
+  expect(defineTool({ ...dated, jsonSchema }).inputSchema).toEqual(jsonSchema);
+  const older = defineTool({
+    ...about,
+    inputSchema: valibotSchema,
+    jsonSchema: toJsonSchema,
+    execute: async () => text(''),
+  });
+  expect(older.inputSchema.$schema).toBe('http://json-schema.org/draft-07/schema#');
+});
+
+test('a schema that is not of an object is refused at once', () => {
+  const execute = async () => text('');
+  const message = 'Tool "search": its inputSchema is of type "string": wrap it in an object.';
+  expect(() => defineTool({ ...about, inputSchema: { type: 'string' }, execute })).toThrow(message);
+  expect(() => defineTool({ ...about, inputSchema: z.string(), execute })).toThrow(message);
+});
+
+test('a JSON Schema literal types execute', () => {
+  defineTool({
+    ...about,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string' },
+        k: { type: 'integer' },
+        tags: { type: 'array', items: { type: ['string', 'null'] } },
+        mode: { const: 'fast' },
+        where: {
+          type: 'object',
+          properties: {
+            year: { anyOf: [{ type: 'number' }, { enum: ['any', 7] }] },
+            open: { type: 'boolean' },
+          },
+          required: ['year'],
+        },
+        free: {},
+        pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } },
+        map: { type: 'object' },
+      },
+      required: ['query', 'tags'],
+    },
+    execute: async (args) => {
+      expectTypeOf(args).toEqualTypeOf<{
+        query: string;
+        tags: (string | null)[];
+        k?: number;
+        mode?: 'fast';
+        where?: { year: number | 'any' | 7; open?: boolean };
+        free?: unknown;
+        pair?: unknown[];
+        map?: Record<string, unknown>;
+      }>();
+      return text(args.query);
+    },
+  });
+});
+
+test('a schema that is no literal leaves the arguments open; naming their type closes them', () => {
+  interface Sides {
+    sides: number;
+  }
+  const inputSchema: JsonSchema = { type: 'object' };
+  const open = defineTool({
+    ...about,
+    inputSchema,
+    execute: async (args) => {
+      expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>();
+      return text('');
+    },
+  });
+  expectTypeOf(open).toExtend<Tool>();
+  expect(open.inputSchema).toBe(inputSchema);
+  const named = defineTool<Sides>({ ...about, inputSchema, execute: async ({ sides }) => text(`${sides}`) });
+  expectTypeOf(named).toExtend<Tool>();
+  expectTypeOf(named.execute).parameter(0).toEqualTypeOf<{ sides: number }>();
+});
+
+test('an execute that does not fit its schema is a type error', () => {
+  const object = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } as const;
+  // @ts-expect-error "q" is a string
+  defineTool({ ...about, inputSchema: object, execute: async ({ q }: { q: number }) => text(`${q}`) });
+  // @ts-expect-error there is no "w"
+  defineTool({ ...about, inputSchema: object, execute: async ({ w }) => text(w) });
+  // @ts-expect-error a plain JSON Schema needs no other
+  defineTool({ ...about, inputSchema: object, jsonSchema: object, execute: async () => text('') });
+  const typed = defineTool({ ...about, inputSchema: object, execute: async ({ q }) => text(q) });
+  // @ts-expect-error "q" is missing
+  void typed.execute({}, context);
+});

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Tool, type ToolContext, ToolEnvError, text } from '../../src/index.ts';
+import { type DispatchOptions, dispatch } from '../../src/tools/index.ts';
+import { climb, ladderLimits } from '../ladder-env.ts';
+
+const options: DispatchOptions = {
+  limits: { ...ladderLimits, maxCallsPerTurn: 8, toolTimeout: 20 },
+  episodeId: 'e',
+  seed: 1,
+  firstCallIndex: 5,
+};
+
+function tool(name: string, execute: Tool['execute']): Tool {
+  return { name, description: name, inputSchema: { type: 'object' }, execute };
+}
+
+function call(name: string, args: Record<string, unknown> = {}) {
+  return { id: name, name, arguments: args };
+}
+
+const unhandled = vi.fn();
+beforeEach(() => void process.on('unhandledRejection', unhandled));
+afterEach(async () => {
+  await sleep(0);
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+test('calls run in parallel, in order, each with its own index and stream', async () => {
+  const seen: number[] = [];
+  const slow = tool('slow', async ({ ms }, { callIndex, rng }) => {
+    await sleep(Number(ms));
+    seen.push(callIndex);
+    return text(`${callIndex}:${rng.int(1_000_000)}`);
+  });
+  const calls = [call('slow', { ms: 12 }), call('slow', { ms: 1 }), call('slow', { ms: 6 })];
+  const first = await dispatch(calls, [slow], options);
+  expect(seen).toEqual([6, 7, 5]);
+  expect(first.map((record) => record.text.split(':')[0])).toEqual(['5', '6', '7']);
+  expect(first.map((record) => record.call)).toEqual(calls);
+  const again = await dispatch(calls, [slow], options);
+  expect(again.map((record) => record.text)).toEqual(first.map((record) => record.text));
+  expect(new Set(first.map((record) => record.text.split(':')[1])).size).toBe(3);
+});
+
+test('the mistakes of a model come back as data', async () => {
+  const limits = { ...options.limits, maxCallsPerTurn: 4, maxToolCharacters: 1000 };
+  const calls = [
+    call('clim', { rungs: 1 }),
+    { parseFailure: 'Unexpected end of JSON input', text: '{"name": "clim' },
+    call('climb', { rungs: 0 }),
+    call('climb', { rungs: 1 }),
+    call('climb', { rungs: 1 }),
+  ];
+  const records = await dispatch(calls, [climb], { ...options, limits });
+  expect(records.map(({ mistake }) => mistake?.code)).toEqual([
+    'unknown_tool',
+    'malformed_call',
+    'invalid_arguments',
+    undefined,
+    'too_many_calls',
+  ]);
+  expect(records[0]!.text).toBe(
+    'Error (unknown_tool) at /name: expected one of ["climb"]; received clim. Did you mean "climb"?',
+  );
+  expect(records[2]!.mistake).toMatchObject({ path: '/rungs', expected: 'must be >= 1', received: '0' });
+  expect(records[3]).toMatchObject({ text: 'climbed 1', call: calls[3] });
+});
+
+test.each<[string, Tool['execute'], string]>([
+  ['rejects', async () => Promise.reject(new Error('disk full')), 'Tool "bad" failed: disk full'],
+  [
+    'throws before it returns a promise',
+    () => {
+      throw new Error('at once');
+    },
+    'Tool "bad" failed: at once',
+  ],
+  ['throws a string', () => Promise.reject('nope'), 'Tool "bad" failed: nope'],
+  [
+    'throws a usage error',
+    () => Promise.reject(new ToolEnvError('usage.key', 'no key')),
+    'Tool "bad" failed: no key',
+  ],
+  ['answers undefined', async () => undefined as never, 'Tool "bad" failed: its result has no "content"'],
+  ['answers text', async () => 'text' as never, 'Tool "bad" failed: its result has no "content"'],
+  [
+    'returns no promise',
+    () => ({ nothing: true }) as never,
+    'Tool "bad" failed: its result has no "content"',
+  ],
+])('a tool that %s is an infrastructure fault', async (_, execute, message) => {
+  const failure = dispatch([call('bad')], [tool('bad', execute)], options);
+  await expect(failure).rejects.toThrow(message);
+  await expect(failure).rejects.toMatchObject({ code: 'infrastructure.tool_failed' });
+});
+
+test('a tool that hangs and ignores its signal, then rejects, times out without harm', async () => {
+  let rejectLate = (_error: Error) => {};
+  const stubborn = tool('stubborn', () => new Promise((_resolve, reject) => (rejectLate = reject)));
+  await expect(dispatch([call('stubborn')], [stubborn], options)).rejects.toMatchObject({
+    code: 'infrastructure.tool_timeout',
+    message: expect.stringContaining('Tool "stubborn" gave no answer within 0.02 s'),
+  });
+  // A rejection that nobody handled would fail the test run.
+  rejectLate(new Error('too late'));
+  await sleep(1);
+});
+
+test('a timeout names the calls that it waited for', async () => {
+  const slow = tool('slow', (args) => (args.quick ? Promise.resolve(text('done')) : new Promise(() => {})));
+  const quick = tool('quick', async () => text('done'));
+  const calls = [call('slow', { quick: true }), call('slow'), call('quick')];
+  await expect(dispatch(calls, [slow, quick], options)).rejects.toThrow(/^Tool "slow" gave no answer within/);
+});
+
+test('one failure stops the other calls of the turn, and leaves no timer', async () => {
+  let stopped: unknown;
+  const waits = tool('waits', async (_, { signal }) => {
+    await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    return text('never');
+  }) as Tool;
+  const watched = tool('watched', async (args, context) => {
+    context.signal.addEventListener('abort', () => {
+      stopped = context.signal.reason;
+    });
+    return waits.execute(args, context);
+  });
+  const fails = tool('fails', () => Promise.reject(new Error('first')));
+  const before = timers();
+  const long = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
+  await expect(dispatch([call('watched'), call('fails')], [watched, fails], long)).rejects.toThrow('first');
+  expect(stopped).toMatchObject({ code: 'infrastructure.tool_failed' });
+  expect(timers()).toBe(before);
+});
+
+test('a copy of the context has its signal, also if it is first asked for after the end', async () => {
+  let copy: ToolContext | undefined;
+  let late: ToolContext | undefined;
+  const copies = tool('copies', async (_, context) => {
+    copy = { ...context };
+    return text('');
+  });
+  const waits = tool('waits', async (_, context) => {
+    late = context;
+    return new Promise(() => {});
+  });
+  const calls = [call('copies'), call('waits')];
+  await expect(dispatch(calls, [copies, waits], options)).rejects.toThrow('Tool "waits" gave no answer');
+  expect(copy).toMatchObject({ episodeId: 'e', callIndex: 5 });
+  expect(copy!.signal.reason).toMatchObject({ code: 'infrastructure.tool_timeout' });
+  expect(late!.signal).toBe(copy!.signal);
+});
+
+test('an abort of the caller is thrown as it is, even if it came before', async () => {
+  const forever = tool('forever', () => new Promise(() => {}));
+  const reason = new Error('stop');
+  const controller = new AbortController();
+  const running = dispatch([call('forever')], [forever], { ...options, signal: controller.signal });
+  controller.abort(reason);
+  await expect(running).rejects.toBe(reason);
+  await expect(
+    dispatch([call('forever')], [forever], { ...options, signal: controller.signal }),
+  ).rejects.toBe(reason);
+});
+
+test('the model reads the text of embedded resources, and what other blocks are', async () => {
+  const content = [
+    { type: 'text', text: 'see' },
+    { type: 'resource', resource: { uri: 'file:///a', text: 'its text' } },
+    { type: 'resource', resource: { uri: 'file:///b', blob: 'AAAA' } },
+    { type: 'resource_link', uri: 'file:///c', name: 'c' },
+    { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+  ];
+  const mixed = tool('mixed', async () => ({ content }));
+  const [record] = await dispatch([call('mixed')], [mixed], {
+    ...options,
+    limits: { ...options.limits, maxToolCharacters: 999 },
+  });
+  expect(record!.text).toBe('see\nits text\n[resource]\n[resource_link file:///c]\n[image]');
+});
+
+test('no timeout means none', async () => {
+  const limits = { ...options.limits, toolTimeout: Number.POSITIVE_INFINITY };
+  const slow = tool('slow', async () => sleep(5, text('done')));
+  const [record] = await dispatch([call('slow')], [slow], { ...options, limits });
+  expect(record!.text).toBe('done');
+});
+
+test('ten megabytes are cut for the model, between characters', async () => {
+  const big = tool('big', async () => text('x'.repeat(10_000_000)));
+  const [record] = await dispatch([call('big')], [big], options);
+  expect(record!.text).toBe(`${'x'.repeat(60)} […9999940 characters cut]`);
+  const faces = tool('faces', async () => text(`x${'😀'.repeat(100)}`));
+  const [whole] = await dispatch([call('faces')], [faces], options);
+  expect(whole!.text).toBe(`x${'😀'.repeat(29)} […142 characters cut]`);
+});
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}

@@ -1,0 +1,280 @@
+/** Wrappers around wrappers, in a rollout, under the conformance kit, and as training rows. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertConforms, checkEnv } from '@toolenv/testing';
+import { toTrainingRows } from '@toolenv/training';
+import { describe, expect, test } from 'vitest';
+import { climbing, ladderDefinition } from '../../../testing/test/broken-envs.ts';
+import {
+  type Env,
+  type EnvHandle,
+  type Message,
+  outcomeReward,
+  type Policy,
+  processReward,
+  type Rewards,
+  type Tool,
+  type Trajectory,
+  text,
+} from '../../src/index.ts';
+import {
+  EpisodeStatistics,
+  recordEpisodeStatistics,
+  type ScoredTransition,
+  timeLimit,
+  transformReward,
+  truncateHistory,
+  watchEpisodes,
+  windowObservation,
+} from '../../src/wrappers/index.ts';
+import { climb, LadderEnv, openLadder, type Rung } from '../ladder-env.ts';
+import { calling, climber, contents, play, start } from '../ladder-play.ts';
+
+describe('in both orders', () => {
+  const pays = {
+    rewards: { turn: processReward([0, 1], 1), left: outcomeReward([-1, 1], 1) },
+    transform: ({ right }: Rewards, { outcome }: ScoredTransition) => ({
+      turn: 1,
+      left: outcome.kind === 'truncated' ? -1 : (right ?? null),
+    }),
+  };
+
+  test('a reward inside of a limit does not know of the cut, one outside does', async () => {
+    const inside = timeLimit(transformReward(openLadder(), pays), { turns: 2 });
+    const outside = transformReward(timeLimit(openLadder(), { turns: 2 }), pays);
+    const [a, b] = [await play(inside, climber(), [5]), await play(outside, climber(), [5])];
+    expect(a[0]).toMatchObject({
+      outcome: { reason: 'max_turns' },
+      rewards: { turn: 2, left: 0 },
+      reward: 2,
+    });
+    expect(b[0]).toMatchObject({
+      outcome: { reason: 'max_turns' },
+      rewards: { turn: 2, left: -1 },
+      reward: 1,
+    });
+  });
+
+  test('history is cut before the window is drawn, or within it', async () => {
+    const wordy: Tool = { ...climb, execute: async ({ rungs }) => text(String(rungs).repeat(40)) };
+    const summarize = (dropped: readonly Message[]) =>
+      dropped.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])).join(' ');
+    const open = () => new LadderEnv(wordy);
+    const cutFirst = windowObservation(truncateHistory(open(), { characters: 60 }), { turns: 1, summarize });
+    const drawnFirst = truncateHistory(windowObservation(open(), { turns: 1, summarize }), {
+      characters: 60,
+    });
+    const last = async (env: Env<Rung>) => {
+      await env.reset(start);
+      await env.step(calling(1));
+      return contents((await env.step(calling(2))).observation);
+    };
+    const turn = ['assistant: ', `tool: ${'2'.repeat(40)}`];
+    expect(await last(cutFirst)).toEqual(['user: Climb to 3.\n\n[40 characters cut]', ...turn]);
+    expect(await last(drawnFirst)).toEqual([`user: Climb to 3.\n\n${'1'.repeat(40)}`, ...turn]);
+  });
+
+  test('what watches sees the rewards and the contexts of what is inside it', async () => {
+    const [raw, shaped] = [new EpisodeStatistics(), new EpisodeStatistics()];
+    const watchedFirst = transformReward(recordEpisodeStatistics(openLadder(), raw), pays);
+    const watchedLast = recordEpisodeStatistics(transformReward(openLadder(), pays), shaped);
+    await play(watchedFirst, climber(), [1, 2]);
+    await play(watchedLast, climber(), [1, 2]);
+    expect(raw.reward).toBeCloseTo((1.1 + 1.2) / 2, 12);
+    expect(shaped.reward).toBe((3 + 4) / 2);
+  });
+});
+
+test('a step that was given up does not count into the next episode', async () => {
+  let answer: () => void = () => {};
+  const slow: Tool = {
+    ...climb,
+    execute: () =>
+      new Promise((resolve) => {
+        answer = () => resolve(text('late'));
+      }),
+  };
+  const seen: Trajectory[] = [];
+  // It does not stop when its signal aborts.
+  const deaf: Env<Rung> = new LadderEnv(slow, { toolTimeout: 60_000 });
+  const step = deaf.step.bind(deaf);
+  deaf.step = (action) => step(action);
+  const env = timeLimit(
+    watchEpisodes(deaf, (trajectory) => void seen.push(trajectory)),
+    { milliseconds: 30 },
+  );
+  await env.reset(start);
+  expect((await env.step(calling(1))).outcome).toMatchObject({ reason: 'deadline' });
+  await env.reset(start);
+  answer();
+  await sleep(0);
+  expect((await env.step({ ...calling(1), stopReason: 'length' })).outcome.kind).toBe('truncated');
+  expect(seen.map(({ steps }) => steps.length)).toEqual([0, 1]);
+});
+
+describe('a wrapped environment keeps every rule', () => {
+  const wraps: [name: string, wrapped: (open: EnvHandle<Rung>) => EnvHandle<Rung>][] = [
+    ['timeLimit', (open) => timeLimit(open, { turns: 4, milliseconds: 60_000 })],
+    ['windowObservation', (open) => windowObservation(open, { turns: 1, summarize: () => 'Some turns.' })],
+    ['truncateHistory', (open) => truncateHistory(open, { characters: 30 })],
+    ['watchEpisodes', (open) => watchEpisodes(open, () => {})],
+    [
+      'all of them',
+      (open) =>
+        truncateHistory(
+          windowObservation(
+            watchEpisodes(timeLimit(open, { milliseconds: 60_000 }), () => {}),
+            { turns: 2 },
+          ),
+          { characters: 80 },
+        ),
+    ],
+  ];
+  const options = { tools: climbing, patience: 500, actions: 150 };
+  test.each(wraps)('%s', async (_, open) => {
+    const { passed } = await assertConforms(checkEnv(ladderDefinition({ open }), options));
+    expect(passed.length).toBe(36);
+  });
+
+  test('transformReward', async () => {
+    const rewards = { won: outcomeReward([0, 2], 1), calls: processReward([-6, 0], 0.01) };
+    const transform = ({ right = null }: Rewards, { calls }: ScoredTransition) => ({
+      won: right === null ? null : 2 * right,
+      calls: -calls.length,
+    });
+    const open = (good: EnvHandle<Rung>) => transformReward(good, { rewards, transform });
+    const { passed } = await assertConforms(
+      checkEnv(ladderDefinition({ definition: { rewards }, open }), options),
+    );
+    expect(passed.length).toBe(36);
+  });
+});
+
+test('wrappers compose, and each sees what is inside it', async () => {
+  const inside = new EpisodeStatistics();
+  const outside = new EpisodeStatistics();
+  const env = recordEpisodeStatistics(
+    timeLimit(
+      transformReward(
+        windowObservation(recordEpisodeStatistics(openLadder(), inside), {
+          turns: 1,
+          summarize: (dropped) => `${dropped.length} messages before.`,
+        }),
+        {
+          rewards: { steps: processReward([-1, 0], 1), done: outcomeReward([0, 1], 10) },
+          transform: ({ right = null }) => ({ steps: -1, done: right }),
+        },
+      ),
+      { turns: 3 },
+    ),
+    outside,
+  );
+  const played = await play(env, climber(), [1, 2, 3, 4]);
+  // The answer comes in turn goal + 1: after three turns only goals 1 and 2 have been answered.
+  expect(played.map(({ outcome }) => ('reason' in outcome ? outcome.reason : ''))).toEqual([
+    'answered',
+    'answered',
+    'max_turns',
+    'max_turns',
+  ]);
+  expect(played.map(({ reward }) => reward)).toEqual([-2 + 10, -3 + 10, -3, -3]);
+  expect(contents(played[2]!.steps[2]!.observation)).toEqual([
+    'user: Climb to 3.\n\n2 messages before.',
+    'assistant: ',
+    'tool: climbed 1',
+  ]);
+  expect(outside).toMatchObject({ episodes: 4, unfinished: 0, reward: (8 + 7 - 3 - 3) / 4 });
+  // The limit is outside of this one, which sees two episodes left.
+  expect(inside).toMatchObject({ episodes: 2, unfinished: 2 });
+});
+
+test('an aborted episode has no reward and no rows, whatever is around it', async () => {
+  const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
+  const paid = transformReward(
+    openLadder(() => new LadderEnv(broken)),
+    {
+      rewards: { turn: processReward([0, 1], 1), done: outcomeReward([0, 1], 1) },
+      transform: () => ({ turn: 1, done: 1 }),
+    },
+  );
+  const env = windowObservation(timeLimit(paid, { turns: 1, milliseconds: 60_000 }), { turns: 0 });
+  const [trajectory] = await play(env, climber(), [2]);
+  expect(trajectory).toMatchObject({
+    outcome: { kind: 'aborted', cause: { code: 'infrastructure.tool_failed' } },
+    rewards: { turn: null, done: null },
+    reward: null,
+  });
+  expect(toTrainingRows(trajectory!)).toEqual([]);
+});
+
+describe('training rows', () => {
+  /** Tokens are the characters of the messages, so that an appended conversation starts with what was read before. */
+  function tokenPolicy(): Policy {
+    const codes = (written: string) => Int32Array.from(written, (character) => character.codePointAt(0)!);
+    const turns = new Map<string, number>();
+    return {
+      spec: { name: 'characters', contextLength: 10_000 },
+      async act({ messages }, { episodeId = '' }) {
+        const turn = turns.get(episodeId) ?? 0;
+        turns.set(episodeId, turn + 1);
+        const said = turn < 3 ? `climb ${turn}` : 'done';
+        const action = codes(`${said};`);
+        const prompt = codes(
+          `${messages.map(({ role, content }) => `<${role}>${content};`).join('')}<assistant>`,
+        );
+        const toolCalls = turn < 3 ? calling(1).toolCalls : [];
+        const logprobs = new Float32Array(action.length).fill(-0.5);
+        return {
+          text: said,
+          toolCalls,
+          stopReason: turn < 3 ? 'tool_call' : 'stop',
+          tokens: { prompt, action, logprobs },
+        };
+      },
+    };
+  }
+  const rowsOf = async (env: EnvHandle<Rung>) => {
+    const [trajectory] = await play(env, tokenPolicy(), [3]);
+    const rows = toTrainingRows(trajectory!);
+    const text = rows.map(({ tokens }) => String.fromCodePoint(...tokens));
+    const learned = rows.map(({ tokens, mask }) =>
+      String.fromCodePoint(...tokens.filter((_, i) => mask[i] === 1)),
+    );
+    const rewards = rows.map((row) => row.rewards.reduce((total, value) => total + value, 0));
+    return { trajectory: trajectory!, text, learned, rewards };
+  };
+
+  test('an appended context makes one row', async () => {
+    const { learned, rewards } = await rowsOf(openLadder());
+    expect(learned).toEqual(['climb 0;climb 1;climb 2;done;']);
+    expect(rewards[0]).toBeCloseTo(1.3, 6);
+  });
+
+  test('a window forks a row whenever it moves, and every action and reward is in one row', async () => {
+    const { trajectory, text, learned, rewards } = await rowsOf(
+      windowObservation(openLadder(), { turns: 1 }),
+    );
+    // The window moves when the second and the third turn end.
+    expect(learned).toEqual(['climb 0;climb 1;', 'climb 2;', 'done;']);
+    expect(text[1]).toBe('<user>Climb to 3.;<assistant>climb 1;<tool>climbed 1;<assistant>climb 2;');
+    expect(rewards.map((value) => Number(value.toFixed(6)))).toEqual([0.2, 0.1, 1]);
+    expect(rewards.reduce((total, value) => total + value, 0)).toBeCloseTo(trajectory.reward!, 6);
+  });
+
+  test('a summary forks a row as soon as there is one', async () => {
+    const summarize = (dropped: readonly Message[]) => `${dropped.length / 2} climbs.`;
+    const { text, learned } = await rowsOf(windowObservation(openLadder(), { turns: 0, summarize }));
+    expect(learned).toEqual(['climb 0;', 'climb 1;', 'climb 2;', 'done;']);
+    expect(text[3]).toBe('<user>Climb to 3.\n\n3 climbs.;<assistant>done;');
+  });
+
+  test('truncated history forks only where something was cut', async () => {
+    const wordy: Tool = { ...climb, execute: async () => text('y'.repeat(50)) };
+    const make = () => openLadder(() => new LadderEnv(wordy));
+    // 11 + 3 · 57 characters in all: under 200 nothing is cut; under 150 one result, when the third turn ends.
+    expect((await rowsOf(truncateHistory(make(), { characters: 200 }))).learned).toHaveLength(1);
+    expect((await rowsOf(truncateHistory(make(), { characters: 150 }))).learned).toEqual([
+      'climb 0;climb 1;climb 2;',
+      'done;',
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { evaluate } from '@toolenv/training';
+import { expect, test } from 'vitest';
+import { collect, outcomeReward, rollout, scriptedPolicy } from '../../src/index.ts';
+import { mixEnvs } from '../../src/wrappers/index.ts';
+import { LadderEnv, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
+
+/** Climbs two rungs a turn until it has climbed four, then answers: right for the task whose goal is four. */
+const policy = scriptedPolicy((_seen, turn) =>
+  turn < 2 ? [{ name: 'climb', arguments: { rungs: 2 } }] : 'done',
+);
+const sampling = { maxTokens: 8, temperature: 1 };
+
+test('holds the tasks of all, and plays each in its own environment', async () => {
+  const [slow, short] = [openLadder(), openLadder(() => new LadderEnv(undefined, { maxTurns: 1 }))];
+  const mix = mixEnvs<Rung>({ slow, short });
+  expect(mix.tasks.train.length).toBe(20);
+  expect(mix.tasks.train.at(3)).toEqual({ env: 'slow', task: { goal: 4 } });
+  expect(mix.tasks.train.at(13)).toEqual({ env: 'short', task: { goal: 4 } });
+  expect(() => mix.tasks.train.at(20)).toThrow('there are 20');
+
+  const { spec } = mix.episode();
+  expect(spec).toMatchObject({ name: 'ladder-v1+ladder-v1', limits: { maxTurns: 6 } });
+  const episodes = [...Array(20).keys()].map((group) => ({
+    task: mix.tasks.train.at(group),
+    group,
+    sample: 0,
+  }));
+  const played = await collect(rollout({ env: mix, policy, episodes, concurrency: 7, sampling, seed: 1 }));
+  // Only the first environment lets it come to an answer; four rungs are right for one of its tasks.
+  expect(played.map(({ outcome }) => outcome.kind)).toEqual([
+    ...Array(10).fill('terminated'),
+    ...Array(10).fill('truncated'),
+  ]);
+  expect(played.filter(({ rewards }) => rewards.right === 1).map(({ task }) => task)).toEqual([
+    { env: 'slow', task: { goal: 4 } },
+  ]);
+  expect(slow.closed).toBe(slow.opened - 1);
+});
+
+test('is evaluated over all its environments', async () => {
+  const mix = mixEnvs<Rung>({ one: openLadder(), other: openLadder() });
+  const { episodes, means } = await evaluate({
+    env: mix,
+    split: 'train',
+    policy,
+    concurrency: 4,
+    sampling,
+    seed: 1,
+  });
+  expect({ episodes, right: means.right }).toEqual({ episodes: 20, right: 2 / 20 });
+});
+
+test('an episode that is used twice plays in one environment after the other, and closes both', async () => {
+  const [one, other] = [openLadder(), openLadder()];
+  const env = mixEnvs<Rung>({ one, other }).episode();
+  await expect(async () => env.step({ text: '', toolCalls: [], stopReason: 'stop' })).rejects.toThrow(
+    'reset()',
+  );
+  await env.reset({ task: { env: 'one', task: { goal: 1 } }, seed: 1 });
+  await env.reset({ task: { env: 'other', task: { goal: 1 } }, seed: 1 });
+  await env.close();
+  expect([one.closed, other.closed]).toEqual([1, 1]);
+});
+
+test('can what all of them can, and does what any of them does', () => {
+  const alone = { ...openLadder(), capabilities: { concurrent: false } };
+  const online = { ...openLadder(), capabilities: { networked: true } };
+  const { capabilities } = mixEnvs<Rung>({ alone, online, plain: openLadder() });
+  expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true });
+});
+
+test('what cannot be mixed is told', () => {
+  expect(() => mixEnvs({})).toThrow('nothing to mix');
+  class Other extends LadderEnv {
+    override readonly spec = {
+      ...ladderSpec,
+      name: 'stairs-v1',
+      rewards: { high: outcomeReward([0, 1], 1) },
+    };
+  }
+  const stairs = openLadder(() => new Other());
+  expect(() => mixEnvs<Rung>({ ladder: openLadder(), stairs })).toThrow(
+    'ladder-v1 and stairs-v1 are not rewarded alike',
+  );
+});

@@ -1,0 +1,189 @@
+/** checkEnv: holds an environment to the ENV rules of the spec. */
+import type { EnvCapabilities, EnvDefinition, EnvHandle, ToolFactory } from '@toolenv/core';
+import { openEnv, ToolEnvError } from '@toolenv/core';
+import { findPlugin } from '@toolenv/core/plugins';
+import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
+import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
+import { checkCancellation, checkFaults } from './env-fault-checks.ts';
+import { fuzzEnv, fuzzRules } from './env-fuzz.ts';
+import { checkOrder } from './env-order-checks.ts';
+import { checkReplay } from './env-replay-checks.ts';
+import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
+import { FaultyTools } from './faulty-tools.ts';
+import { leaksOf, networkUseOf } from './leaks.ts';
+import { type CheckOptions, type Report, Reporter } from './report.ts';
+import { brief, Violation } from './violation.ts';
+
+export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
+  /** The environment's own options. */
+  options?: Partial<Options>;
+  /** Tools for its roles, in place of the defaults. */
+  tools?: Record<string, ToolFactory<never> | string>;
+  /** Seeds the environment and the check. Default 1. */
+  seed?: number;
+  /** Folder that plugins are looked for from. Default: the working folder. */
+  from?: string;
+  /** Fuzzed actions. Default 300. */
+  actions?: number;
+  /** Milliseconds that a reset or a step may take. Default 10,000. */
+  patience?: number;
+  /** Told after each fuzzed episode how many actions were taken so far. */
+  onActions?(count: number): void;
+}
+
+/** Tasks that are played, and tasks whose first observation is searched for their label. */
+const playedTasks = 6;
+const searchedTasks = 100;
+
+/**
+ * Opens the environment some times, plays it, and reports the rules that it breaks. What an environment does not offer
+ * (tools of roles, an oracle, labels) is reported as not checked.
+ * @throws ToolEnvError `usage.*` as `openEnv` does, and where the environment itself says that its options are wrong.
+ */
+export function checkEnv(ref: string, options?: CheckEnvOptions): Promise<Report>;
+export function checkEnv<Task, Options>(
+  definition: EnvDefinition<Task, Options>,
+  options?: CheckEnvOptions<Options>,
+): Promise<Report>;
+export async function checkEnv(
+  env: string | EnvDefinition<unknown, unknown>,
+  options: Omit<CheckEnvOptions, 'options'> & { options?: unknown } = {},
+): Promise<Report> {
+  const { from = process.cwd(), seed = 1, patience = 10_000, actions = 300, signal } = options;
+  const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
+  const definition = (loaded?.plugin ?? env) as AnyEnvDefinition;
+  const report = new Reporter(loaded?.ref ?? definition.name, 'ENV', options);
+  await checkDefinition(definition, report);
+  if (!report.report.ok) return report.report;
+
+  const tools = new FaultyTools(definition, options.tools ?? {}, loaded ? [from, loaded.folder] : [from]);
+  const given = (options.options ?? {}) as Record<string, unknown>;
+  const open = (changes = {}) =>
+    openEnv(definition, { options: { ...given, ...changes }, seed, tools: tools.factories, from });
+  const first = await opened(report, () => open());
+  if (!first) return report.report;
+  const subjectOf = (opened: EnvHandle<unknown>) =>
+    new EnvSubject({
+      definition,
+      open: opened,
+      tools,
+      tasks: someTasks(opened, playedTasks),
+      report,
+      patience,
+      seed,
+      signal,
+    });
+  try {
+    await checkTasksTwice(report, first, open);
+    if (report.broken('ENV-3')) return report.report;
+    const subject = subjectOf(first);
+    if (subject.tasks.length === 0) throw noTasks(report.report.subject);
+    await checkSpec(subject);
+    await checkOrder(subject);
+    await checkReplay(subject);
+    await checkCancellation(subject);
+    await checkLabels(subject, someTasks(first, searchedTasks));
+    await report.check(fuzzRules, () => fuzzEnv(subject, actions, options.onActions));
+    await checkBaselines(subject);
+  } finally {
+    await first.close();
+  }
+  await withShortTimeout(definition, open, (short) => checkFaults(subjectOf(short)));
+  await report.check(['ENV-34', 'ENV-36'], () =>
+    checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
+  );
+  return report.report;
+}
+
+/** The environment, or nothing if it breaks on opening; what it says of its options is told to the user. */
+async function opened(
+  report: Reporter,
+  open: () => Promise<EnvHandle<unknown>>,
+): Promise<EnvHandle<unknown> | undefined> {
+  let env: EnvHandle<unknown> | undefined;
+  await report.check(['ENV-2'], async () => {
+    env = await open().catch((error: unknown) => {
+      if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) throw error;
+      throw new Violation(
+        'ENV-2',
+        'an environment from open() with the defaults of its options',
+        brief(error),
+      );
+    });
+  });
+  return env;
+}
+
+async function checkTasksTwice(
+  report: Reporter,
+  first: EnvHandle<unknown>,
+  open: () => Promise<EnvHandle<unknown>>,
+): Promise<void> {
+  await report.check(['ENV-3'], async () => {
+    const again = await open();
+    try {
+      checkTasks(first, again);
+    } finally {
+      await again.close();
+    }
+  });
+}
+
+function noTasks(subject: string): ToolEnvError {
+  const remedy = 'give the options that make it have some (--option key=value on the command line).';
+  return new ToolEnvError('usage.no_tasks', `${subject} has no task in any split: ${remedy}`);
+}
+
+/** Tasks of all splits, `count` at most, those of the larger splits last. */
+function someTasks({ tasks }: EnvHandle<unknown>, count: number): unknown[] {
+  const filled = splits.filter((split) => tasks[split].length > 0);
+  const share = Math.ceil(count / Math.max(1, filled.length));
+  return filled.flatMap((split) => spread(tasks[split], share).map((index) => tasks[split].at(index)));
+}
+
+/** Where the environment has an option `toolTimeout`, a tool that hangs need not be waited for long. */
+async function withShortTimeout(
+  { options }: AnyEnvDefinition,
+  open: (changes: object) => Promise<EnvHandle<unknown>>,
+  use: (env: EnvHandle<unknown>) => Promise<void>,
+): Promise<void> {
+  const hasOption = Object.hasOwn((options.properties as object | undefined) ?? {}, 'toolTimeout');
+  const env = await open(hasOption ? { toolTimeout: 50 } : {});
+  try {
+    await use(env);
+  } finally {
+    await env.close();
+  }
+}
+
+async function playOnce(
+  open: () => Promise<EnvHandle<unknown>>,
+  subjectOf: (env: EnvHandle<unknown>) => EnvSubject,
+): Promise<void> {
+  const env = await open();
+  try {
+    const subject = subjectOf(env);
+    for (const [index, task] of subject.tasks.entries()) {
+      await subject.withWatched(async (watched) => {
+        await watched.play(task, index, subject.actions(await watched.reset(task, index), index, 3));
+      });
+    }
+  } finally {
+    await env.close();
+  }
+}
+
+/** The first time may make what lasts as long as the process, and a connection that is kept. */
+async function checkLeaks(
+  work: () => Promise<void>,
+  { networked = false }: EnvCapabilities = {},
+): Promise<void> {
+  const used = await networkUseOf(work);
+  if (used.length > 0 && !networked) {
+    throw new Violation('ENV-36', 'no use of the network unless "networked" is declared', used.join(', '));
+  }
+  const left = await leaksOf(work);
+  if (left.length > 0) {
+    throw new Violation('ENV-34', 'no timer or handle after the environment is closed', left.join(', '));
+  }
+}

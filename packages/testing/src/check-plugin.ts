@@ -1,0 +1,153 @@
+/** checkPlugin: holds a package's manifest, and what it points to, to the PLUG rules of the spec. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import {
+  type InstalledPackage,
+  type Manifest,
+  type PluginKind,
+  pluginKinds,
+  readManifest,
+  resolveExport,
+} from '@toolenv/core/plugins';
+import { leaksOf } from './leaks.ts';
+import { type CheckOptions, type Report, Reporter } from './report.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+
+type PackageFile = InstalledPackage['json'] & { keywords?: unknown };
+
+interface Entry {
+  kind: PluginKind;
+  name: string;
+  /** As the manifest has it. */
+  subpath: string;
+}
+
+/**
+ * Reads the package.json of a folder, and imports each entry of its manifest; opens none.
+ * @throws ToolEnvError `usage.not_a_package` if there is no package.json with name and version.
+ */
+export async function checkPlugin(folder: string, options: CheckOptions = {}): Promise<Report> {
+  const installed = readPackage(folder);
+  const { json } = installed;
+  const report = new Reporter(`${json.name}@${json.version}`, 'PLUG', options);
+  const manifest = await manifestOf(installed, report);
+  await report.check(['PLUG-5'], () => {
+    if (Array.isArray(json.keywords) && json.keywords.includes('toolenv-plugin')) return;
+    throw new Violation(
+      'PLUG-5',
+      '"toolenv-plugin" among the keywords',
+      brief(json.keywords ?? 'no keywords'),
+    );
+  });
+  const entries = pluginKinds.flatMap((kind) =>
+    Object.entries(manifest?.[kind] ?? {}).map(([name, subpath]): Entry => ({ kind, name, subpath })),
+  );
+  const rules: RuleId[] = ['PLUG-2', 'PLUG-3', 'PLUG-4', 'PLUG-6'];
+  if (entries.length === 0) report.skip(rules, 'no entry could be read');
+  for (const entry of entries) {
+    await report.check(rules, async () => checkImport(entry, fileOf(entry, installed)));
+  }
+  return report.report;
+}
+
+function readPackage(folder: string): InstalledPackage & { json: PackageFile } {
+  const path = join(folder, 'package.json');
+  try {
+    const json: PackageFile = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof json?.name === 'string' && typeof json.version === 'string') {
+      return { folder: realpathSync(resolve(folder)), json };
+    }
+  } catch (error) {
+    const message = `${path} cannot be read (${messageOf(error)}): name the folder of an npm package.`;
+    throw new ToolEnvError('usage.not_a_package', message, { cause: error });
+  }
+  throw new ToolEnvError('usage.not_a_package', `${path} has no name and version: give it both.`);
+}
+
+async function manifestOf(installed: InstalledPackage, report: Reporter): Promise<Manifest | undefined> {
+  let manifest: Manifest | undefined;
+  await report.check(['PLUG-1'], () => {
+    const outside = outsideEntry(installed.json.toolenv);
+    if (outside) throw new Violation('PLUG-2', 'a subpath of the package', outside);
+    try {
+      manifest = readManifest(installed);
+    } catch (error) {
+      if (!ToolEnvError.isInstance(error)) throw error;
+      throw new Violation('PLUG-1', 'a manifest as manifest.schema.json has it', error.message);
+    }
+    if (!manifest) throw new Violation('PLUG-1', 'a field "toolenv" in package.json', 'none');
+  });
+  return manifest;
+}
+
+/** An entry that climbs out of the package, or is no path of it. */
+function outsideEntry(manifest: unknown): string | undefined {
+  const fields = Object.values((manifest ?? {}) as Record<string, unknown>);
+  const paths = fields.flatMap((field) => (typeof field === 'object' && field ? Object.values(field) : []));
+  const outside = paths.find((path) => typeof path === 'string' && /^\/|^[a-z]+:|\.\./i.test(path));
+  return outside === undefined ? undefined : String(outside);
+}
+
+/** The file of an entry, which must be in the package. */
+function fileOf({ subpath }: Entry, installed: InstalledPackage): string {
+  const file = resolveExport(installed, subpath);
+  if (!file) throw new Violation('PLUG-3', `"${subpath}" in "exports"`, brief(installed.json.exports));
+  if (!existsSync(file)) throw new Violation('PLUG-3', `the file of "${subpath}"`, `no ${file}`);
+  const real = realpathSync(file);
+  if (real.startsWith(installed.folder + sep)) return real;
+  throw new Violation('PLUG-2', `the file of "${subpath}" in ${installed.folder}`, real);
+}
+
+async function checkImport({ kind, name, subpath }: Entry, file: string): Promise<void> {
+  let module: { default?: unknown } = {};
+  const left = await leaksOf(async () => {
+    try {
+      module = await import(pathToFileURL(file).href);
+    } catch (error) {
+      throw new Violation('PLUG-4', `"${subpath}" to be imported`, brief(error));
+    }
+  });
+  if (left.length > 0) {
+    throw new Violation('PLUG-6', `no timer or handle from importing "${subpath}"`, left.join(', '));
+  }
+  const missing = missingParts(kind, module.default);
+  if (missing.length === 0) return;
+  throw new Violation(
+    'PLUG-4',
+    `a default export of "${subpath}" that is ${described[kind]} "${name}"`,
+    module.default === undefined ? 'no default export' : `one without ${missing.join(', ')}`,
+  );
+}
+
+const described: Readonly<Record<PluginKind, string>> = {
+  envs: 'the environment',
+  tools: 'the factory of the tool',
+  trainers: 'the trainer',
+  policies: 'the policy',
+};
+
+/** Part → type of it, by kind of plugin. */
+const parts: Readonly<Record<Exclude<PluginKind, 'tools'>, Readonly<Record<string, string>>>> = {
+  envs: {
+    name: 'string',
+    description: 'string',
+    options: 'object',
+    rewards: 'object',
+    limits: 'object',
+    roles: 'object',
+    open: 'function',
+  },
+  trainers: { name: 'string', description: 'string', options: 'object', train: 'function' },
+  policies: { name: 'string', description: 'string', options: 'object', open: 'function' },
+};
+
+function missingParts(kind: PluginKind, plugin: unknown): string[] {
+  if (kind === 'tools') return typeof plugin === 'function' ? [] : ['a call signature'];
+  const given = (plugin ?? {}) as Record<string, unknown>;
+  return Object.entries(parts[kind]).flatMap(([part, type]) =>
+    typeof given[part] === type && given[part] !== null ? [] : [part],
+  );
+}

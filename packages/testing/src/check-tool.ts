@@ -1,0 +1,247 @@
+/** checkTool: holds a tool to the TOOL rules of the spec. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonSchema, Tool, ToolContext, ToolResult } from '@toolenv/core';
+import { createRng, deriveSeed } from '@toolenv/core';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
+import fc from 'fast-check';
+import { answered, inTime } from './in-time.ts';
+import { notJson } from './json-value.ts';
+import { leaksOf } from './leaks.ts';
+import { type CheckOptions, type Report, Reporter } from './report.ts';
+import type { RuleId } from './rules.ts';
+import { schemaValues } from './schema-values.ts';
+import { schemaError } from './transition-rules.ts';
+import { brief, Violation } from './violation.ts';
+
+type Arguments = Record<string, unknown>;
+
+export interface CheckToolOptions extends CheckOptions {
+  /** Seeds the arguments and the tool. Default 1. */
+  seed?: number;
+  /** Calls with valid arguments made from the input schema. Default 100. */
+  calls?: number;
+  /** Valid arguments to try too; needed if none can be made from the schema. */
+  examples?: readonly Arguments[];
+  /** Milliseconds that a call may take. Default 10,000. */
+  patience?: number;
+}
+
+/** Milliseconds in which a call must settle once its signal aborts. */
+const grace = 1000;
+
+/** Rules that every call may show to be broken. */
+const callRules: readonly RuleId[] = ['TOOL-3', 'TOOL-4', 'TOOL-5', 'TOOL-6', 'TOOL-7', 'TOOL-11', 'TOOL-12'];
+
+/**
+ * Makes the tool some times, calls it with arguments that its schema allows, and reports the rules that it breaks.
+ * @param open Makes the tool: `() => createSearchTool({ documents, topK: 3 })`, or `() => tool`.
+ * @throws Whatever `open` throws.
+ */
+export async function checkTool(
+  open: () => Tool | Promise<Tool>,
+  { seed = 1, calls = 100, examples = [], patience = 10_000, ...options }: CheckToolOptions = {},
+): Promise<Report> {
+  const tool = await open();
+  const report = new Reporter(`tool "${tool.name}"`, 'TOOL', options);
+  const caller = new Caller(tool, report, patience, seed);
+  try {
+    await checkDescription(tool, report);
+    if (!report.report.ok) return report.report;
+    const args = [...examples, ...validArguments(tool.inputSchema, calls, seed)];
+    if (args.length === 0) {
+      const reason = 'no valid arguments could be made from inputSchema: give examples';
+      report.skip([...callRules, 'TOOL-8', 'TOOL-9', 'TOOL-10', 'TOOL-13'], reason);
+      return report.report;
+    }
+    await report.check(callRules, () => caller.callAll(args));
+    await report.check(['TOOL-8'], () => cancel(caller, args[0]!));
+    await checkRepeats(caller, args.slice(0, 20));
+    await report.check(['TOOL-13'], () => leaves(open, args.slice(0, 5), patience, seed));
+  } finally {
+    await tool.close?.();
+  }
+  return report.report;
+}
+
+/** Calls a tool as an environment does, and holds its results to the rules. */
+class Caller {
+  readonly tool: Tool;
+  readonly report: Reporter;
+  readonly patience: number;
+  readonly #seed: number;
+
+  constructor(tool: Tool, report: Reporter, patience: number, seed: number) {
+    this.tool = tool;
+    this.report = report;
+    this.patience = patience;
+    this.#seed = seed;
+  }
+
+  /** The index-th call: its randomness depends on nothing else. */
+  context(index: number, signal: AbortSignal = new AbortController().signal): ToolContext {
+    const rng = createRng(this.#seed, 'tool', index);
+    return { signal, rng, episodeId: 'check', callIndex: index };
+  }
+
+  async callAll(all: readonly Arguments[]): Promise<void> {
+    for (const [index, args] of all.entries()) {
+      try {
+        const result = await this.call(args, index);
+        for (const violation of this.#violations(result)) this.report.add(violation);
+      } catch (error) {
+        if (!(error instanceof Violation)) throw error;
+        this.report.add(error);
+        // One wait is enough to know that it hangs.
+        if (error.rule === 'TOOL-12') return;
+      }
+    }
+  }
+
+  async call(args: Arguments, index: number): Promise<ToolResult> {
+    const given = structuredClone(args);
+    const what = `a result for ${brief(args)}`;
+    const result = await answered('TOOL-6', what, 2 * this.patience, () =>
+      inTime(
+        () => this.tool.execute(given, this.context(index)),
+        this.patience,
+        () => new Violation('TOOL-12', `${what} within ${this.patience} ms`, 'none'),
+      ),
+    );
+    if (JSON.stringify(given) !== JSON.stringify(args)) {
+      this.report.add(new Violation('TOOL-7', `arguments left as they were: ${brief(args)}`, brief(given)));
+    }
+    return result;
+  }
+
+  *#violations(result: ToolResult): Generator<Violation> {
+    const unheld = notJson(result);
+    if (unheld) yield new Violation('TOOL-5', 'a result that JSON can hold', unheld);
+    const wrong = validate(wireSchemas['tool-result'], result)[0];
+    if (wrong) {
+      const rule = wrong.path.startsWith('/mistake') ? 'TOOL-11' : 'TOOL-4';
+      yield new Violation(rule, `${wrong.path || 'the result'} ${wrong.expected}`, wrong.received);
+      return;
+    }
+    if (result.mistake && (result.isError !== true || result.content.length === 0)) {
+      yield new Violation('TOOL-11', 'isError and content beside a mistake', brief(result));
+    }
+    const { outputSchema } = this.tool;
+    if (!outputSchema || result.isError || result.mistake) return;
+    const data = validate(outputSchema, result.structuredContent)[0];
+    if (!data) return;
+    yield new Violation('TOOL-3', `structuredContent${data.path} ${data.expected}`, data.received);
+  }
+}
+
+async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
+  const { name, description, inputSchema, outputSchema } = tool;
+  await report.check(['TOOL-1'], () => {
+    if (typeof name !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
+      throw new Violation('TOOL-1', 'a name of 1 to 128 letters, digits, "_", "-" or "."', brief(name));
+    }
+    if (typeof description !== 'string' || description.trim() === '') {
+      throw new Violation('TOOL-1', 'a description', brief(description));
+    }
+  });
+  await report.check(['TOOL-2'], () => {
+    if (
+      typeof inputSchema !== 'object' ||
+      inputSchema === null ||
+      (inputSchema.type ?? 'object') !== 'object'
+    ) {
+      throw new Violation('TOOL-2', 'an inputSchema of type "object"', brief(inputSchema));
+    }
+    const error = schemaError(inputSchema);
+    if (error) throw new Violation('TOOL-2', 'a valid JSON Schema', error);
+  });
+  await report.check(['TOOL-3'], () => {
+    const error = outputSchema && schemaError(outputSchema);
+    if (error) throw new Violation('TOOL-3', 'a valid JSON Schema', error);
+  });
+}
+
+function validArguments(schema: JsonSchema, count: number, seed: number): Arguments[] {
+  const candidates = fc.sample(schemaValues(schema), { seed: deriveSeed(seed, 'arguments'), numRuns: count });
+  return candidates.filter((value): value is Arguments => validate(schema, value).length === 0);
+}
+
+/** Aborted before and during a call, which must settle, in whatever way. */
+async function cancel(caller: Caller, args: Arguments): Promise<void> {
+  const { tool, patience } = caller;
+  const limit = Math.min(grace, patience);
+  for (const [when, delay] of [
+    ['before', 0],
+    ['during', 10],
+  ] as const) {
+    const controller = new AbortController();
+    if (delay === 0) controller.abort(new Error('cancelled by the check'));
+    const expected = `a call to settle within ${limit} ms when its signal aborts ${when} it`;
+    const call = (async () => tool.execute(structuredClone(args), caller.context(0, controller.signal)))();
+    call.catch(() => {});
+    await sleep(delay);
+    controller.abort(new Error('cancelled by the check'));
+    const settled = call.then(
+      () => {},
+      () => {},
+    );
+    await inTime(
+      () => settled,
+      limit,
+      () => new Violation('TOOL-8', expected, 'nothing'),
+    );
+  }
+}
+
+/** A tool that only reads, and only what is its own, must give equal calls equal results, also all at once. */
+async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<void> {
+  const { report, tool } = caller;
+  const rules: RuleId[] = ['TOOL-9', 'TOOL-10'];
+  if (!report.report.ok) {
+    report.skip(rules, 'other rules are broken');
+    return;
+  }
+  if (tool.annotations?.readOnlyHint !== true || tool.annotations.openWorldHint !== false) {
+    report.skip(rules, 'the tool does not say readOnlyHint and openWorldHint: false, so that it may change');
+    return;
+  }
+  const alone: string[] = [];
+  await report.check(['TOOL-9'], async () => {
+    for (const [index, args] of all.entries()) {
+      const [first, second] = [await caller.call(args, index), await caller.call(args, index)];
+      alone.push(JSON.stringify(first));
+      if (JSON.stringify(second) === alone[index]) continue;
+      throw new Violation('TOOL-9', `the same for ${brief(args)} again: ${brief(first)}`, brief(second));
+    }
+  });
+  if (report.settled('TOOL-9')) return;
+  await report.check(['TOOL-10'], async () => {
+    const together = await Promise.all(all.map((args, index) => caller.call(args, index)));
+    const wrong = together.findIndex((result, index) => JSON.stringify(result) !== alone[index]);
+    if (wrong < 0) return;
+    throw new Violation(
+      'TOOL-10',
+      `at once with other calls what comes alone: ${brief(JSON.parse(alone[wrong]!))}`,
+      brief(together[wrong]),
+    );
+  });
+}
+
+async function leaves(
+  open: () => Tool | Promise<Tool>,
+  all: readonly Arguments[],
+  patience: number,
+  seed: number,
+): Promise<void> {
+  const work = async () => {
+    const tool = await open();
+    const caller = new Caller(tool, new Reporter(tool.name, 'TOOL', {}), patience, seed);
+    await caller.callAll(all);
+    await tool.close?.();
+  };
+  // The first time may make what lasts as long as the process.
+  await work();
+  const left = await leaksOf(work);
+  if (left.length > 0) {
+    throw new Violation('TOOL-13', 'no timer or handle after the calls and close()', left.join(', '));
+  }
+}

@@ -1,0 +1,124 @@
+/** Checks with players of known strength: an oracle that wins, one that does nothing, and a look for the answer. */
+import type { Observation, Transition } from '@toolenv/core';
+import { type RewardSpec, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
+import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+
+const tolerance = 1e-6;
+
+export async function checkBaselines(subject: EnvSubject): Promise<void> {
+  const { definition, report } = subject;
+  const rules: RuleId[] = ['ENV-32', 'ENV-33'];
+  if (!definition.oracle) report.skip(rules, 'the definition has no oracle');
+  // A player cannot show what a task is worth where steps are not what they should be.
+  else if (!report.report.ok) report.skip(rules, 'other rules are broken');
+  else await report.check(rules, () => oracleWins(subject));
+}
+
+async function oracleWins(subject: EnvSubject): Promise<void> {
+  for (const [index, task] of subject.tasks.entries()) {
+    const won = await playOracle(subject, task, index);
+    if (!subject.report.report.ok) return;
+    const { rewards: spec } = subject.definition;
+    const total = sumRewards(spec, won);
+    const { outcome } = won.at(-1)!;
+    if (outcome.kind !== 'terminated') {
+      throw new Violation('ENV-32', `the oracle to terminate on ${brief(task)}`, brief(outcome));
+    }
+    for (const [name, best] of bestValues(spec)) {
+      if (Math.abs((total[name] ?? Number.NaN) - best) < tolerance) continue;
+      throw new Violation('ENV-32', `"${name}" ${best} for the oracle on ${brief(task)}`, brief(total));
+    }
+    const idle = sumRewards(spec, await playNothing(subject, task, index));
+    if (weigh(spec, idle) < weigh(spec, total)) continue;
+    throw new Violation(
+      'ENV-33',
+      `less than the oracle's ${weigh(spec, total)} for an empty answer on ${brief(task)}`,
+      `${weigh(spec, idle)}`,
+    );
+  }
+}
+
+async function playOracle(subject: EnvSubject, task: unknown, seed: number): Promise<Transition[]> {
+  const policy = scriptedPolicy(subject.definition.oracle!(task));
+  return subject.withWatched(async (env) => {
+    let observation: Observation = await env.reset(task, seed);
+    const transitions: Transition[] = [];
+    while (env.running) {
+      const transition = await env.step(
+        await policy.act(observation, { maxTokens: 1, temperature: 0, seed }),
+      );
+      observation = transition.observation;
+      transitions.push(transition);
+      if (transitions.length > subject.definition.limits.maxTurns) break;
+    }
+    return transitions;
+  });
+}
+
+async function playNothing(subject: EnvSubject, task: unknown, seed: number): Promise<Transition[]> {
+  const actions = Array(Math.min(subject.definition.limits.maxTurns, 100)).fill(nothing);
+  return subject.withWatched((env) => env.play(task, seed, actions));
+}
+
+/** Best value of each outcome component that weighs. */
+function bestValues(spec: RewardSpec): [name: string, best: number][] {
+  return Object.entries(spec)
+    .filter(([, { kind, weight }]) => kind === 'outcome' && weight !== 0)
+    .map(([name, { range, weight }]) => [name, weight > 0 ? range[1] : range[0]]);
+}
+
+export async function checkLabels(subject: EnvSubject, tasks: readonly unknown[]): Promise<void> {
+  const { definition, report } = subject;
+  const labelled = tasks.flatMap((task) => {
+    const label = definition.label?.(task)?.trim();
+    return label ? [{ task, label }] : [];
+  });
+  if (labelled.length === 0) {
+    report.skip(['ENV-15'], definition.label ? 'no task has a label' : 'the definition has no label');
+    return;
+  }
+  await report.check(['ENV-15'], async () => {
+    for (const { task, label } of labelled) {
+      for (const [mistakes, seen] of (await unearned(subject, task)).entries()) {
+        if (!hasWords(seen, label)) continue;
+        const where = mistakes === 0 ? 'in the first observation' : `after ${mistakes} mistaken calls`;
+        throw new Violation('ENV-15', `no "${label}" ${where}`, excerpt(seen, label));
+      }
+    }
+  });
+}
+
+/** Mistakes that a player makes while its observations are searched. */
+const triedMistakes = 2;
+
+/** What a player reads who gets nothing from a tool: the first observation, and those after mistaken calls. */
+function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
+  return subject.withWatched(async (env) => {
+    const seen = [JSON.stringify(await env.reset(task, 1))];
+    while (seen.length <= triedMistakes) {
+      const { observation } = await env.step(wrongCall);
+      // What comes with the end is read by nobody.
+      if (!env.running) break;
+      seen.push(JSON.stringify(observation));
+    }
+    return seen;
+  });
+}
+
+/** Whether the words stand in the text as words of their own, in any case. */
+function hasWords(text: string, words: string): boolean {
+  return wordsPattern(words).test(text.normalize('NFKC'));
+}
+
+function wordsPattern(words: string): RegExp {
+  const json = JSON.stringify(words.normalize('NFKC')).slice(1, -1);
+  const escaped = json.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu');
+}
+
+function excerpt(text: string, label: string): string {
+  const at = text.normalize('NFKC').search(wordsPattern(label));
+  return `…${text.slice(Math.max(0, at - 60), at + label.length + 60)}…`;
+}

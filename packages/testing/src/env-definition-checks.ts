@@ -1,0 +1,120 @@
+/** Checks of what an environment declares: options, rewards, limits, tasks. */
+import type {
+  EnvCapabilities,
+  EnvHandle,
+  EnvLimits,
+  EnvSpec,
+  JsonSchema,
+  RewardSpec,
+  Split,
+  TaskSet,
+} from '@toolenv/core';
+import { validate, validateWithDefaults, wireSchemas } from '@toolenv/core/schemas';
+import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
+import { notJson } from './json-value.ts';
+import type { Reporter } from './report.ts';
+import { schemaError } from './transition-rules.ts';
+import { brief, Violation } from './violation.ts';
+
+export const splits: readonly Split[] = ['train', 'validation', 'test'];
+
+export async function checkDefinition(definition: AnyEnvDefinition, report: Reporter): Promise<void> {
+  await report.check(['ENV-2'], () => checkOptions(definition.options));
+  await report.check(['ENV-4'], () => checkRewardSpec(definition.rewards));
+  await report.check(['ENV-5'], () => checkLimits(definition.limits));
+  await report.check(['ENV-36'], () => checkCapabilities(definition.capabilities));
+}
+
+/** The specs of its Envs, beside its definition. */
+export async function checkSpec({ definition, open, report }: EnvSubject): Promise<void> {
+  await report.check(['ENV-1'], () => {
+    const { specVersion, name, rewards, limits } = open.episode().spec ?? ({} as EnvSpec);
+    if (specVersion !== 'v1') throw new Violation('ENV-1', 'specVersion "v1"', brief(specVersion));
+    if (typeof name !== 'string' || name === '')
+      throw new Violation('ENV-1', 'a name in the spec', brief(name));
+    if (JSON.stringify(rewards) !== JSON.stringify(definition.rewards)) {
+      throw new Violation('ENV-1', `rewards as defined: ${brief(definition.rewards)}`, brief(rewards));
+    }
+    checkLimits(limits);
+  });
+}
+
+/** The schema is one, of an object, and the defaults in it follow it. */
+export function checkOptions(schema: AnyEnvDefinition['options']): void {
+  if (typeof schema !== 'object' || schema === null || (schema.type ?? 'object') !== 'object') {
+    throw new Violation('ENV-2', 'options of type "object"', brief(schema));
+  }
+  const error = schemaError(schema);
+  if (error) throw new Violation('ENV-2', 'a valid JSON Schema of the options', error);
+  const options: Record<string, unknown> = {};
+  const wrong = validateWithDefaults(schema, options).find(
+    ({ path }) => path.split('/')[1] !== undefined && Object.hasOwn(options, path.split('/')[1]!),
+  );
+  if (wrong) throw new Violation('ENV-2', `default ${wrong.path} ${wrong.expected}`, wrong.received);
+}
+
+function checkRewardSpec(rewards: RewardSpec): void {
+  const wrong = validate(wireSchemas['reward-spec'], rewards)[0];
+  if (wrong) throw new Violation('ENV-4', `rewards${wrong.path} ${wrong.expected}`, wrong.received);
+  for (const [name, { range, weight }] of Object.entries(rewards)) {
+    const [low, high] = range;
+    if (low <= high && [low, high, weight].every(Number.isFinite)) continue;
+    throw new Violation(
+      'ENV-4',
+      `a finite range and weight of "${name}", low ≤ high`,
+      brief(`[${range}], weight ${weight}`),
+    );
+  }
+}
+
+function checkLimits(limits: EnvLimits): void {
+  const wrong = validate(wireSchemas.limits, limits)[0];
+  if (wrong) throw new Violation('ENV-5', `limits${wrong.path} ${wrong.expected}`, wrong.received);
+}
+
+const capabilities: JsonSchema = {
+  type: 'object',
+  properties: {
+    seedable: { type: 'boolean' },
+    concurrent: { type: 'boolean' },
+    networked: { type: 'boolean' },
+  },
+};
+
+function checkCapabilities(declared: EnvCapabilities = {}): void {
+  const wrong = validate(capabilities, declared)[0];
+  if (wrong) throw new Violation('ENV-36', `capabilities${wrong.path} ${wrong.expected}`, wrong.received);
+}
+
+/** Tasks are JSON values, the same at every look, and decided by the seed. `again` was opened with the same one. */
+export function checkTasks(open: EnvHandle<unknown>, again: EnvHandle<unknown>): void {
+  for (const split of splits) {
+    const [set, other] = [open.tasks?.[split], again.tasks?.[split]];
+    if (!Number.isInteger(set?.length) || set!.length < 0) {
+      throw new Violation('ENV-3', `a length of tasks.${split}`, brief(set?.length));
+    }
+    if (set!.length !== other!.length) {
+      throw new Violation('ENV-3', `${set!.length} tasks in ${split} for the same seed`, `${other!.length}`);
+    }
+    for (const index of spread(set!, 20)) checkTask(`tasks.${split}.at(${index})`, set!, other!, index);
+  }
+}
+
+function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>, index: number): void {
+  const task = set.at(index);
+  const unheld = task === undefined ? 'undefined' : notJson(task);
+  if (unheld) throw new Violation('ENV-3', `a JSON value from ${where}`, unheld);
+  const [first, second, reopened] = [task, set.at(index), other.at(index)].map((value) =>
+    JSON.stringify(value),
+  );
+  if (first !== second) throw new Violation('ENV-3', `${where} the same again: ${brief(task)}`, second!);
+  if (first !== reopened) {
+    throw new Violation('ENV-3', `${where} the same for the same seed: ${brief(task)}`, brief(reopened));
+  }
+}
+
+/** Numbers of `count` tasks at most, from the first to the last. */
+export function spread({ length }: { length: number }, count: number): number[] {
+  const size = Math.min(length, count);
+  return Array.from({ length: size }, (_, i) => Math.floor((i * length) / size));
+}

@@ -1,0 +1,142 @@
+/** Checks of what happens when an episode is cancelled, and when its tools hang or fail. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Action, Observation, ToolCall } from '@toolenv/core';
+import { isInfrastructure } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
+import fc from 'fast-check';
+import type { EnvSubject } from './env-subject.ts';
+import { nothing } from './env-subject.ts';
+import { validCalls } from './fuzz-actions.ts';
+import { inTime } from './in-time.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+
+/** Milliseconds that a step runs before it is cancelled. */
+const headStart = 20;
+
+export async function checkCancellation(subject: EnvSubject): Promise<void> {
+  await subject.report.check(['ENV-29'], async () => {
+    await cancelledBefore(subject);
+    await cancelledDuring(subject);
+  });
+}
+
+async function cancelledBefore(subject: EnvSubject): Promise<void> {
+  const reason = new Error('cancelled by the check');
+  const signal = AbortSignal.abort(reason);
+  const task = subject.task(0);
+  await subject.withWatched(({ env }) =>
+    expectReason(subject, reason, 'reset() with an aborted signal', () =>
+      env.reset({ task, seed: 1, signal }),
+    ),
+  );
+  await subject.withWatched(async (watched) => {
+    await watched.reset(task, 1);
+    await expectReason(subject, reason, 'step() with an aborted signal', () =>
+      watched.env.step(nothing, { signal }),
+    );
+  });
+}
+
+/** A step whose tool hangs must reject; one that is only doing its work must end, in whatever way. */
+async function cancelledDuring(subject: EnvSubject): Promise<void> {
+  const reason = new Error('cancelled by the check');
+  await subject.withWatched(async (watched) => {
+    const observation = await watched.reset(subject.task(0), 1);
+    const hanging = roleCall(subject, observation);
+    const action = hanging ?? subject.actions(observation, 0)[0] ?? nothing;
+    const controller = new AbortController();
+    const work = () => watched.env.step(action, { signal: controller.signal });
+    subject.tools.fault = 'hang';
+    try {
+      const step = hanging
+        ? expectReason(subject, reason, 'step() whose signal aborts while a tool hangs', work)
+        : inTime(work, subject.patience + headStart, () => notInTime(subject, 'step() whose signal aborts'));
+      step.catch(() => {});
+      await sleep(headStart);
+      controller.abort(reason);
+      await step.catch((error) => {
+        if (error instanceof Violation) throw error;
+      });
+    } finally {
+      subject.tools.fault = 'none';
+    }
+  });
+}
+
+/** `subject` was opened with a short toolTimeout if the environment has such an option. */
+export async function checkFaults(subject: EnvSubject): Promise<void> {
+  const { report, patience } = subject;
+  let action: Action | undefined;
+  await report.check(['ENV-14'], async () => {
+    action = roleCall(subject, await subject.withWatched((env) => env.reset(subject.task(0), 1)));
+  });
+  if (!action) {
+    report.skip(
+      ['ENV-30', 'ENV-31'],
+      'no tool of a role is on offer at the start, so that none can be made to fail',
+    );
+    return;
+  }
+  await report.check(['ENV-31'], () => expectAborted(subject, 'fail', 'ENV-31', action!));
+  const timeout = subject.open.episode().spec.limits.toolTimeout;
+  if (timeout >= patience) {
+    report.skip(['ENV-30'], `toolTimeout is ${timeout} ms, and the check waits ${patience} ms`);
+    return;
+  }
+  await report.check(['ENV-30'], () => expectAborted(subject, 'hang', 'ENV-30', action!));
+}
+
+async function expectAborted(
+  subject: EnvSubject,
+  fault: 'hang' | 'fail',
+  rule: RuleId,
+  action: Action,
+): Promise<void> {
+  const expected = `a step whose tool ${fault}s to be aborted with an infrastructure.* cause`;
+  subject.tools.fault = fault;
+  try {
+    await subject.withWatched(async (watched) => {
+      await watched.reset(subject.task(0), 1);
+      const { outcome } = await watched.step(action).catch((error: unknown) => {
+        const unanswered = error instanceof Violation && ['ENV-27', 'ENV-28'].includes(error.rule);
+        throw unanswered ? new Violation(rule, expected, error.received) : error;
+      });
+      if (outcome.kind === 'aborted' && isInfrastructure(outcome.cause)) return;
+      throw new Violation(rule, expected, brief(outcome));
+    });
+  } finally {
+    subject.tools.fault = 'none';
+  }
+}
+
+/** A valid call of a tool that fills a role, if one is on offer. */
+function roleCall(subject: EnvSubject, observation: Observation): Action | undefined {
+  const tools = observation.tools.filter(({ name }) => subject.tools.names.has(name));
+  if (tools.length === 0) return undefined;
+  const candidates = fc.sample(validCalls(tools), { seed: subject.seed, numRuns: 50 });
+  return candidates.find(({ toolCalls: [call] }) => {
+    const { name, arguments: args } = call as ToolCall;
+    return validate(tools.find((tool) => tool.name === name)!.inputSchema, args).length === 0;
+  });
+}
+
+async function expectReason(
+  subject: EnvSubject,
+  reason: Error,
+  what: string,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const received = await inTime(
+    () => work().then(brief, (error: unknown) => error),
+    subject.patience + headStart,
+    () => notInTime(subject, what),
+  );
+  if (received === reason) return;
+  throw new Violation('ENV-29', `${what} to reject with the signal's reason`, brief(received));
+}
+
+function notInTime({ patience }: EnvSubject, what: string): Violation {
+  return new Violation('ENV-29', `${what} to end within ${patience} ms`, 'nothing');
+}

@@ -1,0 +1,116 @@
+/** Fuzzing an environment: episodes of arbitrary actions, each answer held to the rules, counterexamples made small. */
+
+import type { Action } from '@toolenv/core';
+import { deriveSeed } from '@toolenv/core';
+import fc, { type Arbitrary } from 'fast-check';
+import type { EnvSubject } from './env-subject.ts';
+import { fuzzActions } from './fuzz-actions.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+import { WatchedEnv } from './watched-env.ts';
+
+/** Actions of one episode at most. */
+const longest = 12;
+
+/** Rules that any action may show to be broken. */
+export const fuzzRules: readonly RuleId[] = [
+  'ENV-13',
+  'ENV-14',
+  'ENV-16',
+  'ENV-17',
+  'ENV-18',
+  'ENV-19',
+  'ENV-20',
+  'ENV-21',
+  'ENV-22',
+  'ENV-23',
+  'ENV-24',
+  'ENV-25',
+  'ENV-26',
+  'ENV-27',
+  'ENV-28',
+  'ENV-35',
+];
+
+/**
+ * Plays episodes until `count` actions were taken. A broken rule is reported with the shortest episode found that breaks
+ * it; then fuzzing goes on for the others.
+ * @returns The actions taken.
+ */
+export async function fuzzEnv(
+  subject: EnvSubject,
+  count: number,
+  onActions: (count: number) => void = () => {},
+): Promise<number> {
+  const { tools } = await subject.withWatched((env) => env.reset(subject.task(0), 0));
+  const { maxCallsPerTurn } = subject.definition.limits;
+  const action = fuzzActions(tools, { maxCalls: Math.min(maxCallsPerTurn, 4) + 1 });
+  const fuzzer = new Fuzzer(subject, onActions);
+  for (let round = 0; fuzzer.taken < count; round++) {
+    const episodes = Math.ceil((count - fuzzer.taken) / longest);
+    const found = await fuzzer.round(action, episodes, deriveSeed(subject.seed, 'fuzz', round));
+    if (found) subject.report.add(found);
+  }
+  return fuzzer.taken;
+}
+
+class Fuzzer {
+  readonly #subject: EnvSubject;
+  readonly #onActions: (count: number) => void;
+  /** Actions so far. */
+  taken = 0;
+  #found: Violation | undefined;
+
+  constructor(subject: EnvSubject, onActions: (count: number) => void) {
+    this.#subject = subject;
+    this.#onActions = onActions;
+  }
+
+  /** The first broken rule that is news, with as short an episode as fast-check finds. */
+  async round(action: Arbitrary<Action>, episodes: number, seed: number): Promise<Violation | undefined> {
+    this.#found = undefined;
+    const plan = fc.record({
+      task: fc.nat(1000),
+      actions: fc.array(action, { minLength: 1, maxLength: longest, size: 'max' }),
+    });
+    const property = fc.asyncProperty(plan, ({ task, actions }) => this.#play(task, actions));
+    const { failed, errorInstance } = await fc.check(property, { numRuns: episodes, seed: seed | 0 });
+    if (failed && !this.#found) throw errorInstance;
+    return this.#found;
+  }
+
+  async #play(task: number, actions: Action[]): Promise<void> {
+    const { open, patience, signal } = this.#subject;
+    signal?.throwIfAborted();
+    // A hang is not made smaller: each try would take as long.
+    if (this.#found?.rule === 'ENV-28') return;
+    const onViolation = (violation: Violation) => {
+      if (this.#isNews(violation)) throw violation;
+    };
+    const env = new WatchedEnv(open.episode(), { patience, onViolation });
+    try {
+      await env.play(this.#subject.task(task), task, actions);
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      if (!this.#isNews(error)) return;
+      this.#found = withActions(error, actions);
+      throw error;
+    } finally {
+      this.taken += Math.max(1, env.transcript.length - 1);
+      this.#onActions(this.taken);
+      await env.env.close().catch(() => {});
+    }
+  }
+
+  /** While one broken rule is made smaller, it is the only one of interest. */
+  #isNews({ rule }: Violation): boolean {
+    return this.#found ? this.#found.rule === rule : !this.#subject.report.settled(rule);
+  }
+}
+
+function withActions({ rule, expected, received }: Violation, actions: Action[]): Violation {
+  const played = actions.map(({ text, toolCalls, stopReason }) =>
+    toolCalls.length > 0 ? { text, toolCalls, stopReason } : { text, stopReason },
+  );
+  return new Violation(rule, expected, `${received}, after the actions ${brief(played)}`);
+}

@@ -1,0 +1,101 @@
+/** Checks of the order in which an Env may be used: reset, steps, the end, close. */
+import type { Action, Env } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
+import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
+import { inTime } from './in-time.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+import type { WatchedEnv } from './watched-env.ts';
+
+/** Turns that a check takes at most to reach an end. */
+const mostTurns = 1000;
+
+export async function checkOrder(subject: EnvSubject): Promise<void> {
+  const { report } = subject;
+  await report.check(['ENV-6'], () => stepBeforeReset(subject));
+  await report.check(['ENV-7'], () => stepAfterEnd(subject));
+  await report.check(['ENV-8'], () => stepDuringStep(subject));
+  await report.check(['ENV-10'], () => closing(subject));
+  if (subject.definition.limits.maxTurns > mostTurns) {
+    report.skip(['ENV-22', 'ENV-23'], `maxTurns is above ${mostTurns}`);
+  } else {
+    await report.check(['ENV-22', 'ENV-23'], () => turnLimit(subject));
+  }
+}
+
+async function stepBeforeReset(subject: EnvSubject): Promise<void> {
+  await subject.withWatched(({ env }) =>
+    expectBug(subject, env, 'ENV-6', 'step_before_reset', 'before reset()'),
+  );
+  await subject.withWatched(async (watched) => {
+    await watched.reset(subject.task(0), 1);
+    await watched.close();
+    await expectBug(subject, watched.env, 'ENV-6', 'step_before_reset', 'after close()');
+  });
+}
+
+async function stepAfterEnd(subject: EnvSubject): Promise<void> {
+  await subject.withWatched(async (watched) => {
+    await watched.play(subject.task(0), 1, Array(mostTurns).fill(nothing));
+    if (watched.running) return;
+    await expectBug(subject, watched.env, 'ENV-7', 'step_after_end', 'after the end');
+  });
+}
+
+async function stepDuringStep(subject: EnvSubject): Promise<void> {
+  await subject.withWatched(async (watched) => {
+    await watched.reset(subject.task(0), 1);
+    const { env } = watched;
+    const first = env.step(wrongCall);
+    first.catch(() => {});
+    await expectBug(subject, env, 'ENV-8', 'concurrent_step', 'while another step is under way');
+    await inTime(
+      () => first,
+      subject.patience,
+      () => late('the first of two steps', subject),
+    ).catch((error) => {
+      if (error instanceof Violation) throw error;
+      throw new Violation('ENV-8', 'the first of two steps to go on', brief(error));
+    });
+  });
+}
+
+async function closing(subject: EnvSubject): Promise<void> {
+  const close = async (env: WatchedEnv<unknown>, when: string): Promise<void> => {
+    await env.close().catch(({ received }: Violation) => {
+      throw new Violation('ENV-10', `close() ${when} to do nothing`, received);
+    });
+  };
+  await close(subject.watched(), 'before reset()');
+  const env = subject.watched();
+  await env.reset(subject.task(0), 1);
+  await close(env, 'in the middle of an episode');
+  await close(env, 'for the second time');
+}
+
+/** A player that only makes mistakes: nothing but the limit ends its episode. */
+async function turnLimit(subject: EnvSubject): Promise<void> {
+  const { maxTurns } = subject.definition.limits;
+  await subject.withWatched((env) => env.play(subject.task(0), 1, Array<Action>(maxTurns).fill(wrongCall)));
+}
+
+function late(what: string, { patience }: EnvSubject): Violation {
+  return new Violation('ENV-28', `an answer to ${what} within ${patience} ms`, 'none');
+}
+
+async function expectBug(
+  subject: EnvSubject,
+  env: Env,
+  rule: RuleId,
+  name: string,
+  when: string,
+): Promise<void> {
+  const expected = `step() ${when} to throw ToolEnvError "bug.${name}"`;
+  const received = await inTime(
+    () => env.step(nothing).catch((error: unknown) => error),
+    subject.patience,
+    () => late(`step() ${when}`, subject),
+  );
+  if (ToolEnvError.isInstance(received) && received.code === `bug.${name}`) return;
+  throw new Violation(rule, expected, brief(received));
+}

@@ -1,0 +1,124 @@
+/** Checks that an episode is decided by its task, its seed and the actions, and by nothing else. */
+import type { Action } from '@toolenv/core';
+import { difference } from './difference.ts';
+import type { EnvSubject } from './env-subject.ts';
+import type { RuleId } from './rules.ts';
+import { Violation } from './violation.ts';
+
+/** Episodes that run side by side. */
+const together = 6;
+
+interface Plan {
+  task: unknown;
+  seed: number;
+  actions: Action[];
+  transcript: string[];
+}
+
+export async function checkReplay(subject: EnvSubject): Promise<void> {
+  const { report } = subject;
+  const { seedable = true, concurrent = true } = subject.definition.capabilities ?? {};
+  if (!seedable) {
+    report.skip(['ENV-9', 'ENV-11', 'ENV-12'], 'the environment says that it is not seedable');
+    await report.check(['ENV-13'], () => firstPlay(subject, 0));
+    return;
+  }
+  const plans: Plan[] = [];
+  await report.check(['ENV-11', 'ENV-13'], async () => {
+    for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
+    for (const plan of plans) await playedAgain(subject, plan);
+  });
+  // What differs from one play to the next cannot show more.
+  if (report.settled('ENV-11') || plans.length < together) {
+    report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
+    return;
+  }
+  if (!concurrent) report.skip(['ENV-12'], 'the environment says that it is not concurrent');
+  else
+    await report.check(['ENV-12'], async () => {
+      await playedInterleaved(subject, plans);
+      await playedAtOnce(subject, plans);
+    });
+  await report.check(['ENV-9'], () => playedInOneEnv(subject, plans));
+}
+
+/** Two plans of each task, so that episodes of one task run side by side too. */
+async function firstPlay(subject: EnvSubject, index: number): Promise<Plan> {
+  const task = subject.task(Math.floor(index / 2));
+  const observation = await subject.withWatched((env) => env.reset(task, index));
+  const actions = subject.actions(observation, index);
+  return subject.withWatched(async (env) => {
+    await env.play(task, index, actions);
+    return { task, seed: index, actions, transcript: env.transcript };
+  });
+}
+
+async function playedAgain(subject: EnvSubject, plan: Plan): Promise<void> {
+  const transcript = await subject.withWatched(async (env) => {
+    await env.play(plan.task, plan.seed, plan.actions);
+    return env.transcript;
+  });
+  expectSame('ENV-11', 'the same episode again', plan.transcript, transcript);
+}
+
+/** Step by step in turn: one episode's step falls between two of another. */
+async function playedInterleaved(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
+  const envs = plans.map(() => subject.watched());
+  try {
+    for (const [i, env] of envs.entries()) await env.reset(plans[i]!.task, plans[i]!.seed);
+    const longest = Math.max(...plans.map(({ actions }) => actions.length));
+    for (let turn = 0; turn < longest; turn++) {
+      for (const [i, env] of envs.entries()) {
+        const action = plans[i]!.actions[turn];
+        if (action && env.running) await env.step(action);
+      }
+    }
+    for (const [i, env] of envs.entries()) {
+      expectSame(
+        'ENV-12',
+        'an episode interleaved with others as it is alone',
+        plans[i]!.transcript,
+        env.transcript,
+      );
+    }
+  } finally {
+    await Promise.all(envs.map(({ env }) => env.close().catch(() => {})));
+  }
+}
+
+async function playedAtOnce(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
+  const played = await Promise.allSettled(
+    plans.map((plan) =>
+      subject.withWatched(async (env) => {
+        await env.play(plan.task, plan.seed, plan.actions);
+        return env.transcript;
+      }),
+    ),
+  );
+  for (const [i, result] of played.entries()) {
+    if (result.status === 'rejected') throw result.reason;
+    expectSame('ENV-12', 'an episode at once with others as it is alone', plans[i]!.transcript, result.value);
+  }
+}
+
+/** Each reset falls into the middle of the episode before, or after its end. */
+async function playedInOneEnv(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
+  await subject.withWatched(async (env) => {
+    for (const [i, plan] of plans.entries()) {
+      const actions = i % 2 === 0 ? plan.actions : plan.actions.slice(0, 1);
+      await env.play(plan.task, plan.seed, actions);
+      const expected = plan.transcript.slice(0, env.transcript.length);
+      expectSame('ENV-9', 'an episode in a used Env as in a fresh one', expected, env.transcript);
+    }
+  });
+}
+
+function expectSame(
+  rule: RuleId,
+  what: string,
+  expected: readonly string[],
+  received: readonly string[],
+): void {
+  const differs = difference(expected, received);
+  if (differs) throw new Violation(rule, `${what}, ${differs.expected}`, differs.received);
+}

@@ -1,0 +1,46 @@
+/** The tools of an environment's roles, with faults to order. */
+import type { EnvDefinition, Tool, ToolFactory } from '@toolenv/core';
+import { loadPlugin } from '@toolenv/core/plugins';
+
+/** What the tools do now: their work, nothing that ever ends, or throw. */
+export type Fault = 'none' | 'hang' | 'fail';
+
+export class FaultyTools {
+  fault: Fault = 'none';
+  /** Names of the tools that were made. */
+  readonly names: Set<string> = new Set();
+  readonly factories: Record<string, ToolFactory<never>> = {};
+
+  /** @param folders Where the plugins of references are looked for. */
+  constructor(
+    { roles }: Pick<EnvDefinition, 'roles'>,
+    given: Record<string, ToolFactory<never> | string>,
+    folders: readonly string[],
+  ) {
+    for (const [role, fallback] of Object.entries(roles)) {
+      const tool = given[role] ?? fallback;
+      this.factories[role] = async (material) => {
+        const factory = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
+        return this.#faulty(await factory(material));
+      };
+    }
+  }
+
+  #faulty(tool: Tool): Tool {
+    this.names.add(tool.name);
+    const { name, description, inputSchema, outputSchema, annotations } = tool;
+    return {
+      name,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations,
+      execute: (args, context) => {
+        if (this.fault === 'hang') return new Promise(() => {});
+        if (this.fault === 'fail') return Promise.reject(new Error('a fault made for this check'));
+        return tool.execute(args, context);
+      },
+      close: async () => tool.close?.(),
+    };
+  }
+}

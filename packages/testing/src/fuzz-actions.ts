@@ -1,0 +1,106 @@
+/** Actions as a model might write them: right calls, wrong ones, no calls at all, and far too much of everything. */
+
+import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
+import fc, { type Arbitrary } from 'fast-check';
+import { brokenArguments, schemaValues } from './schema-values.ts';
+
+/** Names that objects have without being asked. */
+const trickyNames = [
+  '',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '../../etc/passwd',
+  '$(id)',
+];
+
+export interface FuzzOptions {
+  /** Calls of one turn at most. */
+  maxCalls: number;
+  /** Characters of a huge text at most. Default 100,000. */
+  huge?: number;
+}
+
+/** Actions for the tools on offer; one in about fifteen was cut off by the length limit. */
+export function fuzzActions(tools: readonly ToolDescription[], options: FuzzOptions): Arbitrary<Action> {
+  const { maxCalls, huge = 100_000 } = options;
+  const text = texts(huge);
+  const calls = fc
+    .array(fuzzCall(tools, text), { minLength: 1, maxLength: maxCalls })
+    .map((all) => all.map(numbered));
+  return fc.oneof(
+    { weight: 8, arbitrary: fc.tuple(text, calls).map(([said, toolCalls]) => act(said, toolCalls)) },
+    { weight: 6, arbitrary: text.map((said) => act(said, [])) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(text, calls)
+        .map(([said, toolCalls]): Action => ({ text: said, toolCalls, stopReason: 'length' })),
+    },
+  );
+}
+
+/** Valid calls only, of tools that take any. */
+export function validCalls(tools: readonly ToolDescription[]): Arbitrary<Action> {
+  return fc
+    .constantFrom(...tools)
+    .chain(({ name, inputSchema }) => schemaValues(inputSchema).map((args) => ({ name, arguments: args })))
+    .map((call) => act('', [{ id: 'call-0', ...call } as ToolCall]));
+}
+
+type Unnumbered = Omit<ToolCall, 'id'> | ParseFailure;
+
+function fuzzCall(tools: readonly ToolDescription[], text: Arbitrary<string>): Arbitrary<Unnumbered> {
+  const malformed = fc.record({ parseFailure: fc.constantFrom('not JSON', 'no "name"'), text });
+  const unknown = fc.record({
+    name: fc.oneof(text, fc.constantFrom(...trickyNames, ...tools.map(({ name }) => `${name}s`))),
+    arguments: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }) as Arbitrary<unknown>, {
+      maxKeys: 3,
+    }),
+  });
+  const known = tools.flatMap(({ name, inputSchema }) => [
+    { weight: 6, arbitrary: named(name, schemaValues(inputSchema)) },
+    { weight: 3, arbitrary: named(name, brokenArguments(inputSchema)) },
+    {
+      weight: 1,
+      arbitrary: named(
+        name,
+        text.map((huge) => ({ query: huge, text: huge })),
+      ),
+    },
+  ]);
+  return fc.oneof<{ weight: number; arbitrary: Arbitrary<Unnumbered> }[]>(
+    { weight: 2, arbitrary: malformed },
+    { weight: 2, arbitrary: unknown },
+    ...known,
+  );
+}
+
+function named(name: string, values: Arbitrary<unknown>): Arbitrary<Omit<ToolCall, 'id'>> {
+  return values.map((args) => ({ name, arguments: args as Record<string, unknown> }));
+}
+
+function texts(huge: number): Arbitrary<string> {
+  const repeated = fc
+    .tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.nat(huge))
+    .map(([unit, length]) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length));
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }) },
+    { weight: 3, arbitrary: fc.lorem() },
+    { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('', '<answer></answer>', '<tool_call>', '{"name":', '\u0000', '\ud800'),
+    },
+    { weight: 1, arbitrary: repeated },
+  );
+}
+
+function act(text: string, toolCalls: (ToolCall | ParseFailure)[]): Action {
+  return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop' };
+}
+
+function numbered(call: Unnumbered, index: number): ToolCall | ParseFailure {
+  return 'parseFailure' in call ? call : { id: `call-${index}`, ...call };
+}

@@ -1,0 +1,28 @@
+/** Bounds what a check waits for, so that something that hangs is a finding and no hang. */
+import { Deadline } from '@toolenv/core/tools';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+
+/** The result of `work`, or a rejection with `late()` after `patience` milliseconds. */
+export async function inTime<T>(work: () => Promise<T>, patience: number, late: () => Violation): Promise<T> {
+  const deadline = new Deadline({ after: patience, reason: late });
+  try {
+    return await deadline.race(work);
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** The result of `work`. That it throws, or takes more than `patience` milliseconds, breaks `rule`. */
+export async function answered<T>(
+  rule: RuleId,
+  expected: string,
+  patience: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await inTime(work, patience, () => new Violation(rule, expected, `nothing within ${patience} ms`));
+  } catch (error) {
+    throw error instanceof Violation ? error : new Violation(rule, expected, brief(error));
+  }
+}

@@ -1,0 +1,126 @@
+/** Report of a conformance check: each rule as passed, broken or not checked. */
+import { ToolEnvError } from '@toolenv/core';
+import { type RuleId, rules } from './rules.ts';
+import { Violation } from './violation.ts';
+
+/** A rule that does not hold. */
+export interface Finding {
+  rule: RuleId;
+  title: string;
+  expected: string;
+  received: string;
+  /** How to mend it. */
+  mend: string;
+}
+
+export interface Report {
+  /** What was checked: a reference, a name or a path. */
+  subject: string;
+  ok: boolean;
+  /** One for each broken rule: the first time that it was. */
+  findings: Finding[];
+  passed: RuleId[];
+  /** Rules that could not be checked, or were not to be, and why. */
+  skipped: { rule: RuleId; reason: string }[];
+}
+
+/** What every check takes. */
+export interface CheckOptions {
+  /** Rules to leave out; the report names them. */
+  skip?: readonly RuleId[];
+  /** Ends the check by throwing its reason. */
+  signal?: AbortSignal;
+}
+
+/** What the ids of rules about one thing begin with. */
+export type RuleFamily = RuleId extends `${infer Family}-${number}` ? Family : never;
+
+const allRules = Object.keys(rules) as RuleId[];
+
+/** Collects what checks find. */
+export class Reporter {
+  readonly #subject: string;
+  readonly #family: readonly RuleId[];
+  readonly #options: CheckOptions;
+  readonly #checked: Set<RuleId> = new Set();
+  readonly #skipped: Map<RuleId, string> = new Map();
+  readonly #findings: Map<RuleId, Finding> = new Map();
+
+  /** @param family What the ids of the rules in question begin with. */
+  constructor(subject: string, family: RuleFamily, options: CheckOptions) {
+    this.#subject = subject;
+    this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
+    this.#options = options;
+    for (const rule of options.skip ?? []) this.#skipped.set(rule, 'it was left out by request');
+  }
+
+  /**
+   * Runs a check of some rules; a {@link Violation} that it throws becomes a finding.
+   * @throws Whatever else it throws.
+   */
+  async check(rules: readonly RuleId[], run: () => unknown): Promise<void> {
+    this.#options.signal?.throwIfAborted();
+    const wanted = rules.filter((rule) => !this.#options.skip?.includes(rule));
+    if (wanted.length === 0) return;
+    for (const rule of wanted) this.#checked.add(rule);
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.add(error);
+    }
+  }
+
+  add({ rule, expected, received }: Violation): void {
+    if (this.#options.skip?.includes(rule) || this.#findings.has(rule)) return;
+    this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, mend: rules[rule].mend });
+  }
+
+  /** Says why rules cannot be checked here. */
+  skip(rules: readonly RuleId[], reason: string): void {
+    for (const rule of rules) if (!this.#skipped.has(rule)) this.#skipped.set(rule, reason);
+  }
+
+  /** Whether a rule was found to be broken. */
+  broken(rule: RuleId): boolean {
+    return this.#findings.has(rule);
+  }
+
+  /** Whether nothing is left to find out of a rule: it is broken, or to be left out. */
+  settled(rule: RuleId): boolean {
+    return this.broken(rule) || this.#options.skip?.includes(rule) === true;
+  }
+
+  get report(): Report {
+    const findings = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
+    const passed = inOrder([...this.#checked]).filter((rule) => !this.#findings.has(rule));
+    const skipped = this.#family
+      .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))
+      .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended before it' }));
+    return { subject: this.#subject, ok: findings.length === 0, findings, passed, skipped };
+  }
+}
+
+function inOrder(ids: RuleId[]): RuleId[] {
+  return ids.sort((a, b) => allRules.indexOf(a) - allRules.indexOf(b));
+}
+
+/**
+ * Passes in any test runner if nothing was found: `await assertConforms(checkEnv(env, { seed: 1 }))`.
+ * @throws ToolEnvError `bug.conformance`, which says all that was found.
+ */
+export async function assertConforms(check: Report | Promise<Report>): Promise<Report> {
+  const report = await check;
+  if (report.ok) return report;
+  throw new ToolEnvError('bug.conformance', reportText(report));
+}
+
+/** What was found, for people: rule, expected, received, and how to mend it. */
+export function reportText({ subject, findings, passed, skipped }: Report): string {
+  const head = `${subject}: ${passed.length} rules hold, ${findings.length} are broken, ${skipped.length} were not checked.`;
+  const broken = findings.map(
+    ({ rule, title, expected, received, mend }) =>
+      `${rule} ${title}\n  expected  ${expected}\n  received  ${received}\n  mend      ${mend}`,
+  );
+  return [head, ...broken].join('\n');
+}

@@ -1,0 +1,173 @@
+/** The rules that every transition must keep, whatever the action was. */
+import type {
+  EnvSpec,
+  JsonSchema,
+  Rewards,
+  ToolCall,
+  ToolCallRecord,
+  ToolDescription,
+  Transition,
+} from '@toolenv/core';
+import { type Action, isParseFailure, type ParseFailure } from '@toolenv/core';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
+import { notJson } from './json-value.ts';
+import type { RuleId } from './rules.ts';
+import { brief, Violation } from './violation.ts';
+
+/** What the step was. */
+export interface StepTaken {
+  action: Action;
+  spec: EnvSpec;
+  /** Tools that were on offer when the policy acted. */
+  offered: readonly ToolDescription[];
+  /** Number of the step in its episode, from 1. */
+  turn: number;
+}
+
+/** Room for the note of what was cut from a text. */
+const noteLength = 60;
+/** Room for rounding at the ends of a range. */
+const tolerance = 1e-6;
+
+/** A transition as it crosses a wire: the cause of an abortion as code and message. */
+export function plainTransition(transition: Transition): object {
+  const { outcome } = transition ?? {};
+  if (outcome?.kind !== 'aborted' || !outcome.cause) return transition;
+  const { code, message } = outcome.cause;
+  return { ...transition, outcome: { ...outcome, cause: { code, message } } };
+}
+
+/** What keeps a transition from being read as one. */
+export function malformedTransition(transition: Transition): Violation | undefined {
+  const infinite = Object.entries(transition?.rewards ?? {}).find(
+    ([, value]) => typeof value === 'number' && !Number.isFinite(value),
+  );
+  if (infinite) return new Violation('ENV-21', `a finite "${infinite[0]}", or null`, String(infinite[1]));
+  const plain = plainTransition(transition);
+  const unheld = notJson(plain);
+  if (unheld) return new Violation('ENV-16', 'a transition that JSON can hold', unheld);
+  const wrong = validate(wireSchemas.transition, plain)[0];
+  if (!wrong) return undefined;
+  return new Violation(
+    ruleOf(wrong.path),
+    `${wrong.path || 'the transition'} ${wrong.expected}`,
+    wrong.received,
+  );
+}
+
+/** The rules that a well-formed transition breaks. */
+export function* transitionViolations(transition: Transition, step: StepTaken): Generator<Violation> {
+  yield* toolViolations(transition.observation.tools);
+  const { outcome, rewards } = transition;
+  if ((outcome.kind === 'aborted') !== (rewards === undefined)) {
+    yield new Violation(
+      'ENV-18',
+      outcome.kind === 'aborted' ? 'no rewards in an aborted transition' : 'an object of rewards',
+      brief(rewards),
+    );
+  }
+  if (rewards) yield* rewardViolations(rewards, transition, step.spec);
+  if (step.turn >= step.spec.limits.maxTurns && outcome.kind === 'running') {
+    yield new Violation('ENV-23', `the end at step ${step.spec.limits.maxTurns}`, brief(outcome));
+  }
+  if (step.action.stopReason === 'length') yield* cutOffViolations(transition);
+  else if (outcome.kind !== 'aborted') yield* callViolations(transition.calls, step);
+}
+
+/** Names on offer are distinct, and their schemas are such. */
+export function* toolViolations(tools: readonly ToolDescription[]): Generator<Violation> {
+  const names = tools.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    yield new Violation('ENV-14', 'tools with distinct names', `two tools named "${twice}"`);
+  for (const { name, inputSchema } of tools) {
+    const wrong = schemaError(inputSchema);
+    if (wrong) yield new Violation('ENV-14', `a valid inputSchema of tool "${name}"`, wrong);
+  }
+}
+
+/** What is wrong with a schema itself. */
+export function schemaError(schema: JsonSchema): string | undefined {
+  try {
+    validate(schema, {});
+    return undefined;
+  } catch (error) {
+    return brief(error);
+  }
+}
+
+function ruleOf(path: string): RuleId {
+  if (path.startsWith('/observation')) return 'ENV-14';
+  if (path.startsWith('/rewards')) return 'ENV-21';
+  if (path.startsWith('/calls')) return path.includes('/mistake') ? 'ENV-25' : 'ENV-26';
+  return path.startsWith('/info') ? 'ENV-16' : 'ENV-17';
+}
+
+function* rewardViolations(rewards: Rewards, { outcome }: Transition, spec: EnvSpec): Generator<Violation> {
+  for (const [name, value] of Object.entries(rewards)) {
+    const component = Object.hasOwn(spec.rewards, name) ? spec.rewards[name] : undefined;
+    if (!component) {
+      const declared = Object.keys(spec.rewards).join(', ') || 'none';
+      yield new Violation('ENV-20', `a declared component (${declared})`, `"${name}"`);
+      continue;
+    }
+    if (value === null) continue;
+    const [low, high] = component.range;
+    if (!(value >= low - tolerance && value <= high + tolerance)) {
+      yield new Violation('ENV-21', `"${name}" within [${low}, ${high}]`, brief(value));
+    }
+    if (component.kind === 'outcome' && outcome.kind === 'running') {
+      yield new Violation('ENV-19', `"${name}" unscored while the episode runs`, brief(value));
+    }
+  }
+  for (const [name, { kind }] of Object.entries(outcome.kind === 'truncated' ? spec.rewards : {})) {
+    if (kind === 'outcome' && (rewards[name] ?? null) === null) {
+      yield new Violation('ENV-22', `a value of "${name}" in a truncated episode`, brief(rewards));
+    }
+  }
+}
+
+function* cutOffViolations({ outcome, calls }: Transition): Generator<Violation> {
+  if (outcome.kind === 'aborted' || (outcome.kind === 'truncated' && calls.length === 0)) return;
+  yield new Violation('ENV-24', 'a truncated outcome and no calls', brief({ outcome, calls: calls.length }));
+}
+
+function* callViolations(records: readonly ToolCallRecord[], step: StepTaken): Generator<Violation> {
+  const { toolCalls } = step.action;
+  const recorded = records.map(({ call }) => call);
+  if (JSON.stringify(recorded) !== JSON.stringify(toolCalls)) {
+    yield new Violation('ENV-26', `records of ${brief(toolCalls)}`, brief(recorded));
+    return;
+  }
+  const { maxToolCharacters } = step.spec.limits;
+  for (const [index, { text, mistake }] of records.entries()) {
+    if (text.length > maxToolCharacters + noteLength) {
+      yield new Violation(
+        'ENV-35',
+        `a text of ${maxToolCharacters} characters at most`,
+        `${text.length} characters`,
+      );
+    }
+    const allowed = mistakesOf(toolCalls[index]!, index, step);
+    const code = mistake?.code ?? 'none';
+    if (!allowed.includes(code)) {
+      const call = brief(toolCalls[index]);
+      yield new Violation(
+        'ENV-25',
+        `mistake ${allowed.join(' or ')} for call ${index + 1}: ${call}`,
+        brief(mistake ?? 'none'),
+      );
+    }
+  }
+}
+
+/** The codes of mistakes that a call may be answered with. */
+function mistakesOf(call: ToolCall | ParseFailure, index: number, { offered, spec }: StepTaken): string[] {
+  const late = index >= spec.limits.maxCallsPerTurn ? ['too_many_calls'] : [];
+  if (isParseFailure(call)) return ['malformed_call', ...late];
+  const tool = offered.find(({ name }) => name === call.name);
+  if (!tool) return ['unknown_tool', ...late];
+  if (validate(tool.inputSchema, call.arguments).length > 0) return ['invalid_arguments', ...late];
+  // A tool may refuse what its schema lets through.
+  return late.length > 0 ? late : ['none', 'invalid_arguments'];
+}

@@ -1,0 +1,118 @@
+/** An Env under watch: every answer is held to the rules, and written down. */
+import type { Action, Env, Observation, Transition } from '@toolenv/core';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
+import { inTime } from './in-time.ts';
+import { notJson } from './json-value.ts';
+import {
+  malformedTransition,
+  plainTransition,
+  toolViolations,
+  transitionViolations,
+} from './transition-rules.ts';
+import { brief, Violation } from './violation.ts';
+
+export interface Watch {
+  /** Milliseconds that a reset or a step may take. */
+  patience: number;
+  /** Called with each rule that an answer breaks; throw to stop there. */
+  onViolation(violation: Violation): void;
+}
+
+/** Throws a {@link Violation} where there is no answer to go on with. */
+export class WatchedEnv<Task> {
+  readonly env: Env<Task>;
+  readonly #watch: Watch;
+  /** One JSON text for the reset and each step of the episode, without the times that calls took. */
+  transcript: string[] = [];
+  #observation: Observation | undefined;
+  #running = false;
+
+  constructor(env: Env<Task>, watch: Watch) {
+    this.env = env;
+    this.#watch = watch;
+  }
+
+  /** Whether the episode goes on. */
+  get running(): boolean {
+    return this.#running;
+  }
+
+  async reset(task: Task, seed: number): Promise<Observation> {
+    this.transcript = [];
+    const given = structuredClone(task);
+    const observation = await this.#answered('reset()', () => this.env.reset({ task: given, seed }));
+    this.#expectSame('the task', JSON.stringify(task), given);
+    const malformed = malformedObservation(observation);
+    if (malformed) throw malformed;
+    for (const violation of toolViolations(observation.tools)) this.#watch.onViolation(violation);
+    this.#observation = observation;
+    this.#running = true;
+    this.transcript.push(timeless(observation));
+    return observation;
+  }
+
+  async step(action: Action): Promise<Transition> {
+    const last = this.#observation!;
+    const before = JSON.stringify(last);
+    // By reference: schemas are compiled once for each object.
+    const offered = last.tools;
+    const given = structuredClone(action);
+    const transition = await this.#answered(`step(${brief(action)})`, () => this.env.step(given));
+    this.#expectSame('the last observation', before, last);
+    this.#expectSame('the action', JSON.stringify(action), given);
+    const malformed = malformedTransition(transition);
+    if (malformed) throw malformed;
+    const step = { action, spec: this.env.spec, offered, turn: this.transcript.length };
+    for (const violation of transitionViolations(transition, step)) this.#watch.onViolation(violation);
+    this.#observation = transition.observation;
+    this.#running = transition.outcome.kind === 'running';
+    this.transcript.push(timeless(plainTransition(transition)));
+    return transition;
+  }
+
+  /** Resets, then takes the actions until they or the episode end. */
+  async play(task: Task, seed: number, actions: Iterable<Action>): Promise<Transition[]> {
+    await this.reset(task, seed);
+    const transitions: Transition[] = [];
+    for (const action of actions) {
+      if (!this.running) break;
+      transitions.push(await this.step(action));
+    }
+    return transitions;
+  }
+
+  async close(): Promise<void> {
+    await this.#answered('close()', () => this.env.close());
+  }
+
+  async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const { patience } = this.#watch;
+    const late = () => new Violation('ENV-28', `an answer to ${what} within ${patience} ms`, 'none');
+    try {
+      return await inTime(work, patience, late);
+    } catch (error) {
+      if (error instanceof Violation) throw error;
+      throw new Violation('ENV-27', `an answer to ${what}`, brief(error));
+    }
+  }
+
+  #expectSame(what: string, before: string, value: unknown): void {
+    if (JSON.stringify(value) === before) return;
+    this.#watch.onViolation(
+      new Violation('ENV-13', `${what} left as it was: ${brief(before)}`, brief(value)),
+    );
+  }
+}
+
+function malformedObservation(observation: Observation): Violation | undefined {
+  const unheld = notJson(observation);
+  if (unheld) return new Violation('ENV-16', 'an observation that JSON can hold', unheld);
+  const wrong = validate(wireSchemas.observation, observation)[0];
+  return (
+    wrong && new Violation('ENV-14', `${wrong.path || 'the observation'} ${wrong.expected}`, wrong.received)
+  );
+}
+
+function timeless(value: unknown): string {
+  return JSON.stringify(value, (key, part: unknown) => (key === 'milliseconds' ? 0 : part));
+}

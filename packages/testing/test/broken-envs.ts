@@ -1,0 +1,606 @@
+/** Environments that break one rule each, all made from one good one. */
+import { lookup } from 'node:dns/promises';
+import {
+  type Action,
+  createRng,
+  defineEnv,
+  type Env,
+  type EnvDefinition,
+  type EnvHandle,
+  type EnvLimits,
+  outcomeReward,
+  type Tool,
+  ToolEnvError,
+  type Transition,
+  text,
+} from '@toolenv/core';
+import { climb, LadderEnv, ladderLimits, ladderSpec, type Rung } from '../../core/test/ladder-env.ts';
+import type { RuleId } from '../src/index.ts';
+
+type Definition = EnvDefinition<Rung, { toolTimeout?: number }>;
+
+/** Climbs as high as the task says, and answers. */
+const oracle: Definition['oracle'] =
+  ({ goal }) =>
+  (_, turn) =>
+    turn === 0 ? [{ name: 'climb', arguments: { rungs: goal } }] : 'done';
+
+/** The good one: `close` is declared and never scored, so it must not weigh. */
+const rewards = { ...ladderSpec.rewards, close: outcomeReward([0, 1], 0) };
+const limits: EnvLimits = { ...ladderLimits, toolTimeout: 5000 };
+
+/** A ladder whose tool comes by role. */
+function ladder(tool: Tool, toolTimeout: number): Env<Rung> {
+  const env = new LadderEnv(tool, { ...limits, toolTimeout });
+  return Object.assign(env, { spec: { ...env.spec, rewards } });
+}
+
+export interface Changes {
+  definition?: Partial<Definition>;
+  /** What an Env does instead. */
+  env?(good: Env<Rung>, tool: Tool): Partial<Env<Rung>>;
+  open?(good: EnvHandle<Rung>): Partial<EnvHandle<Rung>>;
+}
+
+export function ladderDefinition({ definition, env: change, open: reopen }: Changes = {}): Definition {
+  return defineEnv<Rung, { toolTimeout?: number }>({
+    name: 'ladder-v1',
+    description: 'Climb.',
+    // The check makes it short where a tool hangs.
+    options: { type: 'object', properties: { toolTimeout: { type: 'number' } } },
+    rewards,
+    limits,
+    roles: { climbing: 'none' },
+    async open({ options: { toolTimeout = limits.toolTimeout }, tools }) {
+      const tool = await tools.climbing!({});
+      const tasks = { length: 5, at: (index: number): Rung => ({ goal: index + 2 }) };
+      const open: EnvHandle<Rung> = {
+        tasks: { train: tasks, validation: tasks, test: tasks },
+        episode() {
+          const good = ladder(tool, toolTimeout);
+          const own: Env<Rung> = {
+            spec: good.spec,
+            reset: (options) => good.reset(options),
+            step: (action, options) => good.step(action, options),
+            close: () => good.close(),
+          };
+          return { ...own, ...change?.(good, tool) };
+        },
+        close: async () => {},
+      };
+      return { ...open, ...reopen?.(open) };
+    },
+    oracle,
+    label: ({ goal }) => `height ${goal}`,
+    ...definition,
+  });
+}
+
+export const climbing = { climbing: async () => climb };
+
+/** Changes what comes of a step. */
+function stepping(change: (transition: Transition, action: Action) => unknown): Changes {
+  return {
+    env: (good) => ({
+      step: async (action, options) => {
+        const transition = await good.step(action, options);
+        return change(transition, action) as Transition;
+      },
+    }),
+  };
+}
+
+/** Changes the steps after which the episode goes on. */
+function whileRunning(change: (transition: Transition) => object): Changes {
+  return stepping((transition) =>
+    transition.outcome.kind === 'running' ? { ...transition, ...change(transition) } : transition,
+  );
+}
+
+const noBoolean = { seedable: 'no' };
+let shared = 0;
+let drawn = 0;
+/** Not Math.random, so that a failure of these tests repeats. */
+const unseeded = createRng(1, 'unseeded');
+
+export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes][] = [
+  [
+    'rewards that are not the declared ones',
+    'ENV-1',
+    { env: (good) => ({ spec: { ...good.spec, rewards: ladderSpec.rewards } }) },
+  ],
+  [
+    'a default that its own schema refuses',
+    'ENV-2',
+    {
+      definition: {
+        options: { type: 'object', properties: { size: { type: 'integer', default: 'large' } } },
+      },
+    },
+  ],
+  [
+    'options whose schema is none',
+    'ENV-2',
+    { definition: { options: { type: 'object', properties: { size: { type: 'integre' } } } } },
+  ],
+  [
+    'a bug on opening',
+    'ENV-2',
+    { definition: { open: () => Promise.reject(new TypeError('x is not a function')) } },
+  ],
+  [
+    'tasks that change from one opening to the next',
+    'ENV-3',
+    {
+      open: () => {
+        drawn += 1;
+        const goal = drawn;
+        const tasks = { length: 3, at: () => ({ goal }) };
+        return { tasks: { train: tasks, validation: tasks, test: tasks } };
+      },
+    },
+  ],
+  [
+    'a task that JSON cannot hold',
+    'ENV-3',
+    {
+      open: ({ tasks }) => ({
+        tasks: { ...tasks, test: { length: 1, at: () => ({ goal: 1, born: new Date(0) }) } },
+      }),
+    },
+  ],
+  ['a range upside down', 'ENV-4', { definition: { rewards: { right: outcomeReward([1, 0], 1) } } }],
+  [
+    'a weight that is not finite',
+    'ENV-4',
+    { definition: { rewards: { right: outcomeReward([0, 1], Number.POSITIVE_INFINITY) } } },
+  ],
+  ['no turns', 'ENV-5', { definition: { limits: { ...limits, maxTurns: 0 } } }],
+  ['a capability that is no boolean', 'ENV-36', { definition: { capabilities: noBoolean as object } }],
+  [
+    'a look-up of a name that nobody declared',
+    'ENV-36',
+    {
+      env: (good) => ({
+        async reset(options) {
+          await lookup('localhost').catch(() => {});
+          return good.reset(options);
+        },
+      }),
+    },
+  ],
+  [
+    'a step that resets by itself',
+    'ENV-6',
+    {
+      env: (good) => ({
+        step: async (action, options) => {
+          try {
+            return await good.step(action, options);
+          } catch (error) {
+            if (!ToolEnvError.isInstance(error) || error.code !== 'bug.step_before_reset') throw error;
+            await good.reset({ task: { goal: 1 }, seed: 0 });
+            return good.step(action, options);
+          }
+        },
+      }),
+    },
+  ],
+  [
+    'steps after the end',
+    'ENV-7',
+    {
+      env: (good) => {
+        let end: Transition | undefined;
+        return {
+          reset: (options) => {
+            end = undefined;
+            return good.reset(options);
+          },
+          step: async (action, options) => {
+            if (end) return end;
+            const transition = await good.step(action, options);
+            if (transition.outcome.kind !== 'running') end = transition;
+            return transition;
+          },
+          close: () => {
+            end = undefined;
+            return good.close();
+          },
+        };
+      },
+    },
+  ],
+  [
+    'steps that wait in line',
+    'ENV-8',
+    {
+      env: (good) => {
+        let last: Promise<unknown> = Promise.resolve();
+        return {
+          step: (action, options) => {
+            const next = last.then(() => good.step(action, options));
+            last = next.catch(() => {});
+            return next;
+          },
+        };
+      },
+    },
+  ],
+  [
+    'a history that outlives its episode',
+    'ENV-9',
+    {
+      env: (good) => {
+        let resets = 0;
+        return {
+          reset: async (options) => {
+            const observation = await good.reset(options);
+            resets += 1;
+            return resets === 1
+              ? observation
+              : { ...observation, messages: [...observation.messages, { role: 'user', content: 'Again.' }] };
+          },
+        };
+      },
+    },
+  ],
+  [
+    'a close that works once',
+    'ENV-10',
+    {
+      env: (good) => {
+        let open = true;
+        return {
+          close: async () => {
+            if (!open) throw new Error('already closed');
+            open = false;
+            await good.close();
+          },
+        };
+      },
+    },
+  ],
+  [
+    'dice without a seed',
+    'ENV-11',
+    stepping((transition) => ({ ...transition, info: { roll: unseeded.float() } })),
+  ],
+  [
+    'state that episodes share',
+    'ENV-12',
+    {
+      env: (good) => ({
+        reset: (options) => {
+          shared = 0;
+          return good.reset(options);
+        },
+        step: async (action, options) => {
+          const transition = await good.step(action, options);
+          shared += 1;
+          return { ...transition, info: { shared } } as Transition;
+        },
+      }),
+    },
+  ],
+  [
+    'an observation that grows after it was given',
+    'ENV-13',
+    {
+      env: (good) => {
+        let messages: unknown[] = [];
+        return {
+          reset: async (options) => {
+            const observation = await good.reset(options);
+            messages = observation.messages;
+            return observation;
+          },
+          step: async (action, options) => {
+            const transition = await good.step(action, options);
+            messages.push({ role: 'user', content: 'and' });
+            messages = transition.observation.messages;
+            return transition;
+          },
+        };
+      },
+    },
+  ],
+  [
+    'a task that is used up',
+    'ENV-13',
+    {
+      env: (good) => ({
+        reset: (options) => {
+          const observation = good.reset({ ...options, task: { ...options.task } });
+          Object.assign(options.task, { used: true });
+          return observation;
+        },
+      }),
+    },
+  ],
+  [
+    'an action that is changed',
+    'ENV-13',
+    {
+      env: (good) => ({
+        step: (action, options) => {
+          const copy = { ...action };
+          action.text = action.text.trim().slice(0, 1);
+          return good.step(copy, options);
+        },
+      }),
+    },
+  ],
+  [
+    'no messages',
+    'ENV-14',
+    { env: (good) => ({ reset: async (options) => ({ ...(await good.reset(options)), messages: [] }) }) },
+  ],
+  [
+    'two tools of one name',
+    'ENV-14',
+    {
+      env: (good) => ({
+        reset: async (options) => {
+          const { messages, tools } = await good.reset(options);
+          return { messages, tools: [...tools, ...tools] };
+        },
+      }),
+    },
+  ],
+  [
+    'a task that gives its answer away',
+    'ENV-15',
+    { definition: { label: ({ goal }) => `climb to ${goal}` } },
+  ],
+  [
+    'a hint that gives the answer away',
+    'ENV-15',
+    {
+      env: (good) => {
+        let goal = 0;
+        return {
+          reset: (options) => {
+            goal = options.task.goal;
+            return good.reset(options);
+          },
+          step: async (action, options) => {
+            const transition = await good.step(action, options);
+            const { observation, calls, outcome } = transition;
+            if (outcome.kind !== 'running' || !calls.every(({ mistake }) => mistake)) return transition;
+            const hint = { role: 'user' as const, content: `No. It is height ${goal}.` };
+            return {
+              ...transition,
+              observation: { ...observation, messages: [...observation.messages, hint] },
+            };
+          },
+        };
+      },
+    },
+  ],
+  [
+    'a Map in info',
+    'ENV-16',
+    stepping((transition) => ({ ...transition, info: { seen: new Map([['a', 1]]) } })),
+  ],
+  [
+    'a bigint in a message',
+    'ENV-16',
+    stepping(({ observation, ...rest }) => ({
+      ...rest,
+      observation: { ...observation, messages: [{ role: 'user', content: 3n }] },
+    })),
+  ],
+  [
+    'booleans instead of an outcome',
+    'ENV-17',
+    stepping(({ outcome: _, ...rest }) => ({ ...rest, done: true })),
+  ],
+  [
+    'a truncation for a reason of its own',
+    'ENV-17',
+    stepping((transition) =>
+      transition.outcome.kind === 'truncated'
+        ? { ...transition, outcome: { kind: 'truncated', reason: 'bored' } }
+        : transition,
+    ),
+  ],
+  [
+    'a reward for an aborted episode',
+    'ENV-18',
+    stepping((transition, { toolCalls }) =>
+      toolCalls.length > 1
+        ? {
+            ...transition,
+            rewards: { right: 0 },
+            outcome: {
+              kind: 'aborted',
+              cause: new ToolEnvError('infrastructure.server', 'down'),
+              retryable: true,
+            },
+          }
+        : transition,
+    ),
+  ],
+  [
+    'no rewards at all',
+    'ENV-18',
+    stepping((transition) => {
+      const { rewards: _, ...rest } = transition;
+      return rest;
+    }),
+  ],
+  ['an outcome reward on the way', 'ENV-19', whileRunning(() => ({ rewards: { right: 0.5 } }))],
+  ['a reward that nobody declared', 'ENV-20', whileRunning(() => ({ rewards: { bonus: 1 } }))],
+  ['a reward out of range', 'ENV-21', whileRunning(() => ({ rewards: { climbed: 2 } }))],
+  ['a reward that is no number', 'ENV-21', whileRunning(() => ({ rewards: { climbed: Number.NaN } }))],
+  [
+    'a truncation without scores',
+    'ENV-22',
+    stepping((transition) =>
+      transition.outcome.kind === 'truncated' ? { ...transition, rewards: { climbed: 1 } } : transition,
+    ),
+  ],
+  [
+    'an episode without end',
+    'ENV-23',
+    stepping((transition) =>
+      transition.outcome.kind === 'truncated' && transition.outcome.reason === 'max_turns'
+        ? { ...transition, rewards: {}, outcome: { kind: 'running' } }
+        : transition,
+    ),
+  ],
+  [
+    'half a call that is run',
+    'ENV-24',
+    { env: (good) => ({ step: (action, options) => good.step({ ...action, stopReason: 'stop' }, options) }) },
+  ],
+  [
+    'arguments that nobody validates',
+    'ENV-25',
+    {
+      env: (good, tool) => ({
+        step: async (action, options) => {
+          const transition = await good.step(action, options);
+          const calls = transition.calls.map(({ mistake, ...record }) =>
+            mistake?.code === 'invalid_arguments'
+              ? { ...record, result: text(`called ${tool.name}`) }
+              : { ...record, mistake },
+          );
+          return { ...transition, calls };
+        },
+      }),
+    },
+  ],
+  [
+    'a mistake without a hint',
+    'ENV-25',
+    stepping(({ calls, ...rest }) => ({
+      ...rest,
+      calls: calls.map(({ mistake, ...record }) => ({
+        ...record,
+        mistake: mistake && { ...mistake, hint: '' },
+      })),
+    })),
+  ],
+  [
+    'records of the last call only',
+    'ENV-26',
+    stepping(({ calls, ...rest }) => ({ ...rest, calls: calls.slice(-1) })),
+  ],
+  [
+    'an error for an unknown tool',
+    'ENV-27',
+    {
+      env: (good) => ({
+        step: async (action, options) => {
+          const transition = await good.step(action, options);
+          if (transition.calls.some(({ mistake }) => mistake?.code === 'malformed_call')) {
+            throw new SyntaxError('Unexpected token');
+          }
+          return transition;
+        },
+      }),
+    },
+  ],
+  [
+    'an answer that is thought about for ever',
+    'ENV-28',
+    {
+      env: (good) => ({
+        step: (action, options) =>
+          action.text.includes('<answer>') ? new Promise(() => {}) : good.step(action, options),
+      }),
+    },
+  ],
+  [
+    'a signal that is not looked at before a step',
+    'ENV-29',
+    { env: (good) => ({ step: (action) => good.step(action) }) },
+  ],
+  [
+    'a reset that cannot be cancelled',
+    'ENV-29',
+    { env: (good) => ({ reset: ({ signal: _, ...options }) => good.reset(options) }) },
+  ],
+  [
+    'a step that cannot be cancelled while a tool hangs',
+    'ENV-29',
+    {
+      env: (good) => ({
+        step: async (action, options) => {
+          options?.signal?.throwIfAborted();
+          return good.step(action);
+        },
+      }),
+    },
+  ],
+  [
+    'a tool without a deadline',
+    'ENV-30',
+    { env: (_, tool) => ladderWithLimits(tool, { toolTimeout: 100_000 }) },
+  ],
+  [
+    'a failing tool as the model’s problem',
+    'ENV-31',
+    {
+      env: (_, tool) => {
+        const patient: Tool = {
+          ...tool,
+          execute: (args, context) =>
+            tool.execute(args, context).catch((error) => ({ ...text(String(error)), isError: true })),
+        };
+        return ladderWithLimits(patient, {});
+      },
+    },
+  ],
+  ['an oracle that is wrong', 'ENV-32', { definition: { oracle: () => () => 'done' } }],
+  [
+    'an oracle that never answers',
+    'ENV-32',
+    { definition: { oracle: () => () => [{ name: 'climb', arguments: { rungs: 1 } }] } },
+  ],
+  [
+    'a prize for showing up',
+    'ENV-33',
+    stepping((transition) =>
+      transition.outcome.kind === 'aborted'
+        ? transition
+        : { ...transition, rewards: transition.outcome.kind === 'running' ? {} : { right: 1, close: 1 } },
+    ),
+  ],
+  [
+    'a timer that goes on',
+    'ENV-34',
+    {
+      env: (good) => ({
+        reset: (options) => {
+          leaks.push(setInterval(() => {}, 100_000));
+          return good.reset(options);
+        },
+      }),
+    },
+  ],
+  [
+    'a tool’s text at its full length',
+    'ENV-35',
+    { env: (_, tool) => ladderWithLimits(tool, { maxToolCharacters: 1_000_000 }) },
+  ],
+];
+
+/** Timers that a broken environment left, for the test to clear. */
+export const leaks: ReturnType<typeof setInterval>[] = [];
+
+/** An Env whose limits are not those of its spec. */
+function ladderWithLimits(tool: Tool, wrong: Partial<EnvLimits>): Partial<Env<Rung>> {
+  const short = { ...limits, toolTimeout: 200 };
+  const env = new LadderEnv(tool, { ...short, ...wrong });
+  const spec = { ...env.spec, rewards };
+  Object.assign(env, { spec });
+  return {
+    spec: { ...spec, limits: short },
+    reset: (options) => env.reset(options),
+    step: (action, options) => env.step(action, options),
+    close: () => env.close(),
+  };
+}

@@ -1,0 +1,210 @@
+/** Learners that break one rule each, all made from one good one. */
+import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
+import type { RuleId } from '../src/index.ts';
+import { TableLearner } from './table-model.ts';
+
+class Learning extends TableLearner {
+  override backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+    return super.backward(batch, { ...gradients, dLogprobs: this.given(gradients.dLogprobs, batch) });
+  }
+  /** What is learned from instead. */
+  given(dLogprobs: Rows, _batch: TokenBatch): Rows {
+    return dLogprobs;
+  }
+}
+
+export const brokenLearners: readonly [what: string, rule: RuleId, make: () => Learner][] = [
+  [
+    'outputs where the mask is 0',
+    'LRN-1',
+    () =>
+      new (class extends TableLearner {
+        override async forward(batch: TokenBatch): Promise<TokenOutputs> {
+          const all = {
+            ...batch,
+            rows: batch.rows.map((row) => ({ ...row, mask: row.mask.map((_, t) => (t > 0 ? 1 : 0)) })),
+          };
+          return super.forward(all);
+        }
+      })(),
+  ],
+  [
+    'rows that are padded to one length',
+    'LRN-1',
+    () =>
+      new (class extends TableLearner {
+        override async forward(batch: TokenBatch): Promise<TokenOutputs> {
+          const { logprobs, entropy } = await super.forward(batch);
+          return {
+            logprobs: logprobs.map((row) => Float32Array.from({ length: 11 }, (_, t) => row[t] ?? 0)),
+            entropy,
+          };
+        }
+      })(),
+  ],
+  [
+    'rows that see each other',
+    'LRN-2',
+    () =>
+      new (class extends TableLearner {
+        override async forward(batch: TokenBatch): Promise<TokenOutputs> {
+          const { logprobs, ...others } = await super.forward(batch);
+          return { logprobs: logprobs.map((row) => row.map((x) => x * batch.rows.length)), ...others };
+        }
+      })(),
+  ],
+  [
+    'gradients of the last batch only',
+    'LRN-3',
+    () =>
+      new (class extends TableLearner {
+        override async backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+          this.gradient.fill(0);
+          await super.backward(batch, gradients);
+        }
+      })(),
+  ],
+  [
+    'gradients averaged over the rows',
+    'LRN-3',
+    () =>
+      new (class extends Learning {
+        override given(dLogprobs: Rows, { rows }: TokenBatch): Rows {
+          return dLogprobs.map((row) => row.map((value) => value / rows.length));
+        }
+      })(),
+  ],
+  [
+    'gradients of one size, whatever was given',
+    'LRN-4',
+    () =>
+      new (class extends Learning {
+        override given(dLogprobs: Rows): Rows {
+          return dLogprobs.map((row) =>
+            row.map((value) => (Number.isFinite(value) ? Math.sign(value) : value)),
+          );
+        }
+      })(),
+  ],
+  [
+    'gradients at masked tokens',
+    'LRN-5',
+    () =>
+      new (class extends TableLearner {
+        override backward({ rows, ...batch }: TokenBatch, gradients: TokenGradients): Promise<void> {
+          const all = rows.map((row) => ({ ...row, mask: row.mask.map((_, t) => (t > 0 ? 1 : 0)) }));
+          return super.backward({ ...batch, rows: all }, gradients);
+        }
+      })(),
+  ],
+  [
+    'steps uphill',
+    'LRN-6',
+    () =>
+      new (class extends Learning {
+        override given(dLogprobs: Rows): Rows {
+          return dLogprobs.map((row) => row.map((value) => -value));
+        }
+      })(),
+  ],
+  [
+    'a step that is taken at rate 0 too',
+    'LRN-6',
+    () =>
+      new (class extends TableLearner {
+        override step(optimizer: AdamW): Promise<{ gradNorm: number }> {
+          return super.step({ ...optimizer, learningRate: optimizer.learningRate || 0.1 });
+        }
+      })(),
+  ],
+  [
+    'a step along a gradient that is not finite',
+    'LRN-7',
+    () =>
+      new (class extends TableLearner {
+        override async step(optimizer: AdamW): Promise<{ gradNorm: number }> {
+          if (!Number.isFinite(Math.hypot(...this.gradient))) this.gradient.fill(0);
+          return super.step(optimizer);
+        }
+      })(),
+  ],
+  [
+    'an optimizer that forgets',
+    'LRN-8',
+    () =>
+      new (class extends TableLearner {
+        override async load(folder: string): Promise<void> {
+          await super.load(folder);
+          this.moments.first.fill(0);
+        }
+      })(),
+  ],
+  [
+    'weights that are not loaded',
+    'LRN-8',
+    () =>
+      new (class extends TableLearner {
+        override async load(): Promise<void> {}
+      })(),
+  ],
+  [
+    'a reference that learns',
+    'LRN-9',
+    () =>
+      new (class extends TableLearner {
+        override async reference(): Promise<Pick<Learner, 'forward'>> {
+          return this;
+        }
+      })(),
+  ],
+  [
+    'one temperature for all',
+    'LRN-10',
+    () =>
+      new (class extends TableLearner {
+        override forward({ rows }: TokenBatch): Promise<TokenOutputs> {
+          return super.forward({ rows });
+        }
+      })(),
+  ],
+  [
+    'a critic that moves the policy as it warms up',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override step(optimizer: AdamW): Promise<{ gradNorm: number }> {
+          return super.step({ ...optimizer, criticOnly: false });
+        }
+      })(),
+  ],
+  [
+    'a critic that is not saved',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override async load(folder: string): Promise<void> {
+          const { values } = this;
+          await super.load(folder);
+          this.values = values;
+        }
+      })(),
+  ],
+  [
+    'a critic that does not learn',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override backward(batch: TokenBatch, { dValues: _, ...gradients }: TokenGradients): Promise<void> {
+          return super.backward(batch, gradients);
+        }
+      })(),
+  ],
+  [
+    'a critic that nobody hears of',
+    'LRN-11',
+    () =>
+      new (class extends TableLearner {
+        override async addCritic(): Promise<void> {}
+      })(),
+  ],
+];

@@ -1,0 +1,119 @@
+/** Policies that break one rule each, all made from one good one. */
+import {
+  type Action,
+  type ActionTokens,
+  createRng,
+  type Observation,
+  type Policy,
+  type SamplingOptions,
+} from '@toolenv/core';
+import type { RuleId } from '../src/index.ts';
+import { TablePolicy } from './table-model.ts';
+
+/** Changes what comes of {@link Policy.act}. */
+function acting(
+  change: (action: Action, options: SamplingOptions, observation: Observation) => object,
+): () => Partial<Policy> {
+  const good = new TablePolicy();
+  return () => ({
+    act: async (observation, options) =>
+      ({
+        ...change(await good.act(observation, options), options, observation),
+      }) as Action,
+  });
+}
+
+function withTokens(change: (tokens: ActionTokens) => object): () => Partial<Policy> {
+  return acting((action) => ({ ...action, tokens: { ...action.tokens!, ...change(action.tokens!) } }));
+}
+
+/** Asks the good one something else. */
+function asking(change: (options: SamplingOptions) => Partial<SamplingOptions>): () => Partial<Policy> {
+  const good = new TablePolicy();
+  return () => ({ act: (observation, options) => good.act(observation, { ...options, ...change(options) }) });
+}
+
+/** Not Math.random, so that a failure of these tests repeats. */
+const unseeded = createRng(1, 'unseeded');
+
+export const brokenPolicies: readonly [what: string, rule: RuleId, change: () => Partial<Policy>][] = [
+  ['no context length', 'POL-1', () => ({ spec: { name: 'table', contextLength: 0 } })],
+  ['a stop for a reason of its own', 'POL-2', acting((action) => ({ ...action, stopReason: 'eos' }))],
+  [
+    'calls of one id',
+    'POL-2',
+    acting((action) => {
+      const call = { id: 'a', name: 'search', arguments: {} };
+      return { ...action, toolCalls: [call, call], stopReason: 'tool_call' };
+    }),
+  ],
+  ['log-probabilities of another length', 'POL-3', withTokens(() => ({ logprobs: new Float32Array(0) }))],
+  ['probabilities above 1', 'POL-3', withTokens(({ logprobs }) => ({ logprobs: logprobs.map(() => 0.5) }))],
+  ['plain arrays of tokens', 'POL-3', withTokens(({ action }) => ({ action: [...action] }))],
+  ['no end', 'POL-4', asking(() => ({ maxTokens: 60 }))],
+  ['another action each time', 'POL-5', asking(() => ({ seed: unseeded.int(1e9) }))],
+  [
+    'one random stream for all conversations',
+    'POL-6',
+    () => {
+      const good = new TablePolicy();
+      let atOnce = 0;
+      return {
+        async act(observation, options) {
+          atOnce += 1;
+          try {
+            return await good.act(observation, { ...options, seed: options.seed + 100 * (atOnce - 1) });
+          } finally {
+            atOnce -= 1;
+          }
+        },
+      };
+    },
+  ],
+  [
+    'a context that is cut in silence',
+    'POL-7',
+    () => {
+      const good = new TablePolicy();
+      return {
+        act: (observation, options) => {
+          const [first] = observation.messages;
+          const cut =
+            first!.content.length > 300 ? { messages: [{ ...first!, content: '' }], tools: [] } : observation;
+          return good.act(cut, options);
+        },
+      };
+    },
+  ],
+  ['a signal that nobody looks at', 'POL-8', asking(() => ({ signal: undefined }))],
+  [
+    'an error for an episode that is not known',
+    'POL-9',
+    () => {
+      const known = new Set<string>();
+      const good = new TablePolicy();
+      return {
+        act: (observation, options) => {
+          known.add(options.episodeId ?? '');
+          return good.act(observation, options);
+        },
+        endEpisode: (episodeId) => {
+          if (!known.delete(episodeId)) throw new Error(`no episode ${episodeId}`);
+        },
+      };
+    },
+  ],
+  [
+    'dice at temperature 0',
+    'POL-10',
+    asking(({ temperature }) => ({ temperature: temperature === 0 ? 1 : temperature })),
+  ],
+  [
+    'an observation that is changed',
+    'POL-11',
+    acting((action, _, observation) => {
+      observation.messages.push({ role: 'assistant', content: action.text });
+      return action;
+    }),
+  ],
+];

@@ -1,0 +1,81 @@
+/** checkEnv finds what is broken under the right rule, and nothing in what is good. */
+import { lookup } from 'node:dns/promises';
+import { createRng } from '@toolenv/core';
+import { afterEach, expect, test } from 'vitest';
+import { assertConforms, checkEnv, reportText } from '../src/index.ts';
+import { brokenEnvs, climbing, ladderDefinition, leaks } from './broken-envs.ts';
+
+const options = { tools: climbing, patience: 1000, actions: 150, seed: 1 };
+
+afterEach(() => {
+  for (const timer of leaks.splice(0)) clearInterval(timer);
+});
+
+test('a good environment keeps every rule', async () => {
+  const report = await checkEnv(ladderDefinition(), options);
+  expect(reportText(report)).toMatch(/^ladder-v1: 36 rules hold, 0 are broken, 0 were not checked\.$/);
+  expect(report.skipped).toEqual([]);
+});
+
+test('what an environment says that it cannot do is not held against it', async () => {
+  const dice = createRng(1, 'unseeded');
+  const unseeded = ladderDefinition({
+    definition: { capabilities: { seedable: false } },
+    env: (good) => ({
+      async step(action, options) {
+        return { ...(await good.step(action, options)), info: { roll: dice.float() } };
+      },
+    }),
+  });
+  const ofUnseeded = await checkEnv(unseeded, options);
+  expect(ofUnseeded.findings, reportText(ofUnseeded)).toEqual([]);
+  expect(ofUnseeded.skipped).toEqual(
+    ['ENV-9', 'ENV-11', 'ENV-12'].map((rule) => ({
+      rule,
+      reason: 'the environment says that it is not seedable',
+    })),
+  );
+
+  let steps = 0;
+  const alone = ladderDefinition({
+    definition: { capabilities: { concurrent: false } },
+    env: (good) => ({
+      async reset(options) {
+        steps = 0;
+        return good.reset(options);
+      },
+      async step(action, options) {
+        steps += 1;
+        return { ...(await good.step(action, options)), info: { steps } };
+      },
+    }),
+  });
+  const ofAlone = await checkEnv(alone, options);
+  expect(ofAlone.findings, reportText(ofAlone)).toEqual([]);
+  expect(ofAlone.skipped.map(({ rule }) => rule)).toEqual(['ENV-12']);
+
+  const networked = ladderDefinition({
+    definition: { capabilities: { networked: true } },
+    env: (good) => ({
+      async reset(options) {
+        await lookup('localhost').catch(() => {});
+        return good.reset(options);
+      },
+    }),
+  });
+  const ofNetworked = await checkEnv(networked, options);
+  expect(ofNetworked.findings, reportText(ofNetworked)).toEqual([]);
+});
+
+test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
+  const report = await checkEnv(ladderDefinition(changes), options);
+  expect(
+    report.findings.map((finding) => finding.rule),
+    reportText(report),
+  ).toEqual([rule]);
+  const [finding] = report.findings;
+  expect(finding!.expected).not.toBe('');
+  expect(finding!.received).not.toBe('');
+  expect(finding!.mend).not.toBe('');
+  await expect(assertConforms(report)).rejects.toMatchObject({ code: 'bug.conformance' });
+});

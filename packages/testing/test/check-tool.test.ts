@@ -1,0 +1,36 @@
+/** checkTool finds what is broken under the right rule, and nothing in what is good. */
+
+import type { Tool } from '@toolenv/core';
+import { afterEach, expect, test } from 'vitest';
+import { checkTool, reportText } from '../src/index.ts';
+import { brokenTools, die, toolLeaks } from './broken-tools.ts';
+
+const examples = [{ sides: 13 }, { sides: 2 }, { sides: 11 }];
+
+afterEach(() => {
+  for (const timer of toolLeaks.splice(0)) clearInterval(timer);
+});
+
+test('a good tool keeps every rule', async () => {
+  const report = await checkTool(() => die as Tool, { examples });
+  expect(reportText(report)).toBe('tool "roll": 13 rules hold, 0 are broken, 0 were not checked.');
+});
+
+test('a tool that may change is not held to give the same again', async () => {
+  let count = 0;
+  const { annotations: _, ...counter } = {
+    ...die,
+    execute: async () => ({ content: [], structuredContent: { roll: ++count } }),
+  };
+  const report = await checkTool(() => counter as Tool);
+  expect(report).toMatchObject({ ok: true, skipped: [{ rule: 'TOOL-9' }, { rule: 'TOOL-10' }] });
+});
+
+test.each(brokenTools)('%s: %s', async (_, rule, change) => {
+  const tool = { ...die, ...change } as Tool;
+  const report = await checkTool(() => tool, { examples, patience: 100, calls: 50 });
+  expect(
+    report.findings.map((finding) => finding.rule),
+    reportText(report),
+  ).toEqual([rule]);
+});

@@ -1,0 +1,66 @@
+/** checkTrajectory finds what is broken under the right rule, and nothing in what is good. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aborted, ToolEnvError, type Trajectory, truncated } from '@toolenv/core';
+import { encodeTrajectory } from '@toolenv/core/recording';
+import { expect, test } from 'vitest';
+import { checkTrajectory, checkTrajectoryFile, reportText } from '../src/index.ts';
+import { brokenTrajectories, goodTrajectory } from './broken-trajectories.ts';
+
+const unscored = { rewards: { right: null, looked: null }, reward: null };
+const good: [what: string, trajectory: Trajectory][] = [
+  ['a finished one', goodTrajectory()],
+  [
+    'an aborted one',
+    { ...goodTrajectory(), ...unscored, outcome: aborted(new ToolEnvError('infrastructure.server', 'down')) },
+  ],
+  [
+    'one that was cut before its first step',
+    {
+      ...goodTrajectory(),
+      steps: [],
+      rewards: { right: 0, looked: null },
+      reward: 0,
+      outcome: truncated('deadline'),
+    },
+  ],
+];
+
+test.each(good)('%s keeps every rule, in memory and as a line', async (_, trajectory) => {
+  for (const subject of [trajectory, encodeTrajectory(trajectory)]) {
+    const report = await checkTrajectory(subject);
+    expect(reportText(report)).toMatch(/: 9 rules hold, 0 are broken, 0 were not checked\.$/);
+  }
+});
+
+test.each(brokenTrajectories)('%s: %s', async (_, rule, make) => {
+  const report = await checkTrajectory(make());
+  expect(
+    report.findings.map((finding) => finding.rule),
+    reportText(report),
+  ).toEqual([rule]);
+});
+
+test('a file is one report, whose findings name their lines', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-trajectories-'));
+  try {
+    const file = join(folder, 'trajectories.jsonl');
+    const lines = [goodTrajectory(), { ...goodTrajectory(), reward: 2 }, goodTrajectory()].map(
+      encodeTrajectory,
+    );
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const report = await checkTrajectoryFile(file);
+    expect(report).toMatchObject({
+      subject: file,
+      ok: false,
+      findings: [{ rule: 'TRAJ-3', received: `2 (${file}:2)` }],
+    });
+    expect(report.passed.length).toBe(8);
+    await writeFile(file, '\n');
+    await expect(checkTrajectoryFile(file)).rejects.toMatchObject({ code: 'usage.empty_file' });
+    await expect(checkTrajectoryFile(`${file}x`)).rejects.toMatchObject({ code: 'usage.missing_file' });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

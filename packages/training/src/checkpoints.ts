@@ -1,0 +1,124 @@
+/** Checkpoints of a run: whole or not there, newest last. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { Learner } from '@toolenv/core/learner';
+
+/** What resuming needs beside the learner's own files. */
+export interface CheckpointState {
+  /** Steps done. */
+  step: number;
+  seed: number;
+  /** What else the trainer must remember, under names of its own. */
+  memory?: Record<string, number>;
+}
+
+/** The state as it is stored. */
+interface StoredState extends CheckpointState {
+  /** Of each other file of the checkpoint, by name. */
+  sha256: Record<string, string>;
+}
+
+const stateFile = 'trainer_state.json';
+const folderName = /^step-(\d+)$/;
+/** Older checkpoints of a run are removed. */
+const kept = 3;
+
+/**
+ * Saves under `<out>/checkpoints/step-<N>` and returns that folder. It appears by a rename, so that a killed run leaves no
+ * half of one. A step that is there already is left alone: a run's steps are the same each time they are done.
+ * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; earlier checkpoints stay.
+ */
+export async function saveCheckpoint(out: string, learner: Learner, state: CheckpointState): Promise<string> {
+  const steps = await checkpointSteps(out);
+  const folder = folderOf(out, state.step);
+  if (steps.includes(state.step)) return folder;
+  const partial = `${folder}.partial`;
+  try {
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true });
+    await learner.save(partial);
+    const stored: StoredState = { ...state, sha256: await digests(partial) };
+    await writeFile(join(partial, stateFile), JSON.stringify(stored));
+    await rename(partial, folder);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
+    throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
+  }
+  for (const old of steps.slice(0, Math.max(0, steps.length + 1 - kept))) {
+    await rm(folderOf(out, old), { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/**
+ * Loads the newest whole checkpoint of `out` into the learner; `undefined` if there is none. One that is damaged is put
+ * aside as `step-<N>.damaged`, with a warning of this process, and the one before it is tried.
+ * @throws ToolEnvError `usage.checkpoint_damaged` if all are, and what the learner throws.
+ */
+export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
+  const steps = await checkpointSteps(out);
+  for (const [index, step] of [...steps.entries()].reverse()) {
+    const folder = folderOf(out, step);
+    const state = await readState(folder).catch((error: unknown) =>
+      setAside(folder, error, steps[index - 1]),
+    );
+    if (!state) continue;
+    await learner.load(folder);
+    return { step: state.step, seed: state.seed, ...(state.memory && { memory: state.memory }) };
+  }
+  return undefined;
+}
+
+async function setAside(folder: string, error: unknown, before: number | undefined): Promise<undefined> {
+  const what = `Checkpoint ${folder} is damaged (${messageOf(error)})`;
+  if (before === undefined) {
+    const message = `${what}, and there is none before it: begin a new run.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
+  }
+  process.emitWarning(`${what}: going on from step ${before}.`, 'DamagedCheckpoint');
+  await rm(`${folder}.damaged`, { recursive: true, force: true });
+  await rename(folder, `${folder}.damaged`);
+}
+
+/** The state of a checkpoint all of whose files are as they were written. */
+async function readState(folder: string): Promise<StoredState> {
+  const state: StoredState = JSON.parse(await readFile(join(folder, stateFile), 'utf8'));
+  const found = await digests(folder);
+  for (const [name, digest] of Object.entries(state.sha256)) {
+    if (found[name] !== digest)
+      throw new Error(`${name} is ${found[name] ? 'not as it was written' : 'missing'}`);
+  }
+  return state;
+}
+
+/** SHA-256, in hexadecimal, of each file in a folder and the folders in it, but the state's. */
+async function digests(folder: string): Promise<Record<string, string>> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = found
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .filter((name) => name !== stateFile)
+    .sort();
+  const entries = names.map(async (name) => {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, name)), hash);
+    return [name, hash.digest('hex')] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Steps that have a whole checkpoint, ascending. */
+export async function checkpointSteps(out: string): Promise<number[]> {
+  const names = await readdir(join(out, 'checkpoints')).catch(() => []);
+  const steps = names.map((name) => folderName.exec(name)?.[1]).filter((step) => step !== undefined);
+  return steps.map(Number).sort((a, b) => a - b);
+}
+
+function folderOf(out: string, step: number): string {
+  return join(out, 'checkpoints', `step-${step}`);
+}

@@ -1,0 +1,15 @@
+/** The metrics of several optimizer steps as those of one. */
+import type { Metrics } from '@toolenv/core/plugins';
+
+/** Means, but the least of what is named `…/min` and the greatest of `…/max`. */
+export function meanMetrics(updates: readonly Metrics[]): Metrics {
+  const names = new Set(updates.flatMap((metrics) => Object.keys(metrics)));
+  const metrics: Metrics = {};
+  for (const name of names) {
+    const values = updates.map((update) => update[name]).filter((value) => value !== undefined);
+    if (name.endsWith('/min')) metrics[name] = Math.min(...values);
+    else if (name.endsWith('/max')) metrics[name] = Math.max(...values);
+    else metrics[name] = values.reduce((sum, value) => sum + value, 0) / values.length;
+  }
+  return metrics;
+}

@@ -1,0 +1,51 @@
+/** One step of the optimizer on one batch, which changes nothing and leaves evidence if its numbers are not finite. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
+
+/**
+ * Accumulates the batch's gradients and steps.
+ * @param out Folder of the run: a batch whose loss or gradient is not finite is written there as not-finite-batch.json.
+ * @throws ToolEnvError `bug.gradient_not_finite`, before the weights are touched, naming that file.
+ */
+export async function optimizerStep(
+  learner: Learner,
+  batch: TokenBatch,
+  gradients: TokenGradients,
+  { out, ...optimizer }: AdamW & { out: string },
+): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+  try {
+    for (const [name, rows] of Object.entries(gradients)) {
+      if (rows?.some((row: Float32Array) => !row.every(Number.isFinite)))
+        throw new ToolEnvError('bug.gradient_not_finite', `The loss gives a ${name} that is not finite.`);
+    }
+    await learner.backward(batch, gradients);
+    return await learner.step(optimizer);
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error) || error.code !== 'bug.gradient_not_finite') throw error;
+    const file = join(out, 'not-finite-batch.json');
+    const where = await writeBatch(file, batch, gradients).then(
+      () => `the batch is in ${file}`,
+      (reason: unknown) => `the batch could not be written to ${file} (${messageOf(reason)})`,
+    );
+    throw new ToolEnvError(error.code, `${error.message} No weight was touched: ${where}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** JSON has no NaN and no infinities: they are written as text. */
+async function writeBatch(file: string, batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+  const numbers = (row: ArrayLike<number>) =>
+    Array.from(row, (value) => (Number.isFinite(value) ? value : String(value)));
+  const rows = batch.rows.map(({ tokens, mask }, b) => ({
+    tokens: numbers(tokens),
+    mask: numbers(mask),
+    ...Object.fromEntries(
+      Object.entries(gradients).flatMap(([name, of]) => (of ? [[name, numbers(of[b])]] : [])),
+    ),
+  }));
+  await mkdir(join(file, '..'), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ temperature: batch.temperature ?? 1, rows })}\n`);
+}

@@ -1,0 +1,122 @@
+/** Checkpoints: whole or not there, checked when they are read, and the one before a damaged one is used. */
+import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Learner } from '@toolenv/core/learner';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { TableLearner } from '../../testing/test/table-model.ts';
+import { checkpointSteps, resumeCheckpoint, saveCheckpoint } from '../src/index.ts';
+
+let out: string;
+const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+beforeEach(async () => {
+  out = await mkdtemp(join(tmpdir(), 'toolenv-checkpoints-'));
+});
+afterEach(() => warn.mockClear());
+
+/** Checkpoints of these steps, each with a table that begins with its step. */
+async function saveSteps(...steps: number[]): Promise<TableLearner> {
+  const learner = new TableLearner();
+  for (const step of steps) {
+    learner.table[0] = step;
+    await saveCheckpoint(out, learner, { step, seed: 1 });
+  }
+  return learner;
+}
+
+const folderOf = (step: number) => join(out, 'checkpoints', `step-${step}`);
+
+async function weightsFileOf(step: number): Promise<string> {
+  const names = await readdir(folderOf(step));
+  return join(folderOf(step), names.find((name) => name !== 'trainer_state.json')!);
+}
+
+test('the last three are kept, and the newest is resumed', async () => {
+  const learner = await saveSteps(1, 2, 3, 4);
+  expect(await checkpointSteps(out)).toEqual([2, 3, 4]);
+  learner.table[0] = -1;
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 4, seed: 1 });
+  expect(learner.table[0]).toBe(4);
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test('there is nothing to resume in a new folder', async () => {
+  expect(await resumeCheckpoint(out, new TableLearner())).toBeUndefined();
+});
+
+test.each<[string, () => Promise<void>]>([
+  [
+    'a flipped bit',
+    async () => {
+      const file = await weightsFileOf(3);
+      const bytes = await readFile(file);
+      bytes[bytes.length >> 1]! ^= 1;
+      await writeFile(file, bytes);
+    },
+  ],
+  ['a file cut short', async () => truncate(await weightsFileOf(3), 10)],
+  ['a state cut short', async () => truncate(join(folderOf(3), 'trainer_state.json'), 10)],
+])('%s: the one before is used, and it is said', async (_, damage) => {
+  const learner = await saveSteps(1, 2, 3);
+  await damage();
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 2, seed: 1 });
+  expect(learner.table[0]).toBe(2);
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    expect.stringMatching(/step-3 is damaged \(.+\): going on from step 2\.$/),
+    'DamagedCheckpoint',
+  );
+  expect(await readdir(join(out, 'checkpoints'))).toContain('step-3.damaged');
+  learner.table[0] = 33;
+  await saveCheckpoint(out, learner, { step: 3, seed: 1 });
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 3, seed: 1 });
+});
+
+test('what a learner keeps in a folder of its own is checked as well', async () => {
+  const learner = Object.assign(new TableLearner(), {
+    async save(folder: string) {
+      await TableLearner.prototype.save.call(learner, folder);
+      await mkdir(join(folder, 'adapter'));
+      await writeFile(join(folder, 'adapter', 'weights'), 'of the adapter');
+    },
+  });
+  for (const step of [1, 2]) await saveCheckpoint(out, learner, { step, seed: 1 });
+  await truncate(join(folderOf(2), 'adapter', 'weights'), 3);
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
+});
+
+test('when all are damaged, it is an error that keeps the last', async () => {
+  const learner = await saveSteps(1);
+  await truncate(await weightsFileOf(1), 3);
+  await expect(resumeCheckpoint(out, learner)).rejects.toMatchObject({
+    code: 'usage.checkpoint_damaged',
+    message: expect.stringContaining('begin a new run'),
+  });
+  expect(await checkpointSteps(out)).toEqual([1]);
+});
+
+test('what the learner refuses is no damage', async () => {
+  await saveSteps(1, 2);
+  const refusing = Object.assign(new TableLearner(), { load: () => Promise.reject(new Error('no room')) });
+  await expect(resumeCheckpoint(out, refusing as Learner)).rejects.toThrow('no room');
+  expect(await checkpointSteps(out)).toEqual([1, 2]);
+});
+
+test.runIf(process.platform === 'linux')(
+  'a full disk leaves what was there, and says what to do',
+  async () => {
+    const learner = await saveSteps(1);
+    const full = Object.assign(new TableLearner(), {
+      async save(folder: string) {
+        // The device whose every write fails as that of a full disk does.
+        await symlink('/dev/full', join(folder, 'weights'));
+        await writeFile(join(folder, 'weights'), 'weights');
+      },
+    });
+    await expect(saveCheckpoint(out, full as Learner, { step: 2, seed: 1 })).rejects.toMatchObject({
+      code: 'infrastructure.checkpoint',
+      message: expect.stringMatching(/step-2 cannot be written \(ENOSPC.*\): make room, then resume/),
+    });
+    expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-1']);
+    expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
+  },
+);

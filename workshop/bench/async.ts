@@ -1,0 +1,87 @@
+/** Async: how much of a run's time the learner learns, with slow tools and with rollouts played ahead. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openEnv, type ToolFactory } from '@toolenv/core';
+import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { loadPolicy } from '@toolenv/policy';
+import { busyShare } from './machine.ts';
+
+/** Milliseconds that a search takes, drawn evenly. */
+const latency = [50, 500] as const;
+const steps = 8;
+const shape = { tasksPerStep: 16, groupSize: 8, steps, latency };
+
+/** One JSON object: the share of the time in updates, without and with latency, by how many rollouts are played ahead. */
+export async function measureAsync(): Promise<Record<string, unknown>> {
+  const busyBefore = await busyShare();
+  const quick = await run({ slow: false, staleness: 0 });
+  const slow: Record<string, Run> = {};
+  for (const staleness of [0, 1, 2]) slow[staleness] = await run({ slow: true, staleness });
+  const otherWork = Math.max(busyBefore, await busyShare());
+  const ratios = Object.entries(slow).map(([staleness, { busy }]) => [staleness, round(busy / quick.busy)]);
+  return {
+    name: 'async',
+    withoutLatency: quick,
+    withLatency: slow,
+    /** Learner's share of the time, over that without latency. */
+    ratio: Object.fromEntries(ratios),
+    unit: 'share of wall-clock',
+    shape,
+    otherWork: round(otherWork),
+    versions: { node: process.version },
+  };
+}
+
+interface Run {
+  /** Share of the time, after the first update, that the learner learned. */
+  busy: number;
+  secondsPerStep: number;
+}
+
+async function run({ slow, staleness }: { slow: boolean; staleness: number }): Promise<Run> {
+  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const search: ToolFactory = async (material) => {
+    const tool = await createSearch(material);
+    if (!slow) return tool;
+    return {
+      ...tool,
+      async execute(args, context) {
+        await delay(latency[0] + context.rng.int(latency[1] - latency[0] + 1));
+        return tool.execute(args, context);
+      },
+    };
+  };
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {
+    seed: 1,
+    options: { topK: 2 },
+    tools: { search },
+  });
+  const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
+  const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
+  const { tasksPerStep, groupSize } = shape;
+  const own = { steps, tasksPerStep, groupSize, staleness, beta: 0.1, maxTokens: 64, learningRate: 3e-5 };
+  const options = completeOptions(trainer.options, { ...own, checkpointEvery: 0 }, trainer.name);
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-bench-'));
+  let learning = 0;
+  let begun = 0;
+  let ended = 0;
+  for await (const event of trainer.train({ ...options, env, policy, learner, out, seed: 1 })) {
+    if (event.type !== 'update') continue;
+    ended = performance.now();
+    // The first update compiles, and the first rollout has nobody to wait for.
+    if (event.step === 1) begun = ended;
+    else learning += event.metrics['time/update']!;
+  }
+  await rm(out, { recursive: true });
+  await learner.close();
+  await policy.close();
+  await env.close();
+  const seconds = (ended - begun) / 1000;
+  return { busy: round(learning / seconds), secondsPerStep: round(seconds / (steps - 1)) };
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(3));
+}

@@ -1,0 +1,158 @@
+/**
+ * Steps of a trivial environment, in process: an echo, of which an action says a text and an observation has it. As a call
+ * of a tool it is validated and dispatched under a deadline; as a plain text it is neither. The conversation is kept in
+ * both. Each peer does what its library does for the like, in Python.
+ */
+import {
+  type Action,
+  defineTool,
+  type Env,
+  type EnvSpec,
+  type InitialState,
+  outcomeReward,
+  type Tool,
+  ToolEnv,
+  type TurnResult,
+  text,
+} from '@toolenv/core';
+import { busyShare } from './machine.ts';
+import { median } from './median.ts';
+import { type Peer, startPeer } from './peer.ts';
+import { findPython, pythonCommand } from './python.ts';
+
+const rounds = 5;
+/** Of one round: 100,000 in all. */
+const steps = 20_000;
+/** Of one episode, which its limit ends. */
+const turns = 10;
+
+const echo: Tool = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    required: ['text'],
+    additionalProperties: false,
+  },
+  execute: async (said) => text(said.text),
+});
+
+class EchoEnv extends ToolEnv<string, undefined> {
+  readonly spec: EnvSpec = {
+    specVersion: 'v1',
+    name: 'echo-v1',
+    rewards: { heard: outcomeReward([0, 1], 1) },
+    limits: { maxTurns: turns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 100 },
+  };
+
+  protected initial(task: string): InitialState<undefined> {
+    return { state: undefined, messages: [{ role: 'user', content: task }] };
+  }
+
+  protected tools(): Tool[] {
+    return [echo];
+  }
+
+  protected onAnswer(): TurnResult {
+    return {};
+  }
+}
+
+const actions: Record<'call' | 'text', Action> = {
+  call: {
+    text: '',
+    toolCalls: [{ id: 'c', name: 'echo', arguments: { text: 'hello' } }],
+    stopReason: 'tool_call',
+  },
+  text: { text: 'hello', toolCalls: [], stopReason: 'stop' },
+};
+
+async function play(env: Env<string>, action: Action): Promise<void> {
+  let over = true;
+  for (let step = 0; step < steps; step++) {
+    if (over) await env.reset({ task: 'Say', seed: step });
+    const { outcome } = await env.step(action);
+    over = outcome.kind !== 'running';
+  }
+}
+
+interface EnvPeer {
+  /** Where it is looked for. */
+  module: string;
+  peerScript: string;
+  /** What of ours does the like. */
+  like: keyof typeof actions;
+  /** Of one round. */
+  steps: number;
+}
+
+const peers: Record<string, EnvPeer> = {
+  gymnasium: { module: 'gymnasium', peerScript: 'env_gymnasium.py', like: 'text', steps },
+  openenv: { module: 'openenv.core.env_server', peerScript: 'env_openenv.py', like: 'text', steps },
+  // Its newer versions have no environment that steps in process: a rollout there is a program behind an HTTP proxy.
+  verifiers: {
+    module: 'verifiers.envs.tool_env',
+    peerScript: 'env_verifiers.py',
+    like: 'call',
+    steps: steps / 10,
+  },
+};
+
+/** Microseconds per step, resets included: ours, and those of the peers that are installed, by turns. */
+export async function measureEnv(): Promise<Record<string, unknown>> {
+  const started = await startPeers();
+  const env = new EchoEnv();
+  const played = Object.entries(actions);
+  for (const [, action] of played) await play(env, action);
+  const busy = await busyShare();
+  const times: Record<string, number[]> = {};
+  const note = (name: string, microseconds: number) => {
+    times[name] = [...(times[name] ?? []), Number(microseconds.toFixed(2))];
+  };
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, action] of played) {
+      const start = performance.now();
+      await play(env, action);
+      note(name, ((performance.now() - start) * 1e3) / steps);
+    }
+    for (const [name, peer] of started) note(name, ((await peer.round()).seconds * 1e6) / peers[name]!.steps);
+  }
+  const versions = Object.assign({}, ...[...started.values()].map((peer) => peer.versions));
+  for (const peer of started.values()) await peer.close();
+  if (busy > 0.1) {
+    console.error(
+      `${Math.round(100 * busy)} % of the machine was busy with other work: run again when it is idle.`,
+    );
+  }
+  const beside = [...started.keys()].map((name) => {
+    const { like } = peers[name]!;
+    const [theirs, ours] = [median(times[name]!), median(times[like]!)];
+    return [name, { theirs, like, ratio: Number((theirs / ours).toFixed(2)) }];
+  });
+  return {
+    name: 'env',
+    ours: { call: median(times.call!), text: median(times.text!) },
+    peers: Object.fromEntries(beside),
+    notInstalled: Object.keys(peers).filter((name) => !started.has(name)),
+    unit: 'µs/step',
+    shape: { steps: rounds * steps, turns },
+    otherWork: Number(busy.toFixed(2)),
+    rounds: times,
+    versions: { node: process.version, ...versions },
+  };
+}
+
+async function startPeers(): Promise<Map<string, Peer>> {
+  const started = new Map<string, Peer>();
+  for (const [name, { module, peerScript, steps }] of Object.entries(peers)) {
+    const python = findPython([module]);
+    if (python)
+      started.set(
+        name,
+        await startPeer(python, { peerScript, shape: { steps, turns } }, { threads: 1, device: 'cpu' }),
+      );
+    else console.error(`${pythonCommand()} has no ${module}: ${name} is not measured.`);
+  }
+  return started;
+}

@@ -1,0 +1,213 @@
+/**
+ * The demo: a tiny transformer learns, on this machine, to answer questions by searching.
+ *
+ * It answers questions that training never asks, trains with GRPO, and answers them again. Everything it calls is public:
+ * another environment, policy or trainer is another line here.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EnvHandle, openEnv, type Policy, type Trajectory } from '@toolenv/core';
+import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import type { QaRecord } from '@toolenv/envs-qa';
+import { loadPolicy } from '@toolenv/policy';
+import { type Evaluation, evaluate } from '@toolenv/training';
+import {
+  episodeText,
+  exportPolicy,
+  newestCheckpoint,
+  Progress,
+  parseFlags,
+  RunLog,
+  RunningScores,
+  readMetrics,
+  runAsProcess,
+  svgChart,
+  TrainingProgress,
+  terminalChart,
+  timeText,
+  trainingCurves,
+  writeWhole,
+} from 'toolenv';
+import { type DemoFlags, demoFlags } from './demo-flags.ts';
+import { type Examination, summarise } from './summary.ts';
+
+/** What training is tuned by; `npm run toolenv -- train --help` says what each means. */
+const training = {
+  tasksPerStep: 16,
+  groupSize: 8,
+  learningRate: 3e-5,
+  // Holds the policy near its beginning in whatever the reward does not ask for.
+  beta: 0.1,
+  temperature: 1,
+  maxTokens: 64,
+  checkpointEvery: 20,
+};
+/** An adapter is far smaller than the weights it stands for, and moves them as much with a higher rate. */
+const loraTraining = { learningRate: 3e-4 };
+const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } as const;
+const environment = '@toolenv/envs-qa/bridge-v1';
+/** As the tiny policy was made: two documents a search. */
+const envOptions = { topK: 2 };
+
+await runAsProcess(async (signal) => {
+  const flags = await parseFlags<DemoFlags>(demoFlags, {
+    name: 'demo',
+    description: 'A tiny transformer learns to answer questions by searching.',
+    argv: process.argv.slice(2),
+  });
+  if (flags) await demo(flags, signal);
+});
+
+async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
+  const { seed, steps, control, loraRank, out, json } = flags;
+  const say = (text: string) => {
+    if (!json) process.stdout.write(`${text}\n`);
+  };
+  const begun = performance.now();
+  const env = await openEnv(environment, { seed, options: envOptions });
+  const lora = loraRank > 0 ? { rank: loraRank, seed } : undefined;
+  const { policy, learner } = await loadPolicy(flags.policy, { learner: { lora } });
+  await clearEarlierDemo(out);
+  const log = new RunLog(out);
+
+  say(`A tiny transformer learns to answer questions by searching (${environment}, seed ${seed}).\n`);
+  say(`Before training, on ${heldOut.count} questions that training never asks:`);
+  const before = await examine(env, policy, { seed, signal });
+  say(scoresText(before));
+  await writeExamination(log, 0, before);
+
+  say(
+    `\nTraining: ${steps} steps of ${training.tasksPerStep} questions, each tried ${training.groupSize} times.`,
+  );
+  if (control !== 'none')
+    say('This is the control: the rewards are dealt out at random, so nothing should be learned.');
+  const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
+  const options = completeOptions(
+    trainer.options,
+    { ...training, ...(lora && loraTraining), steps, control },
+    trainer.name,
+  );
+  const progress = new TrainingProgress(steps);
+  try {
+    for await (const event of trainer.train({ ...options, env, policy, learner, out, seed, signal })) {
+      progress.show(event);
+      await log.write(event);
+    }
+  } finally {
+    progress.stop();
+  }
+  const checkpoint = await newestCheckpoint(out);
+  await exportPolicy(checkpoint!.folder, join(out, 'policy'));
+
+  say('\nAfter training, on the same questions:');
+  const after = await examine(env, policy, { seed, signal });
+  say(scoresText(after));
+  await writeExamination(log, steps, after);
+
+  const metrics = await readMetrics(out);
+  const curves = trainingCurves(metrics);
+  say(`\n${oneQuestion(before, after)}`);
+  say(`\nWhile training, the mean over the episodes of each step:\n\n${terminalChart(curves)}`);
+  const title = `GRPO on ${environment}, seed ${seed}${control === 'none' ? '' : `, ${control}`}`;
+  const markers = [
+    { name: 'held-out EM before', step: 0, value: before.greedy.means.em ?? 0 },
+    { name: 'held-out EM after', step: steps, value: after.greedy.means.em ?? 0 },
+  ];
+  await writeFile(
+    join(out, 'curves.svg'),
+    svgChart({ title, valueLabel: 'mean of a step', curves, markers }),
+  );
+
+  const seconds = (performance.now() - begun) / 1000;
+  const summary = { ...summarise(before, after, metrics), steps, seconds, seed, control };
+  await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
+  const { emBefore, emAfter, emBeforeSampled, emAfterSampled } = summary;
+  say(
+    `\nExactly right (EM): ${percent(emBefore)} → ${percent(emAfter)} greedy, ` +
+      `${percent(emBeforeSampled)} → ${percent(emAfterSampled)} sampled, in ${timeText(seconds)}.`,
+  );
+  say(`${out} has summary.json, metrics.jsonl, trajectories.jsonl, curves.svg and the policy.`);
+  if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
+
+  await learner.close();
+  await policy.close();
+  await env.close();
+}
+
+/** Answers the held-out questions, once with the likeliest tokens and once with sampled ones. */
+async function examine(
+  env: EnvHandle<unknown>,
+  policy: Policy,
+  run: { seed: number; signal: AbortSignal },
+): Promise<Examination> {
+  const answer = async (label: string, temperature: number): Promise<[Evaluation, Trajectory[]]> => {
+    const bar = new Progress(label, Math.min(heldOut.count, env.tasks[heldOut.split].length));
+    const scores = new RunningScores();
+    const episodes: Trajectory[] = [];
+    const evaluation = await evaluate({
+      ...run,
+      ...heldOut,
+      env,
+      policy,
+      sampling: { maxTokens: heldOut.maxTokens, temperature },
+      onTrajectory(trajectory) {
+        episodes[trajectory.index] = trajectory;
+        scores.add(trajectory);
+        bar.update(scores.episodes, scores.status);
+      },
+    }).finally(bar.stop);
+    return [evaluation, episodes];
+  };
+  const [greedy, greedyEpisodes] = await answer('greedy', 0);
+  const [sampled, sampledEpisodes] = await answer('sampled', 1);
+  return { greedy, greedyEpisodes, sampled, sampledEpisodes };
+}
+
+function scoresText({ greedy, sampled }: Examination): string {
+  const line = (label: string, { means, toolCalls }: Evaluation) =>
+    `  ${label}  EM ${(means.em ?? 0).toFixed(3)}  F1 ${(means.f1 ?? 0).toFixed(3)}  ${toolCalls.toFixed(1)} searches a question`;
+  return `${line('greedy ', greedy)}\n${line('sampled', sampled)}`;
+}
+
+/** A question that was wrong before and is right now, if there is one. */
+function oneQuestion(before: Examination, after: Examination): string {
+  const isRight = ({ rewards }: Trajectory) => rewards.em === 1;
+  const learned = before.greedyEpisodes.findIndex(
+    (episode, index) => !isRight(episode) && isRight(after.greedyEpisodes[index]!),
+  );
+  const index = Math.max(learned, 0);
+  const [then, now] = [before.greedyEpisodes[index]!, after.greedyEpisodes[index]!];
+  const { answer } = then.task as QaRecord;
+  return `One question, whose answer is ${answer}, before training:\n${episodeText(then)}\nand after:\n${episodeText(now)}`;
+}
+
+async function writeExamination(log: RunLog, step: number, examination: Examination): Promise<void> {
+  const { greedy, greedyEpisodes, sampled, sampledEpisodes } = examination;
+  await log.writeEpisodes(greedyEpisodes, { step, temperature: 0 });
+  await log.writeEpisodes(sampledEpisodes, { step, temperature: 1 });
+  const metrics = {
+    'heldout/em': greedy.means.em ?? 0,
+    'heldout/f1': greedy.means.f1 ?? 0,
+    'heldout_sampled/em': sampled.means.em ?? 0,
+    'heldout_sampled/f1': sampled.means.f1 ?? 0,
+  };
+  await log.write({ type: 'evaluation', step, metrics });
+}
+
+/** Removes what this program wrote there before, and nothing else. */
+async function clearEarlierDemo(out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  const written = [
+    'summary.json',
+    'metrics.jsonl',
+    'trajectories.jsonl',
+    'curves.svg',
+    'policy',
+    'checkpoints',
+  ];
+  for (const name of written) await rm(join(out, name), { recursive: true, force: true });
+}
+
+function percent(fraction: number): string {
+  return `${(100 * fraction).toFixed(1)} %`;
+}

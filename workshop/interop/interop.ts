@@ -1,0 +1,123 @@
+/** `npm run interop`: checks that transformers opens our checkpoints and sees in them what we see. `-- trl` compares with TRL. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createRng } from '@toolenv/core';
+import { Chat, createModel, onnxRuntime, readCheckpoint } from '@toolenv/policy';
+import { AllLogits } from '../../packages/policy/test/all-logits.ts';
+import { checkpointsToCheck, type Opened } from './checkpoints.ts';
+import { pythonWithTransformers } from './python-environment.ts';
+import { conversations, texts, toOpenAi } from './samples.ts';
+import { checkTfjs } from './tfjs.ts';
+import { compareWithTrl } from './trl/compare.ts';
+
+interface TransformersView {
+  /** base64 of float32 [T, vocabulary] for each sequence. */
+  logits: string[];
+  ids: number[][];
+  rendered: string[];
+  rendered_ids: number[][];
+  auto_tokenizer: { name: string; rendered_ids: number[][] };
+}
+
+const tolerance = 1e-4;
+const tally = { passed: 0, failed: 0 };
+
+const python = pythonWithTransformers();
+if (process.argv[2] === 'trl') await compareWithTrl(python, process.argv.slice(3));
+else await checkCheckpoints();
+
+async function checkCheckpoints(): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
+  try {
+    for (const [title, opened] of await checkpointsToCheck(scratch)) await checkOpened(title, opened);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+  await checkTfjs(python, check);
+  console.log(`${tally.passed} passed, ${tally.failed} failed`);
+  process.exitCode = tally.failed === 0 ? 0 : 1;
+}
+
+async function checkOpened(title: string, { folder, base }: Opened): Promise<void> {
+  const checkpoint = await readCheckpoint(folder);
+  const rng = createRng(1, 'sequences');
+  const sequences = [1, 7, 40, 120].map((length) =>
+    Array.from({ length }, () => rng.int(checkpoint.config.vocab_size)),
+  );
+  const theirs = askTransformers({
+    folder,
+    base,
+    sequences,
+    texts,
+    conversations: conversations.map(toOpenAi),
+  });
+
+  const logits = new AllLogits(onnxRuntime(), createModel(checkpoint.config, checkpoint.weights));
+  for (const [index, tokens] of sequences.entries()) {
+    const ours = (await logits.of(tokens)).flatMap((row) => [...row]);
+    const bytes = Buffer.from(theirs.logits[index]!, 'base64');
+    const difference = largestDifference(
+      ours,
+      Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i)),
+    );
+    check(
+      difference <= tolerance,
+      `${title}: logits of ${tokens.length} tokens`,
+      `they differ by ${difference}`,
+    );
+  }
+  const chat = new Chat(checkpoint);
+  for (const [index, text] of texts.entries()) {
+    expectEqual(`${title}: ids of ${JSON.stringify(text)}`, [...chat.encode(text)], theirs.ids[index]);
+  }
+  for (const [index, conversation] of conversations.entries()) {
+    const label = `${title}: conversation of ${conversation.messages.length} messages`;
+    expectEqual(`${label}, rendered`, chat.render(conversation), theirs.rendered[index]);
+    expectEqual(`${label}, ids`, [...chat.prompt(conversation)], theirs.rendered_ids[index]);
+  }
+  const { name, rendered_ids: automatic } = theirs.auto_tokenizer;
+  if (!isDeepStrictEqual(automatic, theirs.rendered_ids)) {
+    console.log(
+      `note    ${title}: AutoTokenizer gives other ids, being a ${name}; PreTrainedTokenizerFast gives the right ones`,
+    );
+  }
+}
+
+function askTransformers(request: object): TransformersView {
+  const script = join(import.meta.dirname, 'transformers_view.py');
+  const { status, stdout } = spawnSync(python, [script], {
+    input: JSON.stringify(request),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  if (status !== 0) throw new Error('transformers could not open the checkpoint: its message is above.');
+  return JSON.parse(stdout);
+}
+
+function expectEqual(title: string, ours: unknown, theirs: unknown): void {
+  check(
+    isDeepStrictEqual(ours, theirs),
+    title,
+    `ours ${JSON.stringify(ours)}, theirs ${JSON.stringify(theirs)}`,
+  );
+}
+
+function check(passed: boolean, title: string, otherwise: string): void {
+  tally[passed ? 'passed' : 'failed'] += 1;
+  console.log(passed ? `ok      ${title}` : `FAILED  ${title}: ${otherwise}`);
+}
+
+/** NaN or another length counts as infinitely different. */
+function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  if (a.length !== b.length) return Number.POSITIVE_INFINITY;
+  let largest = 0;
+  for (let i = 0; i < a.length; i++) {
+    const difference = Math.abs(a[i]! - b[i]!);
+    if (!(difference <= largest)) largest = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
+  }
+  return largest;
+}

@@ -1,0 +1,51 @@
+/** Compares TensorFlow.js on the native library with ONNX Runtime, and prints as JSON where they agree. */
+import { join } from 'node:path';
+import { createModel, onnxRuntime, readCheckpoint, type Tensors, tfjsRuntime } from '@toolenv/policy';
+import { opsCases } from '../../packages/policy/test/ops-cases.ts';
+import {
+  furthest,
+  learnerRun,
+  operationRun,
+  samplingRun,
+  trainingRun,
+} from '../../packages/policy/test/runtime-agreement.ts';
+
+export interface Comparison {
+  title: string;
+  agrees: boolean;
+  otherwise: string;
+}
+
+/** A share of the largest number that is expected in a tensor, or of 0.1. */
+const tolerance = 1e-4;
+
+const tfjs = await tfjsRuntime({ backend: 'node' });
+const onnx = onnxRuntime();
+const comparisons: Comparison[] = [];
+const compare = (title: string, found: Tensors, expected: Tensors) => {
+  const { name, apart } = furthest(found, expected);
+  const otherwise = `${name} is ${apart} from what ONNX Runtime gives`;
+  comparisons.push({ title, agrees: apart <= tolerance, otherwise });
+};
+
+for (const one of opsCases) {
+  compare(`${one.operation} ${one.title}`, await operationRun(tfjs, one), await operationRun(onnx, one));
+}
+const { config, weights } = await readCheckpoint(
+  join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint'),
+);
+const shipped = () => createModel(config, weights);
+compare('outputs and gradients', await learnerRun(tfjs), await learnerRun(onnx));
+compare(
+  'outputs and gradients of the tiny policy',
+  await learnerRun(tfjs, shipped()),
+  await learnerRun(onnx, shipped()),
+);
+compare('three optimizer steps', await trainingRun(tfjs), await trainingRun(onnx));
+const [ours, theirs] = [`${await samplingRun(tfjs)}`, `${await samplingRun(onnx)}`];
+comparisons.push({
+  title: 'greedy tokens',
+  agrees: ours === theirs,
+  otherwise: `${ours} instead of ${theirs}`,
+});
+console.log(JSON.stringify(comparisons));

@@ -1,0 +1,183 @@
+/**
+ * `npm run interop -- trl`: how long GRPO takes to an exact match of 0.8 on bridge-v1, here and with TRL's GRPOTrainer: the same
+ * policy, environment, questions and setting, one after the other on this machine. Prints one JSON line.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type EnvHandle, openEnv } from '@toolenv/core';
+import { loadPolicy } from '@toolenv/policy';
+import { evaluate } from '@toolenv/training';
+import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
+import { MachineTime } from './machine-time.ts';
+import { trainOurs } from './ours.ts';
+import { checkpoint, demoSetting, environment, envOptions, goal } from './setting.ts';
+import type { SideOptions } from './side.ts';
+import { trainTheirs } from './theirs.ts';
+
+/**
+ * @param argv `--max-steps` and `--minutes` of each side at most, `--learning-rate` (default: the demo's), `--seed`,
+ *   `--rows-at-a-time` of TRL's passes.
+ */
+export async function compareWithTrl(python: string, argv: string[]): Promise<void> {
+  const { seed, maxSteps, minutes, learningRate, rowsAtATime } = readOptions(argv);
+  // Before the minutes that our side takes.
+  const found = spawnSync(python, ['-c', 'import trl, datasets'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (found.status !== 0) throw new Error(`${python} has no TRL: install interop/requirements.txt there.`);
+  const setting = { ...demoSetting, learningRate };
+  const threads = availableParallelism();
+  const env = await openEnv(environment, { seed, options: envOptions });
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
+
+  const measure = async <T>(name: string, train: (side: SideOptions) => Promise<T>) => {
+    const out = join(scratch, name);
+    const steps: StepReport[] = [];
+    const machine = new MachineTime();
+    const result = await train({
+      setting,
+      out,
+      seed,
+      threads,
+      maxSteps,
+      onStep(report) {
+        steps.push(report);
+        show(name, steps);
+        return report.seconds > 60 * minutes || stepOfGoal(steps, goal) !== undefined;
+      },
+    });
+    const otherWork = machine.othersShare(steps.at(-1)!.cpuSeconds);
+    return { ...summary(steps), otherWork: round(otherWork, 2), ...result, heldOut: await examine(env, out) };
+  };
+  try {
+    const before = await examine(env, checkpoint);
+    const ours = await measure('toolenv', (side) => trainOurs(env, side));
+    const theirs = await measure('trl', (side) => trainTheirs(env, { ...side, python, rowsAtATime }));
+    console.log(
+      JSON.stringify({
+        name: 'trl',
+        ours,
+        trl: theirs,
+        ratio: ratio(ours, theirs),
+        before,
+        goal,
+        setting: { environment, envOptions, ...setting, seed, rowsAtATime },
+        threads,
+        processor: cpus()[0]?.model,
+        node: process.version,
+      }),
+    );
+  } finally {
+    await env.close();
+    await rm(scratch, { recursive: true });
+  }
+}
+
+interface Options {
+  seed: number;
+  maxSteps: number;
+  minutes: number;
+  learningRate: number;
+  rowsAtATime: number;
+}
+
+function readOptions(args: string[]): Options {
+  const defaults = {
+    seed: 1,
+    'max-steps': 400,
+    minutes: 40,
+    'learning-rate': demoSetting.learningRate,
+    'rows-at-a-time': demoSetting.tasksPerStep * demoSetting.groupSize,
+  };
+  const options = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [
+      name,
+      { type: 'string', default: String(value) } as const,
+    ]),
+  );
+  const { values } = parseArgs({ args, options });
+  const number = (name: keyof typeof defaults) => {
+    const value = Number(values[name]);
+    if (value > 0) return value;
+    throw new Error(`--${name} is "${values[name]}": give a number above 0.`);
+  };
+  return {
+    seed: number('seed'),
+    maxSteps: number('max-steps'),
+    minutes: number('minutes'),
+    learningRate: number('learning-rate'),
+    rowsAtATime: number('rows-at-a-time'),
+  };
+}
+
+interface Summary {
+  reached: boolean;
+  /** To the goal; to where training stopped if it was not reached. */
+  seconds: number;
+  cpuSeconds: number;
+  steps: number;
+  secondsPerStep: { mean: number; rollout: number; update: number };
+  /** That the policy wrote, per second of the whole training and of the rollouts. */
+  tokensPerSecond: { training: number; rollout: number };
+  /** Of each step. */
+  curve: { em: number[]; seconds: number[] };
+}
+
+function summary(steps: readonly StepReport[]): Summary {
+  const { seconds, cpuSeconds } = steps.at(-1)!;
+  const sum = (of: (report: StepReport) => number) => steps.reduce((total, report) => total + of(report), 0);
+  const rollouts = sum(({ rolloutSeconds }) => rolloutSeconds);
+  const tokens = sum(({ generatedTokens }) => generatedTokens);
+  return {
+    reached: stepOfGoal(steps, goal) !== undefined,
+    seconds: round(seconds, 1),
+    cpuSeconds: round(cpuSeconds, 1),
+    steps: steps.length,
+    secondsPerStep: {
+      mean: round(seconds / steps.length, 2),
+      rollout: round(rollouts / steps.length, 2),
+      update: round((seconds - rollouts) / steps.length, 2),
+    },
+    tokensPerSecond: { training: Math.round(tokens / seconds), rollout: Math.round(tokens / rollouts) },
+    curve: { em: steps.map(({ em }) => round(em, 3)), seconds: steps.map((step) => round(step.seconds, 1)) },
+  };
+}
+
+/** TRL's over ours: to the goal, a lower bound if TRL did not reach it, and of one step. */
+function ratio(ours: Summary, trl: Summary): Record<string, number | boolean | null> {
+  return {
+    seconds: ours.reached ? round(trl.seconds / ours.seconds, 2) : null,
+    isLowerBound: ours.reached && !trl.reached,
+    cpuSeconds: ours.reached ? round(trl.cpuSeconds / ours.cpuSeconds, 2) : null,
+    secondsPerStep: round(trl.secondsPerStep.mean / ours.secondsPerStep.mean, 2),
+  };
+}
+
+/** Exact match on held-out questions, with the likeliest tokens and with sampled ones. */
+async function examine(
+  env: EnvHandle<unknown>,
+  folder: string,
+): Promise<{ greedy: number; sampled: number }> {
+  const { policy, learner } = await loadPolicy(folder);
+  const emAt = async (temperature: number) => {
+    const sampling = { maxTokens: demoSetting.maxTokens, temperature };
+    const run = { env, policy, split: 'test', count: 256, concurrency: 128, sampling, seed: 1 } as const;
+    return round((await evaluate(run)).means.em ?? 0, 3);
+  };
+  const scores = { greedy: await emAt(0), sampled: await emAt(1) };
+  await learner.close();
+  await policy.close();
+  return scores;
+}
+
+function show(name: string, steps: readonly StepReport[]): void {
+  const { step, seconds, cpuSeconds, em } = steps.at(-1)!;
+  const recent = movingMean(steps, steps.length - 1, goal.window);
+  const times = `${seconds.toFixed(1)} s  processor ${cpuSeconds.toFixed(1)} s`;
+  console.error(`${name}  step ${step}  ${times}  EM ${em.toFixed(3)}  recently ${recent.toFixed(3)}`);
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

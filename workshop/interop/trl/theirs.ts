@@ -1,0 +1,97 @@
+/** TRL's side: grpo.py in a process of its own, for which this one plays the environment. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { EnvHandle } from '@toolenv/core';
+import { qaRewards } from '@toolenv/envs-qa';
+import { drawEpisodes } from '@toolenv/training';
+import type { StepReport } from './learning-curve.ts';
+import { type EpisodeQuestion, ServedEpisodes } from './served-episodes.ts';
+import { checkpoint } from './setting.ts';
+import type { SideOptions } from './side.ts';
+
+export interface TrlOptions extends SideOptions {
+  python: string;
+  /** Rows of one forward and backward pass. */
+  rowsAtATime: number;
+}
+
+/** What the environment cost, over all steps. */
+export interface ServingCost {
+  /** Seconds that TRL waited for the environment. */
+  waited: number;
+  /** Seconds of these that the environment worked; the rest is the exchange. */
+  worked: number;
+  exchanges: number;
+}
+
+type Report = StepReport & { method: 'report'; failureFrequency: number; kl: number; env: ServingCost };
+type Done = { method: 'done'; versions: Record<string, string> };
+
+/** Trains and leaves the trained policy in `out`. */
+export async function trainTheirs(
+  env: EnvHandle<unknown>,
+  { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep }: TrlOptions,
+): Promise<{ versions: Record<string, string>; serving: ServingCost }> {
+  // The same questions in the same steps.
+  const tasks = Array.from({ length: maxSteps }, (_, step) =>
+    drawEpisodes(env.tasks.train, { ...setting, seed }, step)
+      .filter(({ sample }) => sample === 0)
+      .map(({ task }) => task),
+  ).flat();
+  const episodes = new ServedEpisodes(env, tasks, seed);
+  const weights = Object.fromEntries(Object.entries(qaRewards).map(([name, { weight }]) => [name, weight]));
+  const { maxTurns } = env.episode().spec.limits;
+  const saved = join(out, 'trl');
+  const openings = await episodes.openings();
+
+  const child = spawn(python, [join(import.meta.dirname, 'grpo.py')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, OMP_NUM_THREADS: String(threads) },
+  });
+  const exited = once(child, 'exit');
+  // Writing to a process that has ended fails; that it ended is told below.
+  child.stdin.on('error', () => {});
+  const say = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  say({
+    checkpoint,
+    out: saved,
+    seed,
+    threads,
+    setting,
+    weights,
+    maxTurns,
+    maxSteps,
+    rowsAtATime,
+    // The model's context, less the longest question.
+    maxCompletionLength: 960,
+    tasks: openings.map((prompt, task) => ({ prompt, task })),
+  });
+
+  const serving: ServingCost = { waited: 0, worked: 0, exchanges: 0 };
+  let versions: Record<string, string> | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const question = JSON.parse(line) as EpisodeQuestion | Report | Done;
+    if (question.method === 'report') {
+      const { method: _, env: cost, ...report } = question;
+      for (const name of ['waited', 'worked', 'exchanges'] as const) serving[name] += cost[name];
+      say({ stop: onStep(report) });
+    } else if (question.method === 'done') {
+      versions = question.versions;
+      say({});
+    } else say(await episodes.answer(question));
+  }
+  await exited;
+  if (!versions) throw new Error(`${python} ended before TRL had trained: its message is above.`);
+  await asOurs(saved, out);
+  return { versions, serving };
+}
+
+/** The weights that transformers wrote, in a folder like the one that training began with. */
+async function asOurs(saved: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await cp(checkpoint, folder, { recursive: true });
+  await copyFile(join(saved, 'model.safetensors'), join(folder, 'model.safetensors'));
+}

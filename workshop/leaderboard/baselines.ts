@@ -1,0 +1,107 @@
+/** The baselines: the same model, index and questions without training, each with the best of three prompts. */
+import type { EnvHandle, Message, Observation, Policy } from '@toolenv/core';
+import { transformObservation } from '@toolenv/core/wrappers';
+import { type Datasets, datasets, type Score, score } from './datasets.ts';
+import type { Baseline } from './entries.ts';
+
+/** What the environments themselves say comes first. */
+const instructions: readonly (string | undefined)[] = [
+  undefined,
+  'Search until every fact that the question needs is found. Then put the answer in <answer></answer>.',
+  'Answer the question step by step: search, read, search again if needed. Put the answer in <answer></answer>.',
+];
+
+/** Where the documents of the one retrieval stand. */
+const placements = ['result of a search', 'before the question', 'after the question'] as const;
+type Placement = (typeof placements)[number];
+
+export interface BaselineResult {
+  scores: Record<string, Score>;
+  /** The prompt that did best on the validation questions, in words. */
+  prompt: string;
+}
+
+/** Chooses the prompt on validation questions, by the mean exact match of all datasets, and scores it on test questions. */
+export async function playBaseline(
+  { baseline }: Baseline,
+  open: Datasets,
+  policy: Policy,
+  run: { count: number; seed: number; signal: AbortSignal },
+): Promise<BaselineResult> {
+  const variants: Variant[] =
+    baseline === 'naive-rag'
+      ? placements.map((placement) => ({
+          prompt: placement,
+          play: (env) => [env, naiveRag(policy, placement)],
+        }))
+      : instructions.map((instruction) => ({
+          prompt: instruction ?? 'the environment’s own',
+          play: (env) => [instruction === undefined ? env : instructed(env, instruction), policy],
+        }));
+  const scoreAll = async (
+    { play }: Variant,
+    split: 'validation' | 'test',
+  ): Promise<Record<string, Score>> => {
+    const scores: Record<string, Score> = {};
+    for (const name of datasets) scores[name] = await score(...play(open[name]), { ...run, split });
+    return scores;
+  };
+
+  let best: { variant: Variant; em: number } | undefined;
+  for (const variant of variants) {
+    const scores = Object.values(await scoreAll(variant, 'validation'));
+    const em = scores.reduce((sum, score) => sum + score.em, 0) / scores.length;
+    if (!best || em > best.em) best = { variant, em };
+  }
+  return { scores: await scoreAll(best!.variant, 'test'), prompt: best!.variant.prompt };
+}
+
+interface Variant {
+  prompt: string;
+  play(env: EnvHandle<unknown>): [EnvHandle<unknown>, Policy];
+}
+
+/** The environment with another instruction: its first message. */
+function instructed(env: EnvHandle<unknown>, instruction: string): EnvHandle<unknown> {
+  return transformObservation(env, ({ messages: [first, ...rest], tools }) => ({
+    messages: [{ ...first!, content: instruction }, ...rest],
+    tools,
+  }));
+}
+
+/** Retrieval before generation: one search for the question as it stands, then whatever the model makes of the documents. */
+export function naiveRag(policy: Policy, placement: Placement): Policy {
+  const searched = new Set<string>();
+  return {
+    spec: { ...policy.spec, name: `${policy.spec.name}, naive RAG` },
+    async act(observation, options) {
+      const { episodeId = '' } = options;
+      if (!searched.has(episodeId)) {
+        searched.add(episodeId);
+        const search = { id: 'retrieval', name: 'search', arguments: { query: questionOf(observation) } };
+        return { text: '', toolCalls: [search], stopReason: 'tool_call' };
+      }
+      const action = await policy.act(placed(observation, placement), options);
+      // One retrieval is all there is: what is not answered now is not answered.
+      return { ...action, toolCalls: [] };
+    },
+    endEpisode(episodeId) {
+      searched.delete(episodeId);
+      policy.endEpisode?.(episodeId);
+    },
+  };
+}
+
+function placed({ messages, tools }: Observation, placement: Placement): Observation {
+  if (placement === 'result of a search') return { messages, tools };
+  const documents = messages.at(-1)!.content;
+  const asked: Message[] = messages.filter(({ role }) => role === 'system' || role === 'user');
+  const question = asked.at(-1)!;
+  const parts =
+    placement === 'before the question' ? [documents, question.content] : [question.content, documents];
+  return { messages: [...asked.slice(0, -1), { ...question, content: parts.join('\n') }], tools: [] };
+}
+
+function questionOf({ messages }: Observation): string {
+  return messages.find(({ role }) => role === 'user')!.content;
+}

@@ -1,0 +1,159 @@
+/**
+ * `npm run table`: trains and evaluates every row of the table, on synthetic worlds: the baselines, PPO, GRPO and its family,
+ * and what the masks are for.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
+import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { loadPolicy } from '@toolenv/policy';
+import { parseFlags, RunLog, runAsProcess, TrainingProgress, timeText, writeWhole } from 'toolenv';
+import { playBaseline } from './baselines.ts';
+import {
+  closeDatasets,
+  type Datasets,
+  datasets,
+  openDatasets,
+  type Score,
+  score,
+  trainingEnv,
+} from './datasets.ts';
+import { type Agent, agents, type Baseline, baselines } from './entries.ts';
+import { type TableFlags, tableFlags } from './flags.ts';
+import { barChart, markdown, summarise } from './report.ts';
+import { appendResult, type Result, readResults } from './results.ts';
+
+/** What all agents share: as many episodes a step for each, and the demo's settings. */
+const shared = {
+  tasksPerStep: 16,
+  groupSize: 8,
+  learningRate: 3e-5,
+  temperature: 1,
+  maxTokens: 64,
+  checkpointEvery: 0,
+};
+
+await runAsProcess(async (signal) => {
+  const flags = await parseFlags<TableFlags>(tableFlags, {
+    name: 'table',
+    description: 'Trains and evaluates every row of the table of docs/benchmarks.',
+    argv: process.argv.slice(2),
+  });
+  if (flags) await makeTable(flags, signal);
+});
+
+async function makeTable(flags: TableFlags, signal: AbortSignal): Promise<void> {
+  const { seeds, steps, count, rows, work, out } = flags;
+  const file = join(work, 'results.jsonl');
+  const wanted = chosenRows(rows);
+  for (let seed = 1; seed <= seeds; seed++) {
+    const open = await openDatasets(seed);
+    try {
+      for (const row of wanted) {
+        const done = await readResults(file);
+        if (done.some((result) => isOf(result, row.name, seed, flags))) continue;
+        process.stdout.write(`${row.name}, seed ${seed}\n`);
+        const begun = performance.now();
+        const played = await ('baseline' in row
+          ? baseline(row, open, seed, flags, signal)
+          : agent(row, open, seed, flags, signal));
+        const seconds = (performance.now() - begun) / 1000;
+        const result: Result = {
+          row: row.name,
+          seed,
+          count,
+          seconds,
+          steps: 'baseline' in row ? 0 : steps,
+          ...played,
+        };
+        await appendResult(file, result);
+        const scores = datasets.map((name) => `${name} ${result.scores[name]!.em.toFixed(3)}`).join(', ');
+        process.stdout.write(`  EM ${scores}, in ${timeText(seconds)}\n`);
+      }
+    } finally {
+      await closeDatasets(open);
+    }
+  }
+
+  const results = (await readResults(file)).filter((result) => isOf(result, result.row, result.seed, flags));
+  const summary = summarise(results);
+  await mkdir(out, { recursive: true });
+  await writeWhole(
+    join(out, 'table.json'),
+    `${JSON.stringify({ steps, count, rows: summary, results }, null, 2)}\n`,
+  );
+  await writeWhole(join(out, 'table.md'), markdown(summary, { steps, count, seeds }));
+  await writeWhole(join(out, 'table.svg'), barChart(summary));
+  process.stdout.write(`${join(out, 'table.md')} has the table.\n`);
+}
+
+/** @throws ToolEnvError `usage.bad_flag` for a row that the table has not. */
+function chosenRows(names: string): (Baseline | Agent)[] {
+  const all = [...baselines, ...agents];
+  if (names === '') return all;
+  const chosen = names.split(',').map((name) => name.trim());
+  const unknown = chosen.find((name) => !all.some((row) => row.name === name));
+  if (unknown === undefined) return all.filter(({ name }) => chosen.includes(name));
+  const known = all.map(({ name }) => name).join('; ');
+  throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose of ${known}.`);
+}
+
+/** Whether a result is of this row and seed, made with these flags. */
+function isOf({ row, seed, count, steps }: Result, name: string, ofSeed: number, flags: TableFlags): boolean {
+  return (
+    row === name &&
+    seed === ofSeed &&
+    count === flags.count &&
+    (steps === 0 || steps === flags.steps) &&
+    seed <= flags.seeds
+  );
+}
+
+async function baseline(
+  row: Baseline,
+  open: Datasets,
+  seed: number,
+  { policy: folder, count }: TableFlags,
+  signal: AbortSignal,
+): Promise<Pick<Result, 'scores' | 'prompt'>> {
+  const { policy, learner } = await loadPolicy(folder);
+  try {
+    return await playBaseline(row, open, policy, { count, seed, signal });
+  } finally {
+    await learner.close();
+    await policy.close();
+  }
+}
+
+async function agent(
+  row: Agent,
+  open: Datasets,
+  seed: number,
+  { policy: folder, count, steps, work }: TableFlags,
+  signal: AbortSignal,
+): Promise<Pick<Result, 'scores'>> {
+  const out = join(work, `${row.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${seed}`);
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  const trainer = await loadPlugin('trainers', row.trainer);
+  const { policy, learner } = await loadPolicy(folder);
+  const options = completeOptions(trainer.options, { ...shared, ...row.options, steps }, trainer.name);
+  const log = new RunLog(out);
+  const progress = new TrainingProgress(steps);
+  try {
+    const run = { env: trainingEnv(open), policy, learner, out, seed, signal };
+    for await (const event of trainer.train({ ...options, ...run })) {
+      progress.show(event);
+      await log.write(event);
+    }
+    progress.stop();
+    const scores: Record<string, Score> = {};
+    for (const name of datasets)
+      scores[name] = await score(open[name], policy, { split: 'test', count, seed, signal });
+    return { scores };
+  } finally {
+    progress.stop();
+    await learner.close();
+    await policy.close();
+  }
+}

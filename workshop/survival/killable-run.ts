@@ -1,0 +1,74 @@
+/** A short real run of `toolenv train`, which may be killed on the way, and what must not depend on that. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const root = join(import.meta.dirname, '../..');
+const steps = 4;
+
+export const trainers = ['grpo', 'ppo'] as const;
+
+/** `toolenv train` on a small scale, by default with GRPO; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
+export async function train(
+  out: string,
+  {
+    trainer = 'grpo',
+    resume = false,
+    killAfter,
+  }: { trainer?: (typeof trainers)[number]; resume?: boolean; killAfter?: number } = {},
+) {
+  const main = join(root, 'packages', 'cli', 'src', 'main.ts');
+  const flags = {
+    policy: join(root, 'workshop/tiny-policy/checkpoint'),
+    trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
+    steps,
+    seed: 7,
+    out,
+    'checkpoint-every': 1,
+    'tasks-per-step': 2,
+    'group-size': 4,
+    'max-tokens': 48,
+    'learning-rate': 1e-3,
+  };
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      '--conditions=@toolenv/source',
+      main,
+      'train',
+      '@toolenv/envs-qa/bridge-v1',
+      ...args,
+      ...(resume ? ['--resume'] : []),
+    ],
+    { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  if (killAfter === undefined) return ended;
+  await Promise.race([ended, sleep(killAfter)]);
+  child.kill('SIGKILL');
+  return ended;
+}
+
+/** What must not differ: final weights, optimizer, critic, every sampled token, and every metric that is not a time. */
+export async function fingerprint(out: string): Promise<Record<string, string>> {
+  const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+  const checkpoint = join(out, 'checkpoints', `step-${steps}`);
+  const tensors = (await readdir(checkpoint)).filter((name) => name.endsWith('.safetensors'));
+  const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).replaceAll(/"time\/[^,}]*,?/g, '');
+  const trajectories = (await readFile(join(out, 'trajectories.jsonl'), 'utf8')).replaceAll(
+    /"milliseconds":[^,}]*/g,
+    '',
+  );
+  return {
+    ...Object.fromEntries(
+      await Promise.all(tensors.map(async (name) => [name, digest(await readFile(join(checkpoint, name)))])),
+    ),
+    metrics,
+    trajectories: digest(trajectories),
+  };
+}

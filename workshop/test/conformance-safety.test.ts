@@ -1,0 +1,91 @@
+/** Nothing that a model writes is run: it reaches tools as arguments, and no shell. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { collect, type EnvHandle, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import { defineMcpEnv } from '@toolenv/mcp';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+let folder: string;
+let injections: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-safety-'));
+  const touch = `touch ${join(folder, 'run')}`;
+  injections = [`$(${touch})`, `\`${touch}\``, `"; ${touch}; echo "`, `'\n${touch}\n`, `| ${touch} &`];
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** What the tool said to each of the texts, which stand in an argument, in the tool's name and in the answer. */
+async function said<Task>(env: EnvHandle<Task>, tool: string, argument: string): Promise<string[]> {
+  const played = await play(env, (turn) => [
+    { name: tool, arguments: { [argument]: injections[turn] } },
+    { name: injections[turn]!, arguments: { [injections[turn]!]: injections[turn] } },
+  ]);
+  return played.steps.slice(0, injections.length).map(({ calls }) => calls[0]!.text);
+}
+
+async function play<Task>(
+  env: EnvHandle<Task>,
+  calls: (turn: number) => { name: string; arguments: Record<string, unknown> }[],
+) {
+  const policy = scriptedPolicy((_, turn) => (turn < injections.length ? calls(turn) : injections.join('')));
+  const episodes = [{ task: env.tasks.test.at(0), group: 0, sample: 0 }];
+  const sampling = { maxTokens: 1, temperature: 0 };
+  const [trajectory] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+  expect(trajectory!.outcome.kind).not.toBe('aborted');
+  return trajectory!;
+}
+
+test('an MCP server’s process gets a model’s text as it is', async () => {
+  const require = createRequire(join(root, 'packages/mcp/package.json'));
+  const json = require.resolve('@modelcontextprotocol/server-everything/package.json');
+  const bin = Object.values<string>(JSON.parse(readFileSync(json, 'utf8')).bin)[0]!;
+  const definition = defineMcpEnv({
+    name: 'echo-v1',
+    server: { command: process.execPath, args: [join(dirname(json), bin)] },
+    tasks: [{ prompt: 'Say it.', answer: 'it' }],
+  });
+  const env = await openEnv(definition, { seed: 1 });
+  const texts = await said(env, 'echo', 'message');
+  await env.close();
+  expect(texts).toEqual(injections.map((text) => `Echo: ${text}`));
+  expect(existsSync(join(folder, 'run'))).toBe(false);
+});
+
+test('a search gets it as a query', async () => {
+  const env = await openEnv(bridge, { seed: 1, from: root });
+  const texts = await said(env, 'search', 'query');
+  await env.close();
+  expect(texts.length).toBeGreaterThan(1);
+  expect(existsSync(join(folder, 'run'))).toBe(false);
+});
+
+// create-toolenv is run by a person, and by no model.
+const packages = readdirSync(join(root, 'packages')).filter(
+  (name) => name !== 'create-toolenv' && existsSync(join(root, 'packages', name, 'src')),
+);
+
+// Servers by commands that a person gave; for `toolenv doctor`, nvidia-smi and Node itself, by commands without a variable.
+const startProcesses = [
+  'packages/cli/src/doctor-report.ts',
+  'packages/mcp/src/server-process.ts',
+  'packages/policy/src/runtime/probe-device.ts',
+];
+
+test('no file starts a process that a model could name, and none evaluates text', () => {
+  const sources = packages.flatMap((name) => {
+    const src = join('packages', name, 'src');
+    const files = readdirSync(join(root, src), { recursive: true, encoding: 'utf8' });
+    return files.filter((file) => file.endsWith('.ts')).map((file) => join(src, file));
+  });
+  expect(sources.length).toBeGreaterThan(100);
+  const using = (pattern: RegExp) =>
+    sources.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
+  expect(using(/['"](node:)?child_process['"]/)).toEqual(startProcesses);
+  expect(using(/\bshell\s*:|['"](node:)?vm['"]|\beval\(|new Function\(/)).toEqual([]);
+});

@@ -1,0 +1,121 @@
+/** What this repository ships keeps the rules of its spec. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { collect, openEnv, processReward, rollout, scriptedPolicy } from '@toolenv/core';
+import { listPlugins } from '@toolenv/core/plugins';
+import { encodeTrajectory } from '@toolenv/core/recording';
+import { timeLimit, transformReward, truncateHistory, windowObservation } from '@toolenv/core/wrappers';
+import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import { loadPolicy } from '@toolenv/policy';
+import {
+  assertConforms,
+  checkEnv,
+  checkLearner,
+  checkPlugin,
+  checkPolicy,
+  checkTool,
+  checkTrajectory,
+  type RuleId,
+} from '@toolenv/testing';
+import createSearchTool from '@toolenv/tools-search/search-v1';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+let records: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
+  records = join(folder, 'records.json');
+  await writeRecords(records, createQuestions(bridgeQuestions, createWorld(1), 'validation', 60));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('environments', () => {
+  const envs: [name: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
+    ['bridge-v1', [], () => ({})],
+    // Its questions name the answer among the choices.
+    ['comparison-v1', ['ENV-15'], () => ({})],
+    ['compose-v1', [], () => ({})],
+    // So may any question of a file.
+    ['hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
+    ['lookup-v1', [], () => ({})],
+  ];
+  test('are all here', () => {
+    const installed = listPlugins(root).filter(
+      ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
+    );
+    expect(envs.map(([name]) => `@toolenv/envs-qa/${name}`)).toEqual(installed.map(({ ref }) => ref).sort());
+  });
+
+  test.each(envs)('%s', async (name, unchecked, options) => {
+    const check = checkEnv(`@toolenv/envs-qa/${name}`, { options: options(), actions: 200 });
+    const { skipped, passed } = await assertConforms(check);
+    expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
+    expect(passed.length).toBe(36 - unchecked.length);
+  });
+});
+
+test('an environment of the repository in wrappers', async () => {
+  const rewards = { ...bridge.rewards, thrift: processReward([-1, 0], 0.1) };
+  const wrapped: typeof bridge = {
+    ...bridge,
+    rewards,
+    async open(options) {
+      const limited = timeLimit(await bridge.open(options), { turns: 5, milliseconds: 60_000 });
+      const thrifty = transformReward(limited, {
+        rewards,
+        transform: (own, { calls }) => ({ ...own, thrift: calls.length > 1 ? -1 : 0 }),
+      });
+      const summarize = (dropped: readonly unknown[]) => `${dropped.length} messages were left out.`;
+      return truncateHistory(windowObservation(thrifty, { turns: 2, summarize }), { characters: 4000 });
+    },
+  };
+  const { passed } = await assertConforms(checkEnv(wrapped, { actions: 200, from: root }));
+  expect(passed.length).toBe(36);
+});
+
+test('the search tool', async () => {
+  const documents = [
+    { title: 'Alder Point', text: 'Alder Point is a city.' },
+    { title: 'Mara Velden', text: 'Mara Velden was born in Alder Point.' },
+  ];
+  const { skipped } = await assertConforms(checkTool(() => createSearchTool({ documents, topK: 2 })));
+  expect(skipped).toEqual([]);
+});
+
+test('the policy and its learner, and what they leave behind', async () => {
+  const { policy, learner } = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
+  const ofPolicy = await assertConforms(checkPolicy(policy));
+  expect(ofPolicy.skipped).toEqual([]);
+  const ofLearner = await assertConforms(checkLearner(learner, { vocabulary: 200 }));
+  expect(ofLearner.skipped).toEqual([]);
+  await learner.close();
+  await policy.close();
+});
+
+test('trajectories that the loop makes', async () => {
+  const env = await openEnv(bridge, { seed: 1, from: root });
+  const policy = scriptedPolicy(({ messages }, turn) =>
+    turn === 0 ? [{ name: 'search', arguments: { query: messages[1]!.content } }] : '<answer>x</answer>',
+  );
+  const episodes = [0, 1, 2, 3].map((group) => ({ task: env.tasks.test.at(group), group, sample: 0 }));
+  const sampling = { maxTokens: 9, temperature: 0 };
+  const trajectories = await collect(rollout({ env, policy, episodes, concurrency: 4, sampling, seed: 1 }));
+  expect(trajectories.length).toBe(4);
+  for (const trajectory of trajectories) {
+    await assertConforms(checkTrajectory(trajectory));
+    await assertConforms(checkTrajectory(encodeTrajectory(trajectory)));
+  }
+  await env.close();
+});
+
+test.each(['envs-qa', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
+  'the plugins of packages/%s',
+  async (name) => {
+    const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
+    expect(skipped).toEqual([]);
+  },
+);

@@ -1,0 +1,19 @@
+/** The real thing, killed: the tiny policy in training ends with the same bits however often it is killed on the way. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fingerprint, train } from '../survival/killable-run.ts';
+
+test('a run killed three times and resumed equals an uninterrupted one, bit for bit', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-kill-'));
+  try {
+    const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')];
+    expect(await train(whole)).toBe(0);
+    for (const killAfter of [1900, 2600, 3300]) await train(killed, { resume: true, killAfter });
+    expect(await train(killed, { resume: true })).toBe(0);
+    expect(await fingerprint(killed)).toEqual(await fingerprint(whole));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 180_000);

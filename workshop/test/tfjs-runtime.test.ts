@@ -1,0 +1,73 @@
+/** The commands compute the same on TensorFlow.js as on ONNX Runtime. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readCheckpoint } from '@toolenv/policy';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCli, startCli } from '../../packages/cli/test/run-cli.ts';
+
+const root = join(import.meta.dirname, '../..');
+const base = join(root, 'workshop/tiny-policy/checkpoint');
+const task = ['@toolenv/envs-qa/bridge-v1', '--policy', base, '--env-option', 'topK=2'];
+
+test('eval scores the same', async () => {
+  const score = async (runtime: string) => {
+    const { stdout } = await startCli(['eval', ...task, '--count', '8', '--json', '--runtime', runtime], root)
+      .finished;
+    const { means, reward, outcomes, turns, toolCalls, tokens } = JSON.parse(stdout);
+    return { means, reward, outcomes, turns, toolCalls, tokens };
+  };
+  const [onnx, tfjs] = await Promise.all([score('onnx'), score('tfjs')]);
+  expect(tfjs).toEqual(onnx);
+  expect(onnx.tokens).toBeGreaterThan(100);
+});
+
+test('train moves the weights', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const out = join(folder, 'run');
+  const size = ['--tasks-per-step', '1', '--group-size', '6', '--max-tokens', '24', '--steps', '1'];
+  const flags = ['--out', out, '--temperature', '1.2', '--runtime', 'tfjs'];
+  expect(await startCli(['train', ...task, ...size, ...flags], root).finished).toMatchObject({ code: 0 });
+  const [before, after] = [await readCheckpoint(base), await readCheckpoint(join(out, 'policy'))];
+  for (const [name, { data }] of Object.entries(after.weights))
+    expect(data, name).not.toEqual(before.weights[name]!.data);
+});
+
+test('a policy plugin computes for itself', async () => {
+  const { code, stderr } = await runCli(
+    'eval',
+    'fixture-plugin/lamp-v1',
+    '--policy',
+    'fixture-plugin/weight-v1',
+    '--runtime',
+    'tfjs',
+  );
+  expect([code, stderr]).toEqual([
+    2,
+    'toolenv: --runtime tfjs: fixture-plugin/weight-v1 is not a checkpoint folder; remove it.\n',
+  ]);
+});
+
+test('a package that does not load is told in one line, and no slower one is taken in its place', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-tfjs-'));
+  const before = process.env.NODE_PATH;
+  onTestFinished(async () => {
+    if (before === undefined) delete process.env.NODE_PATH;
+    else process.env.NODE_PATH = before;
+    await rm(folder, { recursive: true });
+  });
+  const broken = join(folder, '@tensorflow', 'tfjs-node-gpu');
+  await mkdir(broken, { recursive: true });
+  await writeFile(
+    join(broken, 'index.js'),
+    'throw new Error("libcudart.so.11.0: cannot open shared object file")',
+  );
+  process.env.NODE_PATH = folder;
+  const { code, stderr } = await startCli(['eval', ...task, '--count', '1', '--runtime', 'tfjs'], root)
+    .finished;
+  expect([code, stderr]).toEqual([
+    2,
+    'toolenv: @tensorflow/tfjs-node-gpu is installed but does not load (libcudart.so.11.0: cannot open shared object file): install it again, or uninstall it.\n',
+  ]);
+});

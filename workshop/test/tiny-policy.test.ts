@@ -1,0 +1,77 @@
+/** What the tiny policy is taught. */
+import {
+  bridgeQuestions,
+  comparisonQuestions,
+  composeQuestions,
+  createQuestions,
+  createWorld,
+  goldTitles,
+} from '@toolenv/envs-qa';
+import { Chat, readCheckpoint } from '@toolenv/policy';
+import { expect, test } from 'vitest';
+import { planOf } from '../tiny-policy/plan.ts';
+import { readingExercises } from '../tiny-policy/reading-exercises.ts';
+
+const world = createWorld(5);
+const entities = new Map(world.parts.test.entities.map((entity) => [entity.name, entity]));
+
+test.each([bridgeQuestions, composeQuestions])(
+  'every $type question falls into one-hop questions',
+  (family) => {
+    const records = createQuestions(family, world, 'test');
+    const broken = records.filter((record) => {
+      const titles = goldTitles(record);
+      const plan = planOf(record, entities);
+      const hops = plan.map(({ title, think, found }, i) => {
+        const last = i === plan.length - 1;
+        return (
+          title === titles[i] && think.includes(title) && found === (last ? record.answer : titles[i + 1])
+        );
+      });
+      const shorter = plan.every(({ think }) => think.length < record.question.length);
+      return plan.length !== titles.length || !hops.every(Boolean) || !shorter;
+    });
+    expect(records.length).toBe(800);
+    expect(broken).toEqual([]);
+  },
+);
+
+test('the plan of every comparison ends with what decides it, side by side', () => {
+  const records = createQuestions(comparisonQuestions, world, 'test');
+  for (const record of records) {
+    const plan = planOf(record, entities);
+    expect(plan.map(({ title }) => title)).toEqual(goldTitles(record));
+    const { think } = plan.at(-1)!;
+    if (record.answer === 'yes' || record.answer === 'no') {
+      const [a, b] = think.slice(think.lastIndexOf('. ') + 2).split('; ');
+      expect(a === b ? 'yes' : 'no', record.question).toBe(record.answer);
+      continue;
+    }
+    const facts = [...think.matchAll(/(\w+ \w+): (\d{4})\./g)].map(([, name, year]) => ({
+      name,
+      year: Number(year),
+    }));
+    expect(facts, record.question).toHaveLength(2);
+    const byYear = facts.sort((a, b) => a.year - b.year).map(({ name }) => name);
+    expect(byYear).toContain(record.answer);
+    expect(think.endsWith(record.question)).toBe(true);
+  }
+});
+
+test('reading exercises ask for names that the document holds, and for nothing else', async () => {
+  const chat = new Chat(await readCheckpoint('workshop/tiny-policy/checkpoint'));
+  const exercises = readingExercises(chat, { seed: 1, facts: false });
+  for (let i = 0; i < 50; i++) {
+    const { tokens, mask } = exercises.next().value;
+    const document = chat.decode(tokens.subarray(0, mask.indexOf(1)));
+    let asked = 0;
+    for (let t = 0; t < mask.length; t++) {
+      if (mask[t] !== 1 || mask[t - 1] === 1) continue;
+      const end = mask.indexOf(0, t);
+      expect(document).toContain(chat.decode(tokens.subarray(t, end)).trim());
+      asked += 1;
+    }
+    expect(asked).toBeGreaterThanOrEqual(2);
+    expect(asked).toBeLessThanOrEqual(4);
+  }
+});

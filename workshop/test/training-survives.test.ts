@@ -1,0 +1,76 @@
+/** Training goes on when what it stands on does not: tools that fail, and tools that never answer. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRng, openEnv, type Tool, type ToolFactory } from '@toolenv/core';
+import { completeOptions, loadPlugin, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
+import { loadPolicy } from '@toolenv/policy';
+import { expect, test } from 'vitest';
+
+const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
+
+/** Two updates on bridge questions, whose search tool is `wrap`ped. */
+async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
+  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const search: ToolFactory = async (material) => wrap(await createSearch(material));
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {
+    seed: 1,
+    options: { topK: 2, toolTimeout: 300 },
+    tools: { search },
+  });
+  const trainer = await loadPlugin('trainers', trainerRef);
+  const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
+  const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
+  const options = completeOptions(trainer.options, own, trainer.name);
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
+  const events: TrainEvent[] = [];
+  for await (const event of trainer.train({ ...options, env, policy, learner, out, seed: 1 }))
+    events.push(event);
+  await learner.close();
+  await policy.close();
+  await env.close();
+  return events;
+}
+
+function metricsOf(events: readonly TrainEvent[], type: 'rollout' | 'update'): Metrics[] {
+  return events.flatMap((event) => (event.type === type ? [event.metrics] : []));
+}
+
+test.each(trainers)('%s learns from the episodes that a failing tool leaves', async (trainer) => {
+  const rng = createRng(1, 'failures');
+  let failed = 0;
+  const events = await train(trainer, (search) => ({
+    ...search,
+    async execute(args, context) {
+      if (rng.float() < 0.2) {
+        failed += 1;
+        throw new Error('the index is being rebuilt');
+      }
+      return search.execute(args, context);
+    },
+  }));
+  expect(failed).toBeGreaterThan(2);
+  for (const event of events) {
+    if (event.type !== 'rollout') continue;
+    expect(event.trajectories).toHaveLength(16);
+    const aborted = event.trajectories.filter(({ outcome }) => outcome.kind === 'aborted');
+    // Each episode is tried twice, so that one in twenty-five or so is lost.
+    expect(aborted.length).toBeLessThan(8);
+    expect(aborted.every(({ reward }) => reward === null)).toBe(true);
+    expect(event.metrics.aborted).toBe(aborted.length);
+  }
+  expect(metricsOf(events, 'update')).toHaveLength(2);
+});
+
+test.each(trainers)('%s comes to its end when a tool never answers', async (trainer) => {
+  const events = await train(trainer, (search) => ({ ...search, execute: () => new Promise(() => {}) }));
+  const rollouts = metricsOf(events, 'rollout');
+  expect(rollouts).toHaveLength(2);
+  for (const { episodes, aborted } of rollouts) {
+    expect(episodes).toBe(16);
+    // Those that searched; the others answered at once.
+    expect(aborted).toBeGreaterThan(8);
+  }
+  expect(metricsOf(events, 'update')).toHaveLength(2);
+  expect(events.at(-1)?.type).toBe('checkpoint');
+});

@@ -1,0 +1,64 @@
+/** Reading exercises: a document, then what follows from it for some questions. Much practice for few tokens. */
+import { createRng, deriveSeed, type Rng } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
+import { askChain, createWorld, type Entity, kinds, nameWithKind, textOf, walk } from '@toolenv/envs-qa';
+import type { Chat } from '@toolenv/policy';
+import { write } from './demonstrator.ts';
+
+const questionsPerDocument = 4;
+
+export interface ReadingOptions {
+  seed: number;
+  /** Whether facts are kept too: `X: 1984.`, `the author of X: Y.` */
+  facts: boolean;
+}
+
+/** Rows whose mask covers what was read only, about each entity of one world after another. For ever. */
+export function* readingExercises(
+  chat: Chat,
+  { seed, facts }: ReadingOptions,
+): Generator<TokenRow, never, void> {
+  for (let number = 0; ; number++) {
+    const world = createWorld(deriveSeed(seed, 'world', number));
+    const rng = createRng(seed, 'reading', number);
+    for (const entity of rng.shuffle(world.parts.train.entities))
+      yield readingExercise(chat, entity, facts, rng);
+  }
+}
+
+function readingExercise(chat: Chat, entity: Entity, facts: boolean, rng: Rng): TokenRow {
+  const tokens: number[] = [...chat.encode(`${entity.name}: ${textOf(entity.document)}`)];
+  const mask: number[] = tokens.map(() => 0);
+  const relations = rng.shuffle(Object.keys(entity.links)).slice(0, questionsPerDocument);
+  const readings = relations.map((relation): [text: string, found: string] => {
+    const found = entity.links[relation]!.name;
+    return [use(found, entity, relation, facts, rng), found];
+  });
+  if (facts) readings.push([`${entity.name}: ${entity.year}.`, String(entity.year)]);
+  for (const [text, found] of facts ? rng.shuffle(readings) : readings) {
+    const written = chat.encode(text);
+    const name = chat.encode(found);
+    const start = lastIndexOf(written, name);
+    tokens.push(...written);
+    for (const t of written.keys()) mask.push(Number(t >= start && t < start + name.length));
+  }
+  return { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) };
+}
+
+/** What is written in an episode once the document has been read: a question answered, a phrase looked up, or a fact kept. */
+function use(found: string, entity: Entity, relation: string, facts: boolean, rng: Rng): string {
+  const chain = walk(entity, [relation]);
+  if (chain && rng.float() < 0.5) return write({ think: askChain(chain, rng).question, answer: found });
+  const phrase = rng.pick(kinds[entity.kind].relations[relation]!.phrases);
+  const think = phrase.replace('{x}', nameWithKind(entity, rng));
+  const form = facts ? rng.pick(['keep', 'search', 'answer']) : rng.float() < 0.5 ? 'search' : 'answer';
+  if (form === 'keep') return `${think}: ${found}.`;
+  return write(form === 'search' ? { think, search: found } : { think, answer: found });
+}
+
+function lastIndexOf(tokens: Int32Array, name: Int32Array): number {
+  for (let start = tokens.length - name.length; start >= 0; start--) {
+    if (name.every((token, i) => token === tokens[start + i])) return start;
+  }
+  throw new RangeError('The name is not written as its tokens.');
+}
