@@ -9,7 +9,7 @@ import { completeFlags, schemaFlags } from './schema-flags.ts';
 interface Flags {
   seed: number;
   actions: number;
-  patience: number;
+  timeout: number;
 }
 
 interface OwnFlags {
@@ -24,7 +24,7 @@ const schema: JsonSchema = {
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
     actions: { type: 'integer', minimum: 1, default: 300, description: 'fuzzed actions or calls' },
-    patience: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
+    timeout: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
   },
 };
 
@@ -53,12 +53,12 @@ async function check(
   given: OwnFlags & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { seed, actions, patience } = completeFlags<Flags>(schema, given);
+  const { seed, actions, timeout } = completeFlags<Flags>(schema, given);
   const reports: Report[] = [];
   const options = {
     seed,
     actions,
-    patience: patience * 1000,
+    timeout: timeout * 1000,
     pairs: given.option ?? [],
     material: readMaterial(given.material),
     skip: readRules(given.skip),

@@ -29,7 +29,7 @@ export interface SubjectOptions {
   /** Fuzzed actions of an environment, calls of a tool. */
   actions: number;
   /** Milliseconds. */
-  patience: number;
+  timeout: number;
   /** `key=value` options of an environment or a policy. */
   pairs: readonly string[];
   /** What a tool is made from. */
@@ -131,10 +131,10 @@ async function* checkOpenPolicy(
   options: Omit<SubjectOptions, 'pairs'>,
 ): Reports {
   // An action of a large model takes longer than a step of an environment.
-  const patience = Math.max(options.patience, 60_000);
+  const timeout = Math.max(options.timeout, 60_000);
   try {
-    yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, patience }));
-    if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, patience }));
+    yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, timeout }));
+    if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, timeout }));
   } finally {
     await close();
   }

@@ -17,13 +17,13 @@ export function reportView({ subject, ok, findings, passed, skipped }: Report): 
   return [head, ...findings.map(findingView), ...left].join('\n');
 }
 
-function findingView({ rule, title, expected, received, mend }: Finding): string {
+function findingView({ rule, title, expected, received, hint }: Finding): string {
   const line = (name: string, text: string) => `      ${paint('dim', name.padEnd(9))}${text}`;
   return [
     `  ${paint('red', '✘')} ${paint('bold', rule)} ${title}`,
     line('expected', expected),
     line('received', received),
-    line('mend', mend),
+    line('hint', hint),
   ].join('\n');
 }
 

@@ -29,7 +29,7 @@ describe.concurrent('toolenv check', () => {
     expect(stdout).toContain('– ENV-32 The oracle wins: not checked, the definition has no oracle\n');
   });
 
-  it('fails what is broken, and says how to mend it', async () => {
+  it('fails what is broken, and says how to fix it', async () => {
     const { code, stdout, stderr } = await runCli('check', fixture.policy, '--skip', 'POL-7');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toContain(
@@ -39,7 +39,7 @@ describe.concurrent('toolenv check', () => {
         '      received "{\\"text\\":',
       ].join('\n'),
     );
-    expect(stdout).toContain('      mend     Reject with the reason of options.signal once it aborts.\n');
+    expect(stdout).toContain('      hint     Reject with the reason of options.signal once it aborts.\n');
     expect(stdout).toContain('– POL-7 Overflow: not checked, it was left out by request\n');
   });
 
@@ -57,7 +57,7 @@ describe.concurrent('toolenv check', () => {
       rule: 'POL-7',
       title: 'Overflow',
       expected: expect.stringContaining('context.overflow'),
-      mend: expect.stringContaining('context.overflow'),
+      hint: expect.stringContaining('context.overflow'),
     });
   });
 

@@ -52,7 +52,7 @@ export class TransformerPolicy implements Policy {
       stopTokens: this.#chat.endTokens,
       ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
       ...(episodeId !== undefined && { conversation: episodeId }),
-      patience: options.patience,
+      batchDelay: options.batchDelay,
       ...(options.signal && { signal: options.signal }),
     });
     const { text, toolCalls } = this.#chat.parse(beforeStop(this.#chat.written(tokens), stop));

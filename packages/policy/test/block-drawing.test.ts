@@ -40,7 +40,7 @@ test('conversations of a large vocabulary go as on the CPU', async () => {
     return outputs;
   });
   const play = async (on: Runtime, among: Drawing[]) => {
-    const sampler = new Sampler(on, createModel(config, randomWeights(config, 4)), { patience: 0 });
+    const sampler = new Sampler(on, createModel(config, randomWeights(config, 4)), { batchDelay: 0 });
     const requests = among.map((drawing, seed) =>
       sampler.sample({
         ...drawing,

@@ -76,7 +76,7 @@ export async function samplingRun(
   runtime: Runtime,
   { model = tinyModel(), temperature = 0 }: { model?: Model; temperature?: number } = {},
 ): Promise<number[][]> {
-  const sampler = new Sampler(runtime, model, { maxConversations: 3, patience: 0 });
+  const sampler = new Sampler(runtime, model, { maxConversations: 3, batchDelay: 0 });
   const histories = rows.map(({ tokens }) => [...tokens]);
   for (let turn = 0; turn < 3; turn++) {
     const turns = histories.map(async (history, index) => {

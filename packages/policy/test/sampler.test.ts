@@ -74,7 +74,7 @@ test.each([
 ])("log-probs over turns, weights changing between them, equal the learner's: $title", async (one) => {
   const model = tinyModel();
   const learner = learnerOf(model);
-  const sampler = samplerOf(model, { patience: 20, ...one.options });
+  const sampler = samplerOf(model, { batchDelay: 20, ...one.options });
   const histories = emptyHistories(one.conversations);
   for (let turn = 0; turn < 4; turn++) {
     const samples = await turnOfAll(sampler, histories, turn, { temperature: one.temperature });
@@ -135,7 +135,7 @@ test('the prompt that a group shares is computed once, and a beginning that all 
 test('greedy decoding with a cache equals computing everything anew for every token', async () => {
   const model = tinyModel(2);
   const all = new AllLogits(runtime, model);
-  const sampler = samplerOf(model, { patience: 20 });
+  const sampler = samplerOf(model, { batchDelay: 20 });
   const histories = emptyHistories(3);
   for (let turn = 0; turn < 3; turn++) {
     for (const { prompt, tokens } of await turnOfAll(sampler, histories, turn, { temperature: 0 })) {
@@ -194,7 +194,7 @@ test('weights that change while a sequence is sampled are those of every token a
 
 test('a conversation whose past was rewritten is computed anew from there', async () => {
   const model = tinyModel(3);
-  const sampler = samplerOf(model, { patience: 1 });
+  const sampler = samplerOf(model, { batchDelay: 1 });
   const turn = { conversation: 'one', temperature: 0, maxTokens: 8 };
   await sampler.sample(request([1, 2, 3, 4, 5, 6], turn));
   const rewritten = await sampler.sample(request([1, 2, 9, 4], turn));
@@ -246,7 +246,7 @@ test.each([
 test('equal seeds give equal tokens when episodes begin at different times', async () => {
   const model = tinyModel(5);
   async function play(order: number): Promise<number[][]> {
-    const sampler = samplerOf(model, { patience: 20 });
+    const sampler = samplerOf(model, { batchDelay: 20 });
     const rng = createRng(order, 'begin');
     const starts = rng.shuffle([0, 1, 2, 3, 4]);
     const tokens: number[][] = [];
@@ -299,7 +299,7 @@ test('ends at maxTokens or after a stop token, which belongs to the sequence', a
 });
 
 test('an abort rejects with its reason and frees the slot for whoever waits', async () => {
-  const sampler = samplerOf(tinyModel(8), { maxConversations: 1, patience: 1 });
+  const sampler = samplerOf(tinyModel(8), { maxConversations: 1, batchDelay: 1 });
   const controller = new AbortController();
   const long = sampler.sample(
     request([1], { maxTokens: 90, conversation: 'long', signal: controller.signal }),
@@ -376,7 +376,7 @@ test('a request that cannot be served is refused by itself, and the others go on
 });
 
 test('an abort is heard while others are awaited', async () => {
-  const sampler = samplerOf(tinyModel(8), { patience: 60_000 });
+  const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
   await sampler.sample(request([1, 2], { conversation: 'away' }));
   const controller = new AbortController();
   const waiting = sampler.sample(request([3], { conversation: 'here', signal: controller.signal }));
@@ -384,10 +384,10 @@ test('an abort is heard while others are awaited', async () => {
   await expect(waiting).rejects.toThrow('stop');
 });
 
-test('a request that has no patience does not wait for others', async () => {
-  const sampler = samplerOf(tinyModel(8), { patience: 60_000 });
+test('a request that with no batch delay does not wait for others', async () => {
+  const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
   await sampler.sample(request([1, 2], { conversation: 'away' }));
-  const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', patience: 0 }));
+  const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', batchDelay: 0 }));
   expect(tokens.length).toBe(6);
 });
 

@@ -9,7 +9,7 @@ import { wordCheckpoint } from './word-checkpoint.ts';
 async function open(contextLength = 160): Promise<LoadedPolicy> {
   const loaded = await createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
     runtime,
-    sampler: { patience: 1 },
+    sampler: { batchDelay: 1 },
   });
   onTestFinished(() => loaded.policy.close());
   return loaded;

@@ -11,10 +11,10 @@ const tolerance = 1e-3;
 export async function checkCritic(
   learner: Learner,
   rows: TokenRow[],
-  { folder, patience }: { folder: string; patience: number },
+  { folder, timeout }: { folder: string; timeout: number },
 ): Promise<void> {
   if (!learner.addCritic) return;
-  const within = <T>(expected: string, work: () => Promise<T>) => answered(rule, expected, patience, work);
+  const within = <T>(expected: string, work: () => Promise<T>) => answered(rule, expected, timeout, work);
   const forward = () => within('outputs of forward()', () => learner.forward({ rows }));
   const ofAll = (value: number): Rows =>
     rows.map(({ mask }) => Float32Array.from(mask, (bit) => (bit === 1 ? value : 0)));

@@ -26,7 +26,7 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
   /** Fuzzed actions. Default 300. */
   actions?: number;
   /** Milliseconds that a reset or a step may take. Default 10,000. */
-  patience?: number;
+  timeout?: number;
   /** Told after each fuzzed episode how many actions were taken so far. */
   onActions?(count: number): void;
 }
@@ -49,7 +49,7 @@ export async function checkEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Omit<CheckEnvOptions, 'options'> & { options?: unknown } = {},
 ): Promise<Report> {
-  const { from = process.cwd(), seed = 1, patience = 10_000, actions = 300, signal } = options;
+  const { from = process.cwd(), seed = 1, timeout = 10_000, actions = 300, signal } = options;
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = (loaded?.plugin ?? env) as AnyEnvDefinition;
   const report = new Reporter(loaded?.ref ?? definition.name, 'ENV', options);
@@ -69,7 +69,7 @@ export async function checkEnv(
       tools,
       tasks: someTasks(opened, playedTasks),
       report,
-      patience,
+      timeout,
       seed,
       signal,
     });

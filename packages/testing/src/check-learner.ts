@@ -18,7 +18,7 @@ export interface CheckLearnerOptions extends CheckOptions {
   /** Default 1. */
   seed?: number;
   /** Milliseconds that an answer may take. Default 120,000. */
-  patience?: number;
+  timeout?: number;
 }
 
 /** Room for float32 rounding: of outputs, in nats, and of gradient norms, relative. */
@@ -32,10 +32,10 @@ const learningRate = 1e-2;
  * critic, it has one afterwards.
  */
 export async function checkLearner(learner: Learner, options: CheckLearnerOptions = {}): Promise<Report> {
-  const { name = 'learner', vocabulary = 16, seed = 1, patience = 120_000 } = options;
+  const { name = 'learner', vocabulary = 16, seed = 1, timeout = 120_000 } = options;
   const report = new Reporter(name, 'LRN', options);
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-learner-'));
-  const student = new Student(learner, makeRows(vocabulary, seed), seed, patience);
+  const student = new Student(learner, makeRows(vocabulary, seed), seed, timeout);
   try {
     await report.check(['LRN-8'], () => student.save(join(folder, 'first')));
     await report.check(['LRN-1'], () => student.forwardForm());
@@ -76,14 +76,14 @@ function makeRows(vocabulary: number, seed: number): TokenRow[] {
 class Student {
   readonly #learner: Learner;
   readonly #rows: TokenRow[];
-  readonly #patience: number;
+  readonly #timeout: number;
   readonly #d1: Rows;
   readonly #d2: Rows;
 
-  constructor(learner: Learner, rows: TokenRow[], seed: number, patience: number) {
+  constructor(learner: Learner, rows: TokenRow[], seed: number, timeout: number) {
     this.#learner = learner;
     this.#rows = rows;
-    this.#patience = patience;
+    this.#timeout = timeout;
     const random = (name: string): Rows =>
       rows.map(({ mask }, number) => {
         const rng = createRng(seed, name, number);
@@ -214,7 +214,7 @@ class Student {
       row.map((_, t) => (this.#rows[b]!.mask[t] === 1 ? Number.POSITIVE_INFINITY : 0)),
     );
     await this.#backward('LRN-7', infinite);
-    const refused = await answered('LRN-7', 'an answer of step()', this.#patience, () =>
+    const refused = await answered('LRN-7', 'an answer of step()', this.#timeout, () =>
       this.#learner.step({ learningRate }).then(brief, () => undefined),
     );
     if (refused !== undefined) throw new Violation('LRN-7', 'step() to throw', refused);
@@ -224,9 +224,9 @@ class Student {
   }
 
   async keepsReference(): Promise<void> {
-    const reference = await answered('LRN-9', 'a reference', this.#patience, () => this.#learner.reference());
+    const reference = await answered('LRN-9', 'a reference', this.#timeout, () => this.#learner.reference());
     const read = () =>
-      answered('LRN-9', 'outputs of the reference', this.#patience, () =>
+      answered('LRN-9', 'outputs of the reference', this.#timeout, () =>
         reference.forward({ rows: this.#rows }),
       );
     const own = await this.#forward('LRN-9');
@@ -254,19 +254,19 @@ class Student {
   }
 
   hasCritic(folder: string): Promise<void> {
-    return checkCritic(this.#learner, this.#rows, { folder, patience: this.#patience });
+    return checkCritic(this.#learner, this.#rows, { folder, timeout: this.#timeout });
   }
 
   async save(folder: string): Promise<void> {
-    await answered('LRN-8', 'save() to end', this.#patience, () => this.#learner.save(folder));
+    await answered('LRN-8', 'save() to end', this.#timeout, () => this.#learner.save(folder));
   }
 
   async load(folder: string): Promise<void> {
-    await answered('LRN-8', 'load() to end', this.#patience, () => this.#learner.load(folder));
+    await answered('LRN-8', 'load() to end', this.#timeout, () => this.#learner.load(folder));
   }
 
   #forward(rule: RuleId, batch: TokenBatch = { rows: this.#rows }): Promise<TokenOutputs> {
-    return answered(rule, 'outputs of forward()', this.#patience, () => this.#learner.forward(batch));
+    return answered(rule, 'outputs of forward()', this.#timeout, () => this.#learner.forward(batch));
   }
 
   #backward(
@@ -275,7 +275,7 @@ class Student {
     { rows = this.#rows, dEntropy }: { rows?: TokenRow[]; dEntropy?: Rows } = {},
   ): Promise<void> {
     const gradients = dEntropy ? { dLogprobs, dEntropy } : { dLogprobs };
-    return answered(rule, 'backward() to end', this.#patience, () =>
+    return answered(rule, 'backward() to end', this.#timeout, () =>
       this.#learner.backward({ rows }, gradients),
     );
   }
@@ -284,7 +284,7 @@ class Student {
   async #norm(rule: RuleId, accumulate: () => Promise<void>): Promise<number> {
     await accumulate();
     const step = () => this.#learner.step({ learningRate: 0 });
-    const { gradNorm } = await answered(rule, 'a gradient norm', this.#patience, step);
+    const { gradNorm } = await answered(rule, 'a gradient norm', this.#timeout, step);
     return gradNorm;
   }
 
@@ -294,7 +294,7 @@ class Student {
     dLogprobs: Rows = this.#rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)),
   ): Promise<void> {
     await this.#backward(rule, dLogprobs);
-    await answered(rule, 'step() to end', this.#patience, () => this.#learner.step({ learningRate }));
+    await answered(rule, 'step() to end', this.#timeout, () => this.#learner.step({ learningRate }));
   }
 }
 

@@ -17,7 +17,7 @@ export interface CheckPolicyOptions extends CheckOptions {
   /** Default 1. */
   seed?: number;
   /** Milliseconds that an action may take. Default 60,000. */
-  patience?: number;
+  timeout?: number;
 }
 
 /** Milliseconds in which an action must settle once its signal aborts. */
@@ -52,14 +52,14 @@ export async function checkPolicy(
     observations = [question, withTool],
     maxTokens = 24,
     seed = 1,
-    patience = 60_000,
+    timeout = 60_000,
     ...options
   }: CheckPolicyOptions = {},
 ): Promise<Report> {
   const report = new Reporter(`policy ${policy.spec?.name}`, 'POL', options);
   await report.check(['POL-1'], () => checkSpec(policy));
   if (!report.report.ok) return report.report;
-  const asker = new Asker({ policy, report, observations, maxTokens, seed, patience });
+  const asker = new Asker({ policy, report, observations, maxTokens, seed, timeout });
   await report.check(['POL-2', 'POL-3', 'POL-4', 'POL-11'], () => asker.acts());
   if (!report.report.ok) return report.report;
   await report.check(['POL-5'], () => asker.actsAgain());
@@ -87,7 +87,7 @@ interface Settings {
   observations: readonly Observation[];
   maxTokens: number;
   seed: number;
-  patience: number;
+  timeout: number;
 }
 
 class Asker {
@@ -99,12 +99,12 @@ class Asker {
 
   /** The action for the index-th observation, counting around, in an episode of its own. */
   async act(rule: RuleId, index: number, options: Partial<SamplingOptions> = {}): Promise<Action> {
-    const { policy, report, observations, maxTokens, seed, patience } = this.#of;
+    const { policy, report, observations, maxTokens, seed, timeout } = this.#of;
     const observation = observations[index % observations.length]!;
     const given = structuredClone(observation);
     const episodeId = `check-${rule}-${index}`;
     const sampling = { maxTokens, temperature: 1, seed: seed + index, episodeId, ...options };
-    const action = await answered(rule, 'an action', patience, () => policy.act(given, sampling));
+    const action = await answered(rule, 'an action', timeout, () => policy.act(given, sampling));
     policy.endEpisode?.(sampling.episodeId);
     if (JSON.stringify(given) !== JSON.stringify(observation)) {
       report.add(
@@ -144,7 +144,7 @@ class Asker {
   }
 
   async overflows(): Promise<void> {
-    const { policy, report, patience } = this.#of;
+    const { policy, report, timeout } = this.#of;
     const { contextLength } = policy.spec;
     if (contextLength > longestContext) {
       report.skip(['POL-7'], `contextLength is above ${longestContext}`);
@@ -154,7 +154,7 @@ class Asker {
       const content = 'a 1 '.repeat(contextLength);
       const full: Observation = { messages: [{ role: 'user', content }], tools: [] };
       const expected = `"context.overflow" for a message of ${content.length} characters`;
-      const error = await answered('POL-7', expected, patience, () =>
+      const error = await answered('POL-7', expected, timeout, () =>
         policy.act(full, { maxTokens: 1, temperature: 0, seed: 1 }).then(brief, (thrown: unknown) => thrown),
       );
       if (ToolEnvError.isInstance(error) && error.code.startsWith('context.')) return;
@@ -163,8 +163,8 @@ class Asker {
   }
 
   async isCancelled(): Promise<void> {
-    const { policy, observations, patience, maxTokens } = this.#of;
-    const limit = Math.min(grace, patience);
+    const { policy, observations, timeout, maxTokens } = this.#of;
+    const limit = Math.min(grace, timeout);
     for (const delay of [0, 5]) {
       const reason = new Error('cancelled by the check');
       const controller = new AbortController();
@@ -195,10 +195,10 @@ class Asker {
   }
 
   async forgets(): Promise<void> {
-    const { policy, observations, maxTokens, seed, patience } = this.#of;
+    const { policy, observations, maxTokens, seed, timeout } = this.#of;
     const expected = 'endEpisode() to forget, and to do nothing for an episode that it does not know';
     const act = (): Promise<Action> =>
-      answered('POL-9', 'an action', patience, () =>
+      answered('POL-9', 'an action', timeout, () =>
         policy.act(observations[0]!, { maxTokens, temperature: 1, seed, episodeId: 'forgotten' }),
       );
     const forget = (): void => {

@@ -23,7 +23,7 @@ export interface CheckToolOptions extends CheckOptions {
   /** Valid arguments to try too; needed if none can be made from the schema. */
   examples?: readonly Arguments[];
   /** Milliseconds that a call may take. Default 10,000. */
-  patience?: number;
+  timeout?: number;
 }
 
 /** Milliseconds in which a call must settle once its signal aborts. */
@@ -39,11 +39,11 @@ const callRules: readonly RuleId[] = ['TOOL-3', 'TOOL-4', 'TOOL-5', 'TOOL-6', 'T
  */
 export async function checkTool(
   open: () => Tool | Promise<Tool>,
-  { seed = 1, calls = 100, examples = [], patience = 10_000, ...options }: CheckToolOptions = {},
+  { seed = 1, calls = 100, examples = [], timeout = 10_000, ...options }: CheckToolOptions = {},
 ): Promise<Report> {
   const tool = await open();
   const report = new Reporter(`tool "${tool.name}"`, 'TOOL', options);
-  const caller = new Caller(tool, report, patience, seed);
+  const caller = new Caller(tool, report, timeout, seed);
   try {
     await checkDescription(tool, report);
     if (!report.report.ok) return report.report;
@@ -56,7 +56,7 @@ export async function checkTool(
     await report.check(callRules, () => caller.callAll(args));
     await report.check(['TOOL-8'], () => cancel(caller, args[0]!));
     await checkRepeats(caller, args.slice(0, 20));
-    await report.check(['TOOL-13'], () => leaves(open, args.slice(0, 5), patience, seed));
+    await report.check(['TOOL-13'], () => leaves(open, args.slice(0, 5), timeout, seed));
   } finally {
     await tool.close?.();
   }
@@ -67,13 +67,13 @@ export async function checkTool(
 class Caller {
   readonly tool: Tool;
   readonly report: Reporter;
-  readonly patience: number;
+  readonly timeout: number;
   readonly #seed: number;
 
-  constructor(tool: Tool, report: Reporter, patience: number, seed: number) {
+  constructor(tool: Tool, report: Reporter, timeout: number, seed: number) {
     this.tool = tool;
     this.report = report;
-    this.patience = patience;
+    this.timeout = timeout;
     this.#seed = seed;
   }
 
@@ -100,11 +100,11 @@ class Caller {
   async call(args: Arguments, index: number): Promise<ToolResult> {
     const given = structuredClone(args);
     const what = `a result for ${brief(args)}`;
-    const result = await answered('TOOL-6', what, 2 * this.patience, () =>
+    const result = await answered('TOOL-6', what, 2 * this.timeout, () =>
       inTime(
         () => this.tool.execute(given, this.context(index)),
-        this.patience,
-        () => new Violation('TOOL-12', `${what} within ${this.patience} ms`, 'none'),
+        this.timeout,
+        () => new Violation('TOOL-12', `${what} within ${this.timeout} ms`, 'none'),
       ),
     );
     if (JSON.stringify(given) !== JSON.stringify(args)) {
@@ -167,8 +167,8 @@ function validArguments(schema: JsonSchema, count: number, seed: number): Argume
 
 /** Aborted before and during a call, which must settle, in whatever way. */
 async function cancel(caller: Caller, args: Arguments): Promise<void> {
-  const { tool, patience } = caller;
-  const limit = Math.min(grace, patience);
+  const { tool, timeout } = caller;
+  const limit = Math.min(grace, timeout);
   for (const [when, delay] of [
     ['before', 0],
     ['during', 10],
@@ -229,12 +229,12 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
 async function leaves(
   open: () => Tool | Promise<Tool>,
   all: readonly Arguments[],
-  patience: number,
+  timeout: number,
   seed: number,
 ): Promise<void> {
   const work = async () => {
     const tool = await open();
-    const caller = new Caller(tool, new Reporter(tool.name, 'TOOL', {}), patience, seed);
+    const caller = new Caller(tool, new Reporter(tool.name, 'TOOL', {}), timeout, seed);
     await caller.callAll(all);
     await tool.close?.();
   };

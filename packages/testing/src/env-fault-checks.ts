@@ -52,7 +52,7 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
     try {
       const step = hanging
         ? expectReason(subject, reason, 'step() whose signal aborts while a tool hangs', work)
-        : inTime(work, subject.patience + headStart, () => notInTime(subject, 'step() whose signal aborts'));
+        : inTime(work, subject.timeout + headStart, () => notInTime(subject, 'step() whose signal aborts'));
       step.catch(() => {});
       await sleep(headStart);
       controller.abort(reason);
@@ -67,7 +67,7 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
 
 /** `subject` was opened with a short toolTimeout if the environment has such an option. */
 export async function checkFaults(subject: EnvSubject): Promise<void> {
-  const { report, patience } = subject;
+  const { report, timeout } = subject;
   let action: Action | undefined;
   await report.check(['ENV-14'], async () => {
     action = roleCall(subject, await subject.withWatched((env) => env.reset(subject.task(0), 1)));
@@ -80,9 +80,9 @@ export async function checkFaults(subject: EnvSubject): Promise<void> {
     return;
   }
   await report.check(['ENV-31'], () => expectAborted(subject, 'fail', 'ENV-31', action!));
-  const timeout = subject.open.episode().spec.limits.toolTimeout;
-  if (timeout >= patience) {
-    report.skip(['ENV-30'], `toolTimeout is ${timeout} ms, and the check waits ${patience} ms`);
+  const { toolTimeout } = subject.open.episode().spec.limits;
+  if (toolTimeout >= timeout) {
+    report.skip(['ENV-30'], `toolTimeout is ${toolTimeout} ms, and the check waits ${timeout} ms`);
     return;
   }
   await report.check(['ENV-30'], () => expectAborted(subject, 'hang', 'ENV-30', action!));
@@ -130,13 +130,13 @@ async function expectReason(
 ): Promise<void> {
   const received = await inTime(
     () => work().then(brief, (error: unknown) => error),
-    subject.patience + headStart,
+    subject.timeout + headStart,
     () => notInTime(subject, what),
   );
   if (received === reason) return;
   throw new Violation('ENV-29', `${what} to reject with the signal's reason`, brief(received));
 }
 
-function notInTime({ patience }: EnvSubject, what: string): Violation {
-  return new Violation('ENV-29', `${what} to end within ${patience} ms`, 'nothing');
+function notInTime({ timeout }: EnvSubject, what: string): Violation {
+  return new Violation('ENV-29', `${what} to end within ${timeout} ms`, 'nothing');
 }

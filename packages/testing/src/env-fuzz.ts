@@ -80,14 +80,14 @@ class Fuzzer {
   }
 
   async #play(task: number, actions: Action[]): Promise<void> {
-    const { open, patience, signal } = this.#subject;
+    const { open, timeout, signal } = this.#subject;
     signal?.throwIfAborted();
     // A hang is not made smaller: each try would take as long.
     if (this.#found?.rule === 'ENV-28') return;
     const onViolation = (violation: Violation) => {
       if (this.#isNews(violation)) throw violation;
     };
-    const env = new WatchedEnv(open.episode(), { patience, onViolation });
+    const env = new WatchedEnv(open.episode(), { timeout, onViolation });
     try {
       await env.play(this.#subject.task(task), task, actions);
     } catch (error) {

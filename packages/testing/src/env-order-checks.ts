@@ -51,7 +51,7 @@ async function stepDuringStep(subject: EnvSubject): Promise<void> {
     await expectBug(subject, env, 'ENV-8', 'concurrent_step', 'while another step is under way');
     await inTime(
       () => first,
-      subject.patience,
+      subject.timeout,
       () => late('the first of two steps', subject),
     ).catch((error) => {
       if (error instanceof Violation) throw error;
@@ -79,8 +79,8 @@ async function turnLimit(subject: EnvSubject): Promise<void> {
   await subject.withWatched((env) => env.play(subject.task(0), 1, Array<Action>(maxTurns).fill(wrongCall)));
 }
 
-function late(what: string, { patience }: EnvSubject): Violation {
-  return new Violation('ENV-28', `an answer to ${what} within ${patience} ms`, 'none');
+function late(what: string, { timeout }: EnvSubject): Violation {
+  return new Violation('ENV-28', `an answer to ${what} within ${timeout} ms`, 'none');
 }
 
 async function expectBug(
@@ -93,7 +93,7 @@ async function expectBug(
   const expected = `step() ${when} to throw ToolEnvError "bug.${name}"`;
   const received = await inTime(
     () => env.step(nothing).catch((error: unknown) => error),
-    subject.patience,
+    subject.timeout,
     () => late(`step() ${when}`, subject),
   );
   if (ToolEnvError.isInstance(received) && received.code === `bug.${name}`) return;

@@ -19,14 +19,14 @@ export class EnvSubject {
   readonly tasks: readonly unknown[];
   readonly report: Reporter;
   /** Milliseconds that a reset or a step may take. */
-  readonly patience: number;
+  readonly timeout: number;
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
 
   constructor(
     of: Pick<
       EnvSubject,
-      'definition' | 'open' | 'tools' | 'tasks' | 'report' | 'patience' | 'seed' | 'signal'
+      'definition' | 'open' | 'tools' | 'tasks' | 'report' | 'timeout' | 'seed' | 'signal'
     >,
   ) {
     this.definition = of.definition;
@@ -34,7 +34,7 @@ export class EnvSubject {
     this.tools = of.tools;
     this.tasks = of.tasks;
     this.report = of.report;
-    this.patience = of.patience;
+    this.timeout = of.timeout;
     this.seed = of.seed;
     this.signal = of.signal;
   }
@@ -46,9 +46,9 @@ export class EnvSubject {
 
   /** A fresh Env, whose broken rules are reported. */
   watched(): WatchedEnv<unknown> {
-    const { patience, report } = this;
+    const { timeout, report } = this;
     return new WatchedEnv(this.open.episode(), {
-      patience,
+      timeout,
       onViolation: (violation) => report.add(violation),
     });
   }

@@ -3,9 +3,9 @@ import { Deadline } from '@toolenv/core/tools';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
-/** The result of `work`, or a rejection with `late()` after `patience` milliseconds. */
-export async function inTime<T>(work: () => Promise<T>, patience: number, late: () => Violation): Promise<T> {
-  const deadline = new Deadline({ after: patience, reason: late });
+/** The result of `work`, or a rejection with `late()` after `timeout` milliseconds. */
+export async function inTime<T>(work: () => Promise<T>, timeout: number, late: () => Violation): Promise<T> {
+  const deadline = new Deadline({ after: timeout, reason: late });
   try {
     return await deadline.race(work);
   } finally {
@@ -13,15 +13,15 @@ export async function inTime<T>(work: () => Promise<T>, patience: number, late: 
   }
 }
 
-/** The result of `work`. That it throws, or takes more than `patience` milliseconds, breaks `rule`. */
+/** The result of `work`. That it throws, or takes more than `timeout` milliseconds, breaks `rule`. */
 export async function answered<T>(
   rule: RuleId,
   expected: string,
-  patience: number,
+  timeout: number,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await inTime(work, patience, () => new Violation(rule, expected, `nothing within ${patience} ms`));
+    return await inTime(work, timeout, () => new Violation(rule, expected, `nothing within ${timeout} ms`));
   } catch (error) {
     throw error instanceof Violation ? error : new Violation(rule, expected, brief(error));
   }

@@ -10,7 +10,7 @@ export interface Finding {
   expected: string;
   received: string;
   /** How to mend it. */
-  mend: string;
+  hint: string;
 }
 
 export interface Report {
@@ -73,7 +73,7 @@ export class Reporter {
 
   add({ rule, expected, received }: Violation): void {
     if (this.#options.skip?.includes(rule) || this.#findings.has(rule)) return;
-    this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, mend: rules[rule].mend });
+    this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, hint: rules[rule].hint });
   }
 
   /** Says why rules cannot be checked here. */
@@ -119,8 +119,8 @@ export async function assertConforms(check: Report | Promise<Report>): Promise<R
 export function reportText({ subject, findings, passed, skipped }: Report): string {
   const head = `${subject}: ${passed.length} rules hold, ${findings.length} are broken, ${skipped.length} were not checked.`;
   const broken = findings.map(
-    ({ rule, title, expected, received, mend }) =>
-      `${rule} ${title}\n  expected  ${expected}\n  received  ${received}\n  mend      ${mend}`,
+    ({ rule, title, expected, received, hint }) =>
+      `${rule} ${title}\n  expected  ${expected}\n  received  ${received}\n  hint      ${hint}`,
   );
   return [head, ...broken].join('\n');
 }

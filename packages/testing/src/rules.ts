@@ -4,347 +4,347 @@
 export const rules = {
   'TOOL-1': {
     title: 'Name and description',
-    mend: 'Give the tool a name of 1 to 128 letters, digits, "_", "-" or ".", and a description.',
+    hint: 'Give the tool a name of 1 to 128 letters, digits, "_", "-" or ".", and a description.',
   },
   'TOOL-2': {
     title: 'Input schema',
-    mend: 'Give inputSchema a valid JSON Schema (2020-12) of type "object".',
+    hint: 'Give inputSchema a valid JSON Schema (2020-12) of type "object".',
   },
   'TOOL-3': {
     title: 'Output schema',
-    mend: 'Return structuredContent that follows outputSchema, or correct outputSchema.',
+    hint: 'Return structuredContent that follows outputSchema, or correct outputSchema.',
   },
   'TOOL-4': {
     title: 'Result',
-    mend: 'Return { content: [{ type: "text", text }] }, or another block that tool-result.schema.json knows.',
+    hint: 'Return { content: [{ type: "text", text }] }, or another block that tool-result.schema.json knows.',
   },
   'TOOL-5': {
     title: 'JSON',
-    mend: 'Return only what JSON can hold: no functions, NaN, bigint, Date, Map, or undefined in arrays.',
+    hint: 'Return only what JSON can hold: no functions, NaN, bigint, Date, Map, or undefined in arrays.',
   },
   'TOOL-6': {
     title: 'Valid calls are served',
-    mend: 'Return a result with isError for a call that cannot be served; throw only if the machinery failed.',
+    hint: 'Return a result with isError for a call that cannot be served; throw only if the machinery failed.',
   },
   'TOOL-7': {
     title: 'Arguments are read-only',
-    mend: 'Copy the arguments before you change them.',
+    hint: 'Copy the arguments before you change them.',
   },
   'TOOL-8': {
     title: 'Cancellation',
-    mend: 'Pass context.signal to what waits, and call context.signal.throwIfAborted() in long loops.',
+    hint: 'Pass context.signal to what waits, and call context.signal.throwIfAborted() in long loops.',
   },
   'TOOL-9': {
     title: 'Randomness',
-    mend: 'Draw from context.rng instead of Math.random, and leave the clock out; or drop readOnlyHint.',
+    hint: 'Draw from context.rng instead of Math.random, and leave the clock out; or drop readOnlyHint.',
   },
   'TOOL-10': {
     title: 'Concurrent calls',
-    mend: 'Keep what belongs to a call in local variables instead of fields of the tool or module.',
+    hint: 'Keep what belongs to a call in local variables instead of fields of the tool or module.',
   },
   'TOOL-11': {
     title: 'Refusals',
-    mend: 'Return refuse({ path, expected, received }), which sets isError and the content.',
+    hint: 'Return refuse({ path, expected, received }), which sets isError and the content.',
   },
   'TOOL-12': {
     title: 'Time',
-    mend: 'Bound what the tool waits for; a call must settle.',
+    hint: 'Bound what the tool waits for; a call must settle.',
   },
   'TOOL-13': {
     title: 'Nothing is left behind',
-    mend: 'Clear timers and close handles when the call settles, and the rest in close().',
+    hint: 'Clear timers and close handles when the call settles, and the rest in close().',
   },
   'ENV-1': {
     title: 'Spec',
-    mend: 'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
+    hint: 'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
   },
   'ENV-2': {
     title: 'Options',
-    mend: 'Give options a valid JSON Schema of type "object" whose defaults follow it.',
+    hint: 'Give options a valid JSON Schema of type "object" whose defaults follow it.',
   },
   'ENV-3': {
     title: 'Tasks',
-    mend: 'Let each split have a length and at(index) return the same JSON value whenever the seed is the same.',
+    hint: 'Let each split have a length and at(index) return the same JSON value whenever the seed is the same.',
   },
   'ENV-4': {
     title: 'Declared rewards',
-    mend: 'Declare every component with processReward([low, high], weight) or outcomeReward([low, high], weight), finite and low ≤ high.',
+    hint: 'Declare every component with processReward([low, high], weight) or outcomeReward([low, high], weight), finite and low ≤ high.',
   },
   'ENV-5': {
     title: 'Limits',
-    mend: 'Set maxTurns, maxCallsPerTurn, toolTimeout and maxToolCharacters to numbers above 0.',
+    hint: 'Set maxTurns, maxCallsPerTurn, toolTimeout and maxToolCharacters to numbers above 0.',
   },
   'ENV-6': {
     title: 'Reset first',
-    mend: 'Throw ToolEnvError "bug.step_before_reset" from step() before reset() and after close().',
+    hint: 'Throw ToolEnvError "bug.step_before_reset" from step() before reset() and after close().',
   },
   'ENV-7': {
     title: 'The end is the end',
-    mend: 'Throw ToolEnvError "bug.step_after_end" from step() once an outcome other than running was returned.',
+    hint: 'Throw ToolEnvError "bug.step_after_end" from step() once an outcome other than running was returned.',
   },
   'ENV-8': {
     title: 'One step at a time',
-    mend: 'Throw ToolEnvError "bug.concurrent_step" from step() while another step is under way.',
+    hint: 'Throw ToolEnvError "bug.concurrent_step" from step() while another step is under way.',
   },
   'ENV-9': {
     title: 'Reset begins anew',
-    mend: 'Make all state of an episode in reset() (in ToolEnv: in initial()).',
+    hint: 'Make all state of an episode in reset() (in ToolEnv: in initial()).',
   },
   'ENV-10': {
     title: 'Closing',
-    mend: 'Let close() do nothing when there is nothing to close: before reset, and the second time.',
+    hint: 'Let close() do nothing when there is nothing to close: before reset, and the second time.',
   },
   'ENV-11': {
     title: 'Determinism',
-    mend: 'Draw from context.rng or createRng(seed, …) instead of Math.random, and leave the clock out.',
+    hint: 'Draw from context.rng or createRng(seed, …) instead of Math.random, and leave the clock out.',
   },
   'ENV-12': {
     title: 'Isolation',
-    mend: 'Keep the state of an episode in its Env instead of in a module or in what episodes share.',
+    hint: 'Keep the state of an episode in its Env instead of in a module or in what episodes share.',
   },
   'ENV-13': {
     title: 'Snapshots',
-    mend: 'Return fresh objects, and copy the task and the action before you change them.',
+    hint: 'Return fresh objects, and copy the task and the action before you change them.',
   },
   'ENV-14': {
     title: 'Observation',
-    mend: 'Return { messages, tools } as observation.schema.json has them: one message or more, tools with distinct names.',
+    hint: 'Return { messages, tools } as observation.schema.json has them: one message or more, tools with distinct names.',
   },
   'ENV-15': {
     title: 'No label',
-    mend: 'Take the answer out of the first messages, the tool descriptions and what is said of mistakes.',
+    hint: 'Take the answer out of the first messages, the tool descriptions and what is said of mistakes.',
   },
   'ENV-16': {
     title: 'JSON',
-    mend: 'Put only what JSON can hold into tasks, observations, rewards, calls and info.',
+    hint: 'Put only what JSON can hold into tasks, observations, rewards, calls and info.',
   },
   'ENV-17': {
     title: 'Outcome',
-    mend: 'Return running, terminated(reason), truncated(reason) or aborted(cause) of @toolenv/core.',
+    hint: 'Return running, terminated(reason), truncated(reason) or aborted(cause) of @toolenv/core.',
   },
   'ENV-18': {
     title: 'Aborted means unscored',
-    mend: 'Leave rewards out of an aborted transition, and give a rewards object in every other one.',
+    hint: 'Leave rewards out of an aborted transition, and give a rewards object in every other one.',
   },
   'ENV-19': {
     title: 'Outcome rewards come at the end',
-    mend: 'Score outcome components only in the step that ends the episode, or declare them as process.',
+    hint: 'Score outcome components only in the step that ends the episode, or declare them as process.',
   },
   'ENV-20': {
     title: 'Only declared rewards',
-    mend: 'Declare the component in spec.rewards, or put the value into info.',
+    hint: 'Declare the component in spec.rewards, or put the value into info.',
   },
   'ENV-21': {
     title: 'Reward range',
-    mend: 'Return a finite number within the declared range, or null for "not scored".',
+    hint: 'Return a finite number within the declared range, or null for "not scored".',
   },
   'ENV-22': {
     title: 'Truncation is scored',
-    mend: 'Score 0 in every outcome component that is still unscored: scoreTruncation(spec, rewards).',
+    hint: 'Score 0 in every outcome component that is still unscored: scoreTruncation(spec, rewards).',
   },
   'ENV-23': {
     title: 'Turn limit',
-    mend: 'Return truncated("max_turns") at the latest from step number maxTurns.',
+    hint: 'Return truncated("max_turns") at the latest from step number maxTurns.',
   },
   'ENV-24': {
     title: 'Cut-off turns',
-    mend: 'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls.',
+    hint: 'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls.',
   },
   'ENV-25': {
     title: 'Mistakes are data',
-    mend: 'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
+    hint: 'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
   },
   'ENV-26': {
     title: 'Call records',
-    mend: 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
+    hint: 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
   },
   'ENV-27': {
     title: 'Nothing escapes',
-    mend: 'Let no action make reset() or step() throw: a model can write anything.',
+    hint: 'Let no action make reset() or step() throw: a model can write anything.',
   },
   'ENV-28': {
     title: 'Time',
-    mend: 'Bound what a reset or a step waits for.',
+    hint: 'Bound what a reset or a step waits for.',
   },
   'ENV-29': {
     title: 'Cancellation',
-    mend: 'Call signal.throwIfAborted() first, pass the signal to what waits, and reject with its reason.',
+    hint: 'Call signal.throwIfAborted() first, pass the signal to what waits, and reject with its reason.',
   },
   'ENV-30': {
     title: 'Tool deadline',
-    mend: 'End a call after limits.toolTimeout and return aborted(cause) with an infrastructure.* cause (dispatch does).',
+    hint: 'End a call after limits.toolTimeout and return aborted(cause) with an infrastructure.* cause (dispatch does).',
   },
   'ENV-31': {
     title: 'Failing tools abort',
-    mend: 'Return aborted(cause) with an infrastructure.* cause when a tool throws (dispatch does).',
+    hint: 'Return aborted(cause) with an infrastructure.* cause when a tool throws (dispatch does).',
   },
   'ENV-35': {
     title: 'Bounded text',
-    mend: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
+    hint: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
   },
   'ENV-36': {
     title: 'Capabilities',
-    mend: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true, where they are so.',
+    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true, where they are so.',
   },
   'ENV-32': {
     title: 'The oracle wins',
-    mend: 'Make the task solvable, or mend the oracle: it must terminate with the best value of each outcome that weighs.',
+    hint: 'Make the task solvable, or mend the oracle: it must terminate with the best value of each outcome that weighs.',
   },
   'ENV-33': {
     title: 'Doing nothing loses',
-    mend: 'Let an empty answer in the first turn earn less than the oracle.',
+    hint: 'Let an empty answer in the first turn earn less than the oracle.',
   },
   'ENV-34': {
     title: 'Nothing is left behind',
-    mend: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
+    hint: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
   },
   'POL-1': {
     title: 'Spec',
-    mend: 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
+    hint: 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   },
   'POL-2': {
     title: 'Action',
-    mend: 'Return { text, toolCalls, stopReason } as action.schema.json has it, with distinct call ids.',
+    hint: 'Return { text, toolCalls, stopReason } as action.schema.json has it, with distinct call ids.',
   },
   'POL-3': {
     title: 'Tokens',
-    mend: 'Return prompt, action and logprobs as sampled: none empty, action and logprobs of one length, logprobs ≤ 0.',
+    hint: 'Return prompt, action and logprobs as sampled: none empty, action and logprobs of one length, logprobs ≤ 0.',
   },
   'POL-4': {
     title: 'Length',
-    mend: 'Stop at maxTokens and at the end of the context, with stopReason "length".',
+    hint: 'Stop at maxTokens and at the end of the context, with stopReason "length".',
   },
   'POL-5': {
     title: 'Seeds',
-    mend: 'Seed the sampling by options.seed alone.',
+    hint: 'Seed the sampling by options.seed alone.',
   },
   'POL-6': {
     title: 'Concurrency',
-    mend: 'Keep conversations apart: what else is being sampled must not change an action.',
+    hint: 'Keep conversations apart: what else is being sampled must not change an action.',
   },
   'POL-7': {
     title: 'Overflow',
-    mend: 'Throw ToolEnvError "context.overflow" if the observation leaves no room for a token.',
+    hint: 'Throw ToolEnvError "context.overflow" if the observation leaves no room for a token.',
   },
   'POL-8': {
     title: 'Cancellation',
-    mend: 'Reject with the reason of options.signal once it aborts.',
+    hint: 'Reject with the reason of options.signal once it aborts.',
   },
   'POL-9': {
     title: 'Forgetting',
-    mend: 'Let endEpisode() do nothing for an episode that is not known, and forget the one that is.',
+    hint: 'Let endEpisode() do nothing for an episode that is not known, and forget the one that is.',
   },
   'POL-10': {
     title: 'Greedy',
-    mend: 'Take the most likely token at temperature 0, whatever the seed.',
+    hint: 'Take the most likely token at temperature 0, whatever the seed.',
   },
   'POL-11': {
     title: 'Observations are read-only',
-    mend: 'Copy the observation before you change it.',
+    hint: 'Copy the observation before you change it.',
   },
   'LRN-1': {
     title: 'Forward',
-    mend: 'Return logprobs ≤ 0 and entropy ≥ 0, finite, rows as long as the batch’s, 0 where the mask is 0.',
+    hint: 'Return logprobs ≤ 0 and entropy ≥ 0, finite, rows as long as the batch’s, 0 where the mask is 0.',
   },
   'LRN-2': {
     title: 'Rows are independent',
-    mend: 'Mask the padding: a row must give the same numbers whatever else is in the batch.',
+    hint: 'Mask the padding: a row must give the same numbers whatever else is in the batch.',
   },
   'LRN-3': {
     title: 'Backward accumulates',
-    mend: 'Add to the gradients in backward(), and clear them in step() only.',
+    hint: 'Add to the gradients in backward(), and clear them in step() only.',
   },
   'LRN-4': {
     title: 'Backward is linear',
-    mend: 'Compute the gradient of Σ dLogprobs·logprobs + Σ dEntropy·entropy, without normalising it.',
+    hint: 'Compute the gradient of Σ dLogprobs·logprobs + Σ dEntropy·entropy, without normalising it.',
   },
   'LRN-5': {
     title: 'The mask',
-    mend: 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever they hold.',
+    hint: 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever they hold.',
   },
   'LRN-6': {
     title: 'Step',
-    mend: 'Move against the gradient, by nothing at learning rate 0, clear the gradients, and return their norm.',
+    hint: 'Move against the gradient, by nothing at learning rate 0, clear the gradients, and return their norm.',
   },
   'LRN-7': {
     title: 'Gradients that are not finite',
-    mend: 'Throw from step(), and change no weight, if the gradient norm is not finite.',
+    hint: 'Throw from step(), and change no weight, if the gradient norm is not finite.',
   },
   'LRN-8': {
     title: 'Save and load',
-    mend: 'Write weights and optimizer state in save() and restore both in load().',
+    hint: 'Write weights and optimizer state in save() and restore both in load().',
   },
   'LRN-9': {
     title: 'Reference',
-    mend: 'Freeze a copy of the weights in reference(): later steps must not reach it.',
+    hint: 'Freeze a copy of the weights in reference(): later steps must not reach it.',
   },
   'LRN-10': {
     title: 'Temperature',
-    mend: 'Divide the logits by batch.temperature, 1 if it is absent.',
+    hint: 'Divide the logits by batch.temperature, 1 if it is absent.',
   },
   'LRN-11': {
     title: 'Critic',
-    mend: 'Let addCritic() begin with values of 0, learn them from dValues, keep the policy for criticOnly, and save both.',
+    hint: 'Let addCritic() begin with values of 0, learn them from dValues, keep the policy for criticOnly, and save both.',
   },
   'TRAJ-1': {
     title: 'Form',
-    mend: 'Write it with encodeTrajectory; trajectory.schema.json has the form.',
+    hint: 'Write it with encodeTrajectory; trajectory.schema.json has the form.',
   },
   'TRAJ-2': {
     title: 'Exact round trip',
-    mend: 'Put only JSON values into task, info and calls, and write float32 values unrounded.',
+    hint: 'Put only JSON values into task, info and calls, and write float32 values unrounded.',
   },
   'TRAJ-3': {
     title: 'Totals',
-    mend: 'Compute rewards with sumRewards and reward with weigh, from the steps.',
+    hint: 'Compute rewards with sumRewards and reward with weigh, from the steps.',
   },
   'TRAJ-4': {
     title: 'Aborted means unscored',
-    mend: 'Set reward and every component to null for an aborted episode.',
+    hint: 'Set reward and every component to null for an aborted episode.',
   },
   'TRAJ-5': {
     title: 'Finished',
-    mend: 'Write a trajectory when its episode has ended.',
+    hint: 'Write a trajectory when its episode has ended.',
   },
   'TRAJ-6': {
     title: 'Tokens',
-    mend: 'Keep prompt, action and logprobs as sampled: none empty, action and logprobs of one length.',
+    hint: 'Keep prompt, action and logprobs as sampled: none empty, action and logprobs of one length.',
   },
   'TRAJ-7': {
     title: 'Outcome rewards come at the end',
-    mend: 'Score outcome components in the last step only.',
+    hint: 'Score outcome components in the last step only.',
   },
   'TRAJ-8': {
     title: 'Call records',
-    mend: 'Keep one record for each call of a step’s action, in its order.',
+    hint: 'Keep one record for each call of a step’s action, in its order.',
   },
   'TRAJ-9': {
     title: 'Truncation is scored',
-    mend: 'Score 0 in every outcome component that a truncated episode left unscored.',
+    hint: 'Score 0 in every outcome component that a truncated episode left unscored.',
   },
   'PLUG-1': {
     title: 'Manifest',
-    mend: 'Write "toolenv": { "spec": "v1", "envs": { "<name>-v<N>": "./<subpath>" } } into package.json.',
+    hint: 'Write "toolenv": { "spec": "v1", "envs": { "<name>-v<N>": "./<subpath>" } } into package.json.',
   },
   'PLUG-2': {
     title: 'Inside the package',
-    mend: 'Let each entry name a subpath of the package itself, with no ".." and no link out of it.',
+    hint: 'Let each entry name a subpath of the package itself, with no ".." and no link out of it.',
   },
   'PLUG-3': {
     title: 'Exported and built',
-    mend: 'Add the subpath to "exports" of package.json, and build the package.',
+    hint: 'Add the subpath to "exports" of package.json, and build the package.',
   },
   'PLUG-4': {
     title: 'Default export',
-    mend: 'Export the definition as default: defineEnv, a tool factory, defineTrainer or definePolicy.',
+    hint: 'Export the definition as default: defineEnv, a tool factory, defineTrainer or definePolicy.',
   },
   'PLUG-5': {
     title: 'Keyword',
-    mend: 'Add "toolenv-plugin" to "keywords" of package.json.',
+    hint: 'Add "toolenv-plugin" to "keywords" of package.json.',
   },
   'PLUG-6': {
     title: 'Import has no effect',
-    mend: 'Open files, servers and timers in open() instead of when the module is loaded.',
+    hint: 'Open files, servers and timers in open() instead of when the module is loaded.',
   },
 } as const;
 

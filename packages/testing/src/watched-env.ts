@@ -13,7 +13,7 @@ import { brief, Violation } from './violation.ts';
 
 export interface Watch {
   /** Milliseconds that a reset or a step may take. */
-  patience: number;
+  timeout: number;
   /** Called with each rule that an answer breaks; throw to stop there. */
   onViolation(violation: Violation): void;
 }
@@ -86,10 +86,10 @@ export class WatchedEnv<Task> {
   }
 
   async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
-    const { patience } = this.#watch;
-    const late = () => new Violation('ENV-28', `an answer to ${what} within ${patience} ms`, 'none');
+    const { timeout } = this.#watch;
+    const late = () => new Violation('ENV-28', `an answer to ${what} within ${timeout} ms`, 'none');
     try {
-      return await inTime(work, patience, late);
+      return await inTime(work, timeout, late);
     } catch (error) {
       if (error instanceof Violation) throw error;
       throw new Violation('ENV-27', `an answer to ${what}`, brief(error));

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { assertConforms, checkEnv, reportText } from '../src/index.ts';
 import { brokenEnvs, climbing, ladderDefinition, leaks } from './broken-envs.ts';
 
-const options = { tools: climbing, patience: 1000, actions: 150, seed: 1 };
+const options = { tools: climbing, timeout: 1000, actions: 150, seed: 1 };
 
 afterEach(() => {
   for (const timer of leaks.splice(0)) clearInterval(timer);
@@ -76,6 +76,6 @@ test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
   const [finding] = report.findings;
   expect(finding!.expected).not.toBe('');
   expect(finding!.received).not.toBe('');
-  expect(finding!.mend).not.toBe('');
+  expect(finding!.hint).not.toBe('');
   await expect(assertConforms(report)).rejects.toMatchObject({ code: 'bug.conformance' });
 });

@@ -13,7 +13,7 @@ test('a good learner keeps every rule, and its weights', async () => {
 });
 
 test.each(brokenLearners)('%s: %s', async (_, rule, make) => {
-  const report = await checkLearner(make(), { patience: 1000 });
+  const report = await checkLearner(make(), { timeout: 1000 });
   expect(
     report.findings.map((finding) => finding.rule),
     reportText(report),

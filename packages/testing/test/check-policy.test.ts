@@ -19,7 +19,7 @@ test('a policy without tokens and without end does too', async () => {
 test.each(brokenPolicies)('%s: %s', async (_, rule, change) => {
   const good = new TablePolicy();
   const policy: Policy = { spec: good.spec, act: (...args) => good.act(...args), ...change() };
-  const report = await checkPolicy(policy, { patience: 500 });
+  const report = await checkPolicy(policy, { timeout: 500 });
   expect(
     report.findings.map((finding) => finding.rule),
     reportText(report),

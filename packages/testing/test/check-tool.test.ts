@@ -28,7 +28,7 @@ test('a tool that may change is not held to give the same again', async () => {
 
 test.each(brokenTools)('%s: %s', async (_, rule, change) => {
   const tool = { ...die, ...change } as Tool;
-  const report = await checkTool(() => tool, { examples, patience: 100, calls: 50 });
+  const report = await checkTool(() => tool, { examples, timeout: 100, calls: 50 });
   expect(
     report.findings.map((finding) => finding.rule),
     reportText(report),

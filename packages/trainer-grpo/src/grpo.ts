@@ -111,7 +111,7 @@ async function playGroups(
   const seconds = () => (performance.now() - started) / 1000;
   const stepSeed = deriveSeed(options.seed, 'step', step);
   // Played ahead, a rollout depends on timing anyway: then nobody waits long for another's tools.
-  const sampling = { maxTokens, temperature, ...(options.staleness > 0 && { patience: 10 }) };
+  const sampling = { maxTokens, temperature, ...(options.staleness > 0 && { batchDelay: 10 }) };
   const play = (episodes: EpisodeRequest[]) => {
     const run = { env, policy, sampling, deadline, signal, seed: stepSeed };
     return collect(rollout({ ...run, episodes, concurrency: episodes.length }));

@@ -23,7 +23,7 @@ export interface SamplingOptions {
    * Milliseconds for which a policy that batches may wait for conversations whose tools are at work, so that equal seeds give equal
    * bits whatever the tools' timing. Default: as the policy has it.
    */
-  patience?: number;
+  batchDelay?: number;
   signal?: AbortSignal;
 }
 

@@ -210,7 +210,7 @@ const report: JsonSchema = object({
   ok: { type: 'boolean' },
   findings: {
     type: 'array',
-    items: object({ rule, title: name, expected: string, received: string, mend: name }),
+    items: object({ rule, title: name, expected: string, received: string, hint: name }),
   },
   passed: { type: 'array', items: rule },
   skipped: { type: 'array', items: object({ rule, reason: name }) },

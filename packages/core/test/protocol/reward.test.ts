@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { outcomeReward, processReward, scoreTruncation, sumRewards, weigh } from '../../src/protocol/reward.ts';
+import {
+  outcomeReward,
+  processReward,
+  scoreTruncation,
+  sumRewards,
+  weigh,
+} from '../../src/protocol/reward.ts';
 
 const spec = {
   em: outcomeReward([0, 1], 1),

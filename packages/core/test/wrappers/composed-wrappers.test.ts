@@ -129,7 +129,7 @@ describe('a wrapped environment keeps every rule', () => {
         ),
     ],
   ];
-  const options = { tools: climbing, patience: 500, actions: 150 };
+  const options = { tools: climbing, timeout: 500, actions: 150 };
   test.each(wraps)('%s', async (_, open) => {
     const { passed } = await assertConforms(checkEnv(ladderDefinition({ open }), options));
     expect(passed.length).toBe(36);

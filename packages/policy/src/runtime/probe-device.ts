@@ -17,7 +17,7 @@ export type DeviceProbe =
 
 const width = 512;
 /** Milliseconds. A software Vulkan takes five seconds, CUDA's libraries take several to load. */
-const patience = 60_000;
+const timeLimit = 60_000;
 
 const known: Map<DeviceInfo['device'], DeviceProbe> = new Map();
 
@@ -37,12 +37,12 @@ function probe(device: DeviceInfo['device']): DeviceProbe {
   const input = JSON.stringify({ library, device, width, one: products(1), many: products(64), count: 64 });
   const { signal, status, stdout, stderr, error } = spawnSync(process.execPath, ['--eval', program], {
     input,
-    timeout: patience,
+    timeout: timeLimit,
     killSignal: 'SIGKILL',
     encoding: 'utf8',
   });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT')
-    return { runs: false, why: `no answer within ${patience / 1000} seconds` };
+    return { runs: false, why: `no answer within ${timeLimit / 1000} seconds` };
   if (error) return { runs: false, why: error.message };
   const answer = stdout.trim().split('\n').at(-1)!;
   if (answer.startsWith('{')) {

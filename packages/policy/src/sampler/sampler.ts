@@ -17,7 +17,7 @@ export interface SampleRequest extends Drawing {
   /** Conversations of one name continue each other's cache where the tokens agree. */
   conversation?: string;
   /** In place of the sampler's own; of several that are at work together, the least counts. */
-  patience?: number;
+  batchDelay?: number;
   signal?: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export interface SamplerOptions {
    * Milliseconds to wait for conversations whose turn has ended and that have not come back (their tools are at work)
    * before going on without them. Within it, who runs together depends on no timing, so that equal seeds give equal bits.
    */
-  patience?: number;
+  batchDelay?: number;
 }
 
 /** A beginning that is shorter is computed for each: waiting for another to compute it costs a run. */
@@ -69,19 +69,19 @@ export class Sampler {
   #waiting: Pending[] = [];
   #weights: Model['weights'] | undefined;
   #looping = false;
-  readonly #patience: number;
+  readonly #batchDelay: number;
   /** Conversations between two turns. */
   readonly #away: Set<string> = new Set();
   #onReturn: () => void = () => {};
 
   constructor(runtime: Runtime, model: Model, options: SamplerOptions = {}) {
-    const { maxConversations = 256, tokenBudget = 4096, patience = 1000 } = options;
+    const { maxConversations = 256, tokenBudget = 4096, batchDelay = 1000 } = options;
     this.#model = model;
     model.users.add(this);
     this.#decoder = new CachedDecoder(runtime, model);
     this.#maxConversations = maxConversations;
     this.#tokenBudget = tokenBudget;
-    this.#patience = patience;
+    this.#batchDelay = batchDelay;
   }
 
   /**
@@ -165,11 +165,11 @@ export class Sampler {
   async #everyoneBack(): Promise<void> {
     if (this.#away.size === 0) return;
     const working = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
-    const patience = Math.min(...working.map(({ patience = this.#patience }) => patience));
+    const batchDelay = Math.min(...working.map(({ batchDelay = this.#batchDelay }) => batchDelay));
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
-      timer = setTimeout(resolve, patience);
+      timer = setTimeout(resolve, batchDelay);
     });
     clearTimeout(timer);
     this.#away.clear();
