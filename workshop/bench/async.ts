@@ -67,7 +67,7 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
   let learning = 0;
   let begun = 0;
   let ended = 0;
-  for await (const event of trainer.train({ ...options, env, policy, learner, out, seed: 1 })) {
+  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, options)) {
     if (event.type !== 'update') continue;
     ended = performance.now();
     // The first update compiles, and the first rollout has nobody to wait for.

@@ -89,7 +89,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   );
   const progress = new TrainingProgress(steps);
   try {
-    for await (const event of trainer.train({ ...options, env, policy, learner, out, seed, signal })) {
+    for await (const event of trainer.train({ env, policy, learner, out, seed, signal }, options)) {
       progress.show(event);
       await log.write(event);
     }

@@ -142,7 +142,7 @@ async function agent(
   const progress = new TrainingProgress(steps);
   try {
     const run = { env: trainingEnv(open), policy, learner, out, seed, signal };
-    for await (const event of trainer.train({ ...options, ...run })) {
+    for await (const event of trainer.train(run, options)) {
       progress.show(event);
       await log.write(event);
     }

@@ -24,7 +24,7 @@ async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<
   const options = completeOptions(trainer.options, own, trainer.name);
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
   const events: TrainEvent[] = [];
-  for await (const event of trainer.train({ ...options, env, policy, learner, out, seed: 1 }))
+  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, options))
     events.push(event);
   await learner.close();
   await policy.close();

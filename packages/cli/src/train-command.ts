@@ -159,7 +159,7 @@ async function train(
   let isAtWork = false;
   try {
     const run = { env, policy, learner, out, seed, resume, signal };
-    for await (const event of trainer.train({ ...options, ...run })) {
+    for await (const event of trainer.train(run, options)) {
       // Where a resumed run goes on is known now: its newest checkpoint may have been damaged.
       if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
       isAtWork = true;

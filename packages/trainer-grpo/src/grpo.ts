@@ -37,8 +37,8 @@ export default grpo;
 type Options = GrpoOptions & AlgorithmOptions & Run;
 type Reference = Awaited<ReturnType<Run['learner']['reference']>>;
 
-async function* train(given: GrpoOptions & Run): AsyncGenerator<TrainEvent, void, void> {
-  const options = resolveAlgorithm(given);
+async function* train(run: Run, given: Partial<GrpoOptions>): AsyncGenerator<TrainEvent, void, void> {
+  const options = resolveAlgorithm({ ...(given as GrpoOptions), ...run });
   const { learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
   const reference = options.beta > 0 ? await learner.reference() : undefined;
   const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;

@@ -49,10 +49,8 @@ async function train(
   };
   const events: TrainEvent[] = [];
   if (!run.resume) await rm(join(out, 'checkpoints'), { recursive: true, force: true });
-  for await (const event of grpo.train({
-    ...complete({ ...small, ...options }),
-    ...{ env, policy, learner, out, seed: 1, ...run },
-  })) {
+  const whole = { env, policy, learner, out, seed: 1, ...run };
+  for await (const event of grpo.train(whole, complete({ ...small, ...options }))) {
     events.push(event);
   }
   const updates = events.flatMap((event) => (event.type === 'update' ? [event.metrics] : []));

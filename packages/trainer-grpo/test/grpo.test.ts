@@ -26,7 +26,7 @@ async function train(
   const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   const complete = completeOptions(grpoOptions, own, 'grpo') as unknown as GrpoOptions;
-  for await (const event of grpo.train({ ...complete, ...run })) {
+  for await (const event of grpo.train(run, complete)) {
     events.push(event);
     onEvent(event);
   }

@@ -35,7 +35,8 @@ export default ppo;
 type Options = PpoOptions & Run;
 type Reference = Pick<Learner, 'forward'>;
 
-async function* train(options: Options): AsyncGenerator<TrainEvent, void, void> {
+async function* train(run: Run, given: Partial<PpoOptions>): AsyncGenerator<TrainEvent, void, void> {
+  const options: Options = { ...(given as PpoOptions), ...run };
   const { policy, learner, out, seed, signal, steps, checkpointEvery, evaluateEvery } = options;
   if (!learner.addCritic) {
     const message = `ppo needs a critic, which the learner of ${policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;

@@ -25,7 +25,7 @@ async function train(
   const run = { env: openClimb(), policy: table, learner: table, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   const complete = completeOptions(ppoOptions, own, 'ppo') as unknown as PpoOptions;
-  for await (const event of ppo.train({ ...complete, ...run })) {
+  for await (const event of ppo.train(run, complete)) {
     events.push(event);
     onEvent(event);
   }
@@ -197,7 +197,7 @@ test('a step whose episodes were all aborted changes nothing, and the run goes o
   const run = { env: openClimb(() => new Failing()), policy: table, learner: table, out, seed: 1 };
   const options = completeOptions(ppoOptions, { steps: 2, tasksPerStep: 4, criticWarmup: 0 }, 'ppo');
   const updates: Metrics[] = [];
-  for await (const event of ppo.train({ ...(options as unknown as PpoOptions), ...run })) {
+  for await (const event of ppo.train(run, options as unknown as PpoOptions)) {
     if (event.type === 'rollout') expect(event.metrics).toMatchObject({ episodes: 4, aborted: 4 });
     if (event.type === 'update') updates.push(event.metrics);
   }

@@ -38,7 +38,8 @@ const reinforce: Trainer<ReinforceOptions> = defineTrainer({
 });
 export default reinforce;
 
-async function* train(options: ReinforceOptions & Run): AsyncGenerator<TrainEvent, void, void> {
+async function* train(run: Run, given: Partial<ReinforceOptions>): AsyncGenerator<TrainEvent, void, void> {
+  const options = { ...(given as ReinforceOptions), ...run };
   const { env, policy, learner, out, seed, signal, steps, temperature, maxTokens } = options;
   const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;
   for (let step = (resumed?.step ?? 0) + 1; step <= steps; step++) {

@@ -22,7 +22,7 @@ async function train(coin: Coin, options: Partial<ReinforceOptions>, resume = fa
   };
   const run = { env: openCoin(), policy: coin, learner: coin, out, seed: 1, resume };
   const events: TrainEvent[] = [];
-  for await (const event of reinforce.train({ ...complete, ...run })) events.push(event);
+  for await (const event of reinforce.train(run, complete)) events.push(event);
   return events;
 }
 

@@ -18,7 +18,7 @@ export async function trainOurs(env: EnvHandle<unknown>, options: SideOptions): 
   const begun = performance.now();
   const cpuBefore = process.cpuUsage();
   let rollout: Metrics = {};
-  for await (const event of trainer.train({ ...training, env, policy, learner, out, seed })) {
+  for await (const event of trainer.train({ env, policy, learner, out, seed }, training)) {
     if (event.type === 'rollout') rollout = event.metrics;
     if (event.type !== 'update') continue;
     const { user, system } = process.cpuUsage(cpuBefore);

@@ -1,8 +1,8 @@
 /** A trainer that plays four episodes a step and nudges the weight; it pauses, so that a test can interrupt it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collect, createRng, rollout } from '@toolenv/core';
-import type { Run, TrainEvent } from '@toolenv/core/plugins';
-import { defineTrainer, resumeCheckpoint, saveCheckpoint } from '@toolenv/training';
+import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
+import { resumeCheckpoint, saveCheckpoint } from '@toolenv/training';
 
 interface Options {
   steps: number;
@@ -11,7 +11,7 @@ interface Options {
   stubborn: string;
 }
 
-export default defineTrainer<Options>({
+const nudge: Trainer<Options> = {
   name: 'nudge',
   description: 'Nudges',
   options: {
@@ -31,12 +31,13 @@ export default defineTrainer<Options>({
         description: 'two ends',
       },
       average: { enum: ['token', 'sequence'], default: 'token', description: 'manner' },
-      seed: { type: 'integer', default: 9, description: 'never a flag of its own' },
     },
   },
-  async *train(options: Options & Run): AsyncGenerator<TrainEvent, void, void> {
-    const { env, policy, learner, out, seed, steps, signal } = options;
-    const resumed = options.resume ? await resumeCheckpoint(out, learner) : undefined;
+  async *train(run: Run, given: Partial<Options>): AsyncGenerator<TrainEvent, void, void> {
+    const options = given as Options;
+    const { steps } = options;
+    const { env, policy, learner, out, seed, signal } = run;
+    const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
     let step = resumed?.step ?? 0;
     try {
       while (step < steps) {
@@ -71,4 +72,5 @@ export default defineTrainer<Options>({
       throw signal.reason;
     }
   },
-});
+};
+export default nudge;

@@ -34,7 +34,11 @@ export interface Trainer<Options = Record<string, unknown>> {
   readonly description: string;
   /** JSON Schema of `Options`, with defaults: CLI flags and validation come from it. */
   readonly options: JsonSchema;
-  train(options: Options & Run): AsyncIterable<TrainEvent>;
+  /**
+   * @param run What the command or program gives to every trainer.
+   * @param options The trainer's own. What is absent takes the schema's default.
+   */
+  train(run: Run, options: Partial<Options>): AsyncIterable<TrainEvent>;
 }
 
 export function defineTrainer<Options>(trainer: Trainer<Options>): Trainer<Options> {
