@@ -2,6 +2,7 @@
 import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definition.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
+import type { ToolTap } from '../recording/tool-tap.ts';
 import { completeOptions } from './options.ts';
 import { findPlugin, loadPlugin } from './plugin.ts';
 
@@ -14,11 +15,14 @@ export interface OpenEnvOptions<Options = Record<string, unknown>> {
   tools?: Record<string, ToolFactory<never> | string>;
   /** Folder that plugins are looked for from. Default: the working folder. */
   from?: string;
+  /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
+  tap?: ToolTap;
 }
 
 /**
  * Opens an environment by reference or definition. Close it when the run is over.
- * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`.
+ * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`,
+ *   `usage.not_recordable` if a tap is given and the environment asks it for no tool.
  */
 export function openEnv(ref: string, options: OpenEnvOptions): Promise<EnvHandle<unknown>>;
 export function openEnv<Task, Options>(
@@ -27,7 +31,7 @@ export function openEnv<Task, Options>(
 ): Promise<EnvHandle<Task>>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
-  { options = {}, seed, tools = {}, from = process.cwd() }: OpenEnvOptions,
+  { options = {}, seed, tools = {}, from = process.cwd(), tap }: OpenEnvOptions,
 ): Promise<EnvHandle<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
@@ -39,12 +43,20 @@ export async function openEnv(
   const chosen: Record<string, ToolFactory> = {};
   for (const [role, fallback] of Object.entries(definition.roles)) {
     const tool = tools[role] ?? fallback;
-    const factory = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
     // What a role's tool is given is agreed between the environment and the tool; no type can follow it here.
-    chosen[role] = factory as ToolFactory;
+    const load = async () =>
+      (typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool) as ToolFactory;
+    chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
 
-  const open = await definition.open({ options: complete, seed, tools: chosen });
+  const opening = { options: complete, seed, tools: chosen, tap };
+  const open = await definition.open(opening);
+  try {
+    tap?.opened(owner);
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
   return {
     tasks: open.tasks,
     episode: () => open.episode(),

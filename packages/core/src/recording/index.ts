@@ -1,8 +1,9 @@
 /** @toolenv/core/recording: episodes and tool calls on disk, and replaying them. */
 export { type JsonLine, readJsonLines } from './jsonl.ts';
-export { type RecordOptions, recordTools } from './record-tools.ts';
+export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';
-export { type Replay, replayTools } from './replay-tools.ts';
+export { type Replay, type ReplayOptions, replayEnv, replayTools } from './replay-tools.ts';
+export type { ToolLease, ToolSource, ToolTap } from './tool-tap.ts';
 export {
   appendTrajectory,
   decodeTrajectory,

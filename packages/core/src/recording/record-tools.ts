@@ -1,64 +1,151 @@
-/** recordTools: writes down every call that tools answer, for {@link replayTools} to answer again without them. */
+/** Writes down every call that tools answer, so that a replay can answer it again without the tools. */
+import { existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { noContent, type Tool, type ToolContext, type ToolResult } from '../protocol/tool.ts';
 import { canonical } from './canonical-json.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
 import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
+import { notRecordable, type ToolTap } from './tool-tap.ts';
 
 export interface RecordOptions {
-  /** What to take out beside secret names, bearer tokens and environment variables. */
+  /** What to remove beside secret names, bearer tokens and environment variables. */
   redact?: RedactionRules;
 }
 
 /**
- * The tools, recording into a new `file`; a call returns when its line is written. The file has what the tools were asked
- * and what they answered, whole, without secrets; the episode itself gets the answers as they are.
+ * The tools, recording into a new `file`; a call returns when its line is written. The file has the calls' arguments and
+ * results, whole, without secrets; the episode itself gets the results as they are.
  *
  * Episodes may run concurrently if their ids differ, as a rollout's do.
- * @throws ToolEnvError `usage.recording_exists` if there is a file already.
+ * @throws ToolEnvError `usage.recording_exists` if the file exists.
  */
 export async function recordTools(
   tools: readonly Tool[],
   file: string,
-  { redact: rules = {} }: RecordOptions = {},
+  options: RecordOptions = {},
 ): Promise<Tool[]> {
-  const redact = createRedactor(rules);
-  // A schema may well have a property named "token"; only secrets known by value are taken out of it.
-  const redactFace = createRedactor({ ...rules, keys: /(?!)/ });
-  const header: RecordingHeader = { recording: 'tools', version: 1, tools: tools.map(faceOf) };
-  await create(file, `${JSON.stringify(redactFace(header))}\n`);
+  const recorder = new Recorder(file, options);
+  const recording = recorder.add(tools);
+  await recorder.written();
+  return recording;
+}
 
-  const takes = new Takes();
-  // One after another, and none after one that failed, so that only the last line can be half-written.
-  let written = Promise.resolve();
-  const write = (call: RecordedCall) => {
-    const line = `${JSON.stringify(redact(call))}\n`;
-    written = written.then(() => appendFile(file, line));
-    return written;
+/**
+ * A tap for `openEnv` that records the calls of an environment's tools into one new `file`. The file appears with the
+ * first call, or at {@link ToolTap.finish}: a run that fails before leaves none.
+ * @throws ToolEnvError `usage.recording_exists` if the file exists.
+ */
+export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
+  if (existsSync(file)) throw fileExists(file);
+  const recorder = new Recorder(file, options);
+  return {
+    async tool(role, make) {
+      return recorder.add([await make()], role)[0]!;
+    },
+    async source(open) {
+      const source = await open();
+      try {
+        // The recording begins with the tools: ask for them now.
+        const first = await source.acquire();
+        recorder.add(first.tools);
+        await first.release();
+      } catch (error) {
+        await source.close();
+        throw error;
+      }
+      return {
+        async acquire(request) {
+          const lease = await source.acquire(request);
+          return { tools: recorder.add(lease.tools), release: () => lease.release() };
+        },
+        close: () => source.close(),
+      };
+    },
+    opened(env) {
+      if (recorder.isEmpty) throw notRecordable(env);
+    },
+    finish: () => recorder.written(),
   };
+}
 
-  return tools.map((tool) => ({
-    ...faceOf(tool),
-    async execute(args, context) {
-      const key = takes.next(context);
-      // Before the tool gets them, which might change them.
-      const asked = { ...key, tool: tool.name, arguments: canonical(args) };
-      const answer = await settle(tool, args, context);
-      await write({ ...asked, ...recorded(answer) });
-      if ('result' in answer) return answer.result;
-      throw answer.thrown;
-    },
-    async close() {
-      await tool.close?.();
-      await written;
-    },
-  }));
+/** One recording: the tools in its first line, then the calls. */
+class Recorder {
+  readonly #file: string;
+  readonly #rules: RedactionRules;
+  readonly #redact: <T>(value: T) => T;
+  /** By role and name. */
+  readonly #faces: Map<string, RecordingHeader['tools'][number]> = new Map();
+  readonly #takes = new Takes();
+  /** Lines one after another, and none after a line that failed, so that only the last line can be half-written. */
+  #written: Promise<void> | undefined;
+
+  constructor(file: string, { redact = {} }: RecordOptions) {
+    this.#file = file;
+    this.#rules = redact;
+    this.#redact = createRedactor(redact);
+  }
+
+  get isEmpty(): boolean {
+    return this.#faces.size === 0;
+  }
+
+  /**
+   * The tools, recording.
+   * @throws ToolEnvError `usage.late_tool` for a tool that comes after the first line.
+   */
+  add(tools: readonly Tool[], role?: string): Tool[] {
+    for (const tool of tools) {
+      const key = JSON.stringify([role, tool.name]);
+      if (this.#faces.has(key)) continue;
+      if (this.#written) throw lateTool(tool.name, this.#file);
+      this.#faces.set(key, { ...(role !== undefined && { role }), ...faceOf(tool) });
+    }
+    return tools.map((tool) => this.#recording(tool));
+  }
+
+  /** Settles when all lines so far are in the file, the first line at least. */
+  written(): Promise<void> {
+    this.#written ??= this.#create();
+    return this.#written;
+  }
+
+  #create(): Promise<void> {
+    // A schema may well have a property named "token"; only secrets known by value are removed from schemas.
+    const redactFace = createRedactor({ ...this.#rules, keys: /(?!)/ });
+    const header: RecordingHeader = { recording: 'tools', version: 1, tools: [...this.#faces.values()] };
+    return create(this.#file, `${JSON.stringify(redactFace(header))}\n`);
+  }
+
+  #recording(tool: Tool): Tool {
+    return {
+      ...faceOf(tool),
+      execute: async (args, context) => {
+        const key = this.#takes.next(context);
+        // Before the tool gets them, which might change them.
+        const asked = { ...key, tool: tool.name, arguments: canonical(args) };
+        const answer = await settle(tool, args, context);
+        await this.#write({ ...asked, ...recorded(answer) });
+        if ('result' in answer) return answer.result;
+        throw answer.thrown;
+      },
+      close: async () => {
+        await tool.close?.();
+        await this.#written;
+      },
+    };
+  }
+
+  #write(call: RecordedCall): Promise<void> {
+    const line = `${JSON.stringify(this.#redact(call))}\n`;
+    this.#written = this.written().then(() => appendFile(this.#file, line));
+    return this.#written;
+  }
 }
 
 type Answer = { result: ToolResult } | { thrown: unknown; abandoned: boolean };
 
-/** The end of a call: the tool's, or that of its caller's patience. */
+/** How a call ended: the tool answered or threw, or the caller gave up. */
 async function settle(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<Answer> {
   const { signal } = context;
   let stop = () => {};
@@ -82,7 +169,7 @@ function recorded(answer: Answer): Pick<RecordedCall, 'result' | 'error' | 'aban
     const { result } = answer;
     return Array.isArray(result?.content) ? { result } : { error: { message: noContent } };
   }
-  // A time limit of the environment is a cause that replays; what else a caller may have had is not the tool's.
+  // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
   if (ToolEnvError.isInstance(answer.thrown)) {
     return { error: { code: answer.thrown.code, message: answer.thrown.message } };
   }
@@ -94,7 +181,16 @@ async function create(file: string, text: string): Promise<void> {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const message = `${file} is there already: record into another file, or remove it.`;
-    throw new ToolEnvError('usage.recording_exists', message, { cause: error });
+    throw fileExists(file, error);
   }
+}
+
+function fileExists(file: string, cause?: unknown): ToolEnvError {
+  const message = `${file} exists already: record into another file, or remove it.`;
+  return new ToolEnvError('usage.recording_exists', message, { cause });
+}
+
+function lateTool(name: string, file: string): ToolEnvError {
+  const message = `Tool "${name}" came after the recording in ${file} had begun: make every tool as the environment opens.`;
+  return new ToolEnvError('usage.late_tool', message);
 }

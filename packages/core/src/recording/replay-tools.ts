@@ -1,5 +1,5 @@
-/** replayTools: tools that answer from a recording, exactly, and fail when they are asked anything else. */
-
+/** Tools that answer from a recording, exactly, and fail when they are asked for anything else. */
+import { existsSync } from 'node:fs';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { type JsonSchema, validate } from '../schemas/json-schema.ts';
@@ -9,32 +9,72 @@ import { readJsonLines } from './jsonl.ts';
 import {
   type CallKey,
   callSchema,
+  faceOf,
   headerSchema,
   type RecordedCall,
   type RecordingHeader,
   Takes,
 } from './tool-recording.ts';
+import { notRecordable, type ToolTap } from './tool-tap.ts';
 
 export interface Replay {
-  /** The recorded tools. Neither network nor server is behind them. */
+  /** The recorded tools. No network and no server is behind them. */
   tools: Tool[];
-  /** @throws ToolEnvError `bug.replay_divergence` if a recorded call was not made: to be asked when the run is over. */
+  /** @throws ToolEnvError `bug.replay_divergence` if a recorded call was not made; to be called when the run is over. */
   finish(): void;
 }
 
+export interface ReplayOptions {
+  /** Leave out a half-written last line, as a crash leaves it, instead of refusing. */
+  skipHalfWritten?: boolean;
+}
+
 /**
- * Reads a recording of {@link recordTools}. Each call is answered with the recorded result of the same episode, take and
- * call index; redacted parts of its arguments may be anything. A call that its caller had given up waits to be given up.
- * @param options.skipHalfWritten Leave out a half-written last line, as a crash leaves it, instead of refusing.
+ * Reads a recording of `recordTools`. Each call is answered with the recorded result of the same episode, take and call
+ * index; redacted parts of its arguments match anything. A call that its caller gave up waits until it is given up again.
  * @throws ToolEnvError `usage.broken_record` if a line is not of a recording, `usage.record_version` if it is of another
  *   version. The tools throw `bug.replay_divergence` with the differences, which ends the run: replayed episodes must have
- *   the ids of the recorded ones (in a rollout: its seed, and the group and sample of the episode), and make the same
+ *   the ids of the recorded episodes (in a rollout: its seed, and the group and sample of the episode), and make the same
  *   calls in the same order.
  */
-export async function replayTools(
+export async function replayTools(file: string, options: ReplayOptions = {}): Promise<Replay> {
+  return openReplay(file, options);
+}
+
+/**
+ * A tap for `openEnv` that answers the calls of an environment's tools from a recording of `recordEnv`. The tools
+ * themselves are not made: no plugin of theirs is loaded, and no server or index is started.
+ * @throws ToolEnvError As {@link replayTools} does. A role that the recording lacks throws `usage.other_recording`.
+ */
+export async function replayEnv(file: string, options: ReplayOptions = {}): Promise<ToolTap> {
+  const { header, tools, finish } = await openReplay(file, options);
+  const asked: (string | undefined)[] = [];
+  const toolsOf = (role: string | undefined) => {
+    asked.push(role);
+    return tools.filter((_, index) => header.tools[index]!.role === role);
+  };
+  return {
+    async tool(role) {
+      const [tool] = toolsOf(role);
+      if (tool) return tool;
+      const message = `${file} has no tool of the role "${role}": it was recorded in another environment; record again.`;
+      throw new ToolEnvError('usage.other_recording', message);
+    },
+    async source() {
+      const offered = toolsOf(undefined);
+      return { acquire: async () => ({ tools: offered, release: async () => {} }), close: async () => {} };
+    },
+    opened(env) {
+      if (asked.length === 0) throw notRecordable(env);
+    },
+    finish: async () => finish(),
+  };
+}
+
+async function openReplay(
   file: string,
-  options: { skipHalfWritten?: boolean } = {},
-): Promise<Replay> {
+  options: ReplayOptions,
+): Promise<Replay & { header: RecordingHeader }> {
   const { header, calls } = await read(file, options);
   const takes = new Takes();
   const made = new Set<RecordedCall>();
@@ -60,8 +100,9 @@ export async function replayTools(
   };
 
   return {
+    header,
     tools: header.tools.map((face) => ({
-      ...face,
+      ...faceOf(face),
       execute: async (args, context) => answer(find(face.name, args, context), context),
     })),
     finish() {
@@ -81,8 +122,11 @@ export async function replayTools(
 
 async function read(
   file: string,
-  options: { skipHalfWritten?: boolean },
+  options: ReplayOptions,
 ): Promise<{ header: RecordingHeader; calls: Map<string, Map<number, RecordedCall>> }> {
+  if (!existsSync(file)) {
+    throw new ToolEnvError('usage.broken_record', `There is no recording ${file}: record into it first.`);
+  }
   let header: RecordingHeader | undefined;
   const calls = new Map<string, Map<number, RecordedCall>>();
   for await (const { text, place } of readJsonLines(file, options)) {
@@ -104,7 +148,8 @@ function parse<Line>(text: string, schema: JsonSchema, place: string): Line {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const remedy = 'If a crash left the last line half-written, replay with skipHalfWritten.';
+    const remedy =
+      'If a crash left the last line half-written, remove that line, or replay with skipHalfWritten.';
     const message = `${place}: not a complete JSON record (${messageOf(error)}). ${remedy}`;
     throw new ToolEnvError('usage.broken_record', message, { cause: error });
   }
@@ -120,7 +165,7 @@ function parse<Line>(text: string, schema: JsonSchema, place: string): Line {
 }
 
 async function answer({ result, error }: RecordedCall, { signal }: ToolContext): Promise<ToolResult> {
-  // A copy, since whoever gets it may change it.
+  // A copy, because the caller may change it.
   if (result) return structuredClone(result);
   if (error) throw error.code ? new ToolEnvError(error.code, error.message) : new Error(error.message);
   return new Promise((_, reject) => {

@@ -1,4 +1,4 @@
-/** A recording of tool traffic, version 1: JSONL, the tools in its first line, then one call a line as they ended. */
+/** A recording of tool calls, version 1: JSONL, the tools in the first line, then a line for each call as it ended. */
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -9,10 +9,11 @@ export type ToolFace = Omit<Tool, 'execute' | 'close'>;
 export interface RecordingHeader {
   recording: 'tools';
   version: 1;
-  tools: ToolFace[];
+  /** `role`: the role of the environment that the tool fills, if it fills one. */
+  tools: (ToolFace & { role?: string })[];
 }
 
-/** One call and what came of it: a result, an error that the tool threw, or nothing, as its caller gave it up. */
+/** One call and how it ended: a result, an error that the tool threw, or nothing because the caller gave up. */
 export interface RecordedCall extends CallKey {
   tool: string;
   /** Keys sorted. */
@@ -22,20 +23,20 @@ export interface RecordedCall extends CallKey {
   abandoned?: true;
 }
 
-/** Where a call belongs, whatever runs beside it. */
+/** Identifies a call, whatever runs beside it. */
 export interface CallKey {
   episode: string;
-  /** Episodes of one id that were played one after another, as by two evaluations, are takes 0, 1, … */
+  /** Episodes of one id that are played one after another, as two evaluations play them, are takes 0, 1, … */
   take: number;
   /** {@link ToolContext.callIndex}. */
   call: number;
 }
 
-/** Counts the takes: calls of an episode come in the order of their index, so that a step back begins another take. */
+/** Counts the takes: calls of an episode come in the order of their index, so that a lower index begins another take. */
 export class Takes {
   readonly #last = new Map<string, { take: number; call: number }>();
 
-  /** The key of a call. To be asked at the very start of each call. */
+  /** The key of a call; to be called at the very start of the call. */
   next({ episodeId, callIndex }: ToolContext): CallKey {
     const last = this.#last.get(episodeId);
     const take = last === undefined ? 0 : last.take + (callIndex <= last.call ? 1 : 0);
@@ -44,8 +45,8 @@ export class Takes {
   }
 }
 
-/** Names only, so that tools that are objects of a class have theirs too. */
-export function faceOf({ name, description, inputSchema, outputSchema, annotations }: Tool): ToolFace {
+/** Copies by name, because a tool may be an object of a class. */
+export function faceOf({ name, description, inputSchema, outputSchema, annotations }: ToolFace): ToolFace {
   return { name, description, inputSchema, outputSchema, annotations };
 }
 
@@ -60,7 +61,7 @@ export const headerSchema: JsonSchema = {
       items: {
         type: 'object',
         required: ['name', 'description', 'inputSchema'],
-        properties: { name: { type: 'string' }, inputSchema: { type: 'object' } },
+        properties: { role: { type: 'string' }, name: { type: 'string' }, inputSchema: { type: 'object' } },
       },
     },
   },
