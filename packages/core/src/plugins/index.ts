@@ -14,6 +14,13 @@ export {
   type PluginInfo,
   type PluginTypes,
 } from './plugin.ts';
-export { definePolicy, type PolicyDefinition, type PolicyHandle } from './policy-definition.ts';
+export {
+  type ComputeReport,
+  type DeviceReport,
+  definePolicy,
+  type MemoryEstimate,
+  type PolicyDefinition,
+  type PolicyHandle,
+} from './policy-definition.ts';
 export { parseReference, type Reference } from './reference.ts';
 export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';

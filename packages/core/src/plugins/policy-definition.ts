@@ -4,20 +4,66 @@ import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
+/** What training a policy holds in memory, estimated before it begins. Sizes are in bytes. */
+export interface MemoryEstimate {
+  weights: number;
+  gradients: number;
+  optimizer: number;
+  /** Of one batch. */
+  activations: number;
+  total: number;
+  /** What the sampler keeps for each token of an episode; `total` does not count it. */
+  cachePerToken: number;
+  /** Options of the policy that need less memory, with values to try. */
+  savers?: Record<string, unknown>;
+}
+
 /** A policy that is open for a run. */
 export interface PolicyHandle {
   policy: Policy;
   /** Trains the policy's weights; absent if they cannot be trained here. */
   learner?: Learner;
+  /** Absent if the policy does not know. */
+  memory?: MemoryEstimate;
   close(): Promise<void>;
+}
+
+/** Whether a device computes on this machine. */
+export type DeviceReport = { device: string; installed: boolean } & (
+  | {
+      runs: true;
+      /** 10⁹ floating-point operations per second in matrix products. */
+      gflops: number;
+      /** CPU threads that compute, where they can be counted. */
+      threads?: number;
+    }
+  | { runs: false; why: string }
+);
+
+/** What a policy can compute with on this machine. */
+export interface ComputeReport {
+  /** Libraries that compute. `version` is `null` if the library is not installed, `why` says why it does not load. */
+  libraries: { name: string; version: string | null; why?: string }[];
+  devices: DeviceReport[];
+  /** The device that the policy takes unless an option names another. */
+  default: string;
+  /** The device that its option `device: 'auto'` takes; `null` if no device works. */
+  auto: string | null;
 }
 
 export interface PolicyDefinition<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of `options`, with defaults. */
+  /**
+   * JSON Schema of `options`, with defaults: CLI flags and validation come from it. Two annotations may stand in a
+   * property. `trainingOnly: true`: the option has no effect on a policy that is not trained. `mayChange: true`: the
+   * option says where or how to compute, so that a resumed run may have another value.
+   */
   readonly options: JsonSchema;
-  open(options: Options): Promise<PolicyHandle>;
+  /** @param run.seed Seeds whatever is drawn at random as the policy opens. */
+  open(options: Options, run: { seed: number }): Promise<PolicyHandle>;
+  /** Tries what this machine computes with. It may take seconds; it ends early with the signal's reason. */
+  compute?(signal: AbortSignal): Promise<ComputeReport>;
 }
 
 export function definePolicy<Options>(definition: PolicyDefinition<Options>): PolicyDefinition<Options> {

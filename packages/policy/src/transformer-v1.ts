@@ -1,0 +1,177 @@
+/**
+ * The policy `transformer-v1`: a Hugging Face folder as a plugin. ONNX Runtime's library loads only when the policy is
+ * opened or asked what it computes with, so that help needs no library, and a library that does not load can be reported.
+ */
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import {
+  type ComputeReport,
+  type DeviceReport,
+  definePolicy,
+  type PolicyDefinition,
+  type PolicyHandle,
+} from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import type { LoraTarget } from './learner/lora.ts';
+
+const schema = {
+  type: 'object',
+  required: ['checkpoint'],
+  additionalProperties: false,
+  properties: {
+    checkpoint: { type: 'string', minLength: 1, description: 'Hugging Face folder' },
+    runtime: {
+      enum: ['onnx', 'tfjs'],
+      default: 'onnx',
+      mayChange: true,
+      description: 'what computes the model: ONNX Runtime, or the TensorFlow.js package that is installed',
+    },
+    device: {
+      enum: ['auto', 'cpu', 'webgpu', 'cuda', 'dml', 'coreml'],
+      mayChange: true,
+      description:
+        'where ONNX Runtime computes the model; auto is CUDA where CUDA works, else the CPU (default: cpu)',
+    },
+    precision: {
+      enum: ['float32', 'float16'],
+      mayChange: true,
+      description:
+        "of ONNX Runtime's matrix products: float16 is faster on GPUs made for it; a CPU only rounds as such GPUs do (default: float32)",
+    },
+    loraRank: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      trainingOnly: true,
+      description: 'train LoRA adapters of this rank; 0 trains every weight',
+    },
+    loraAlpha: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      trainingOnly: true,
+      description: 'adapters count alpha / rank times (default: twice the rank)',
+    },
+    loraTargets: {
+      type: 'array',
+      items: { type: 'string' },
+      trainingOnly: true,
+      description: 'the projections that adapters change, as q_proj,v_proj (default: all)',
+    },
+    gradientCheckpointing: {
+      type: 'boolean',
+      default: false,
+      trainingOnly: true,
+      mayChange: true,
+      description: 'compute each layer again for its gradient: less memory, a third more work',
+    },
+    tokenBudget: {
+      type: 'integer',
+      minimum: 1,
+      trainingOnly: true,
+      mayChange: true,
+      description:
+        'padded tokens computed at a time (default: as many as 1.5 GiB or 5 times the weights hold, at most 4096)',
+    },
+  },
+} as const;
+
+export type TransformerOptions = OptionsOf<typeof schema>;
+
+const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
+  name: 'transformer-v1',
+  description: 'A transformer from a Hugging Face folder, on ONNX Runtime or TensorFlow.js.',
+  options: schema,
+  open,
+  compute,
+});
+
+export default transformer;
+
+/** @throws ToolEnvError `usage.bad_option` for options that contradict each other, and what `loadPolicy` throws. */
+async function open(options: TransformerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
+  refuseContradictions(options);
+  const { checkpoint, device, precision, loraRank, gradientCheckpointing, tokenBudget } = options;
+  const { loadPolicy } = await import('./transformer-policy.ts');
+  const { tfjsRuntime } = await import('./runtime/tfjs/tfjs-runtime.ts');
+  // LoraAdapter refuses unknown targets by name.
+  const targets = options.loraTargets as LoraTarget[] | undefined;
+  const lora = loraRank > 0 ? { rank: loraRank, alpha: options.loraAlpha, targets, seed } : undefined;
+  const { policy, learner } = await loadPolicy(checkpoint, {
+    runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
+    device,
+    precision,
+    learner: { lora, gradientCheckpointing, tokenBudget },
+  });
+  const savers = {
+    ...(!lora && { loraRank: 16 }),
+    ...(!gradientCheckpointing && { gradientCheckpointing: true }),
+    ...((tokenBudget ?? 4096) > 512 && { tokenBudget: 512 }),
+  };
+  return {
+    policy,
+    learner,
+    memory: { ...learner.memory, savers },
+    close: () => learner.close().finally(() => policy.close()),
+  };
+}
+
+function refuseContradictions({ runtime, device, precision, loraRank, ...rest }: TransformerOptions): void {
+  const foreign = device ? 'device' : precision ? 'precision' : undefined;
+  if (runtime === 'tfjs' && foreign !== undefined) {
+    throw badOption(
+      foreign,
+      'runtime "tfjs" has no such choice, because the installed package decides; leave one of the two out',
+    );
+  }
+  const idle = rest.loraAlpha ? 'loraAlpha' : rest.loraTargets ? 'loraTargets' : undefined;
+  if (loraRank === 0 && idle !== undefined) throw badOption(idle, 'give loraRank too, such as 16');
+}
+
+function badOption(name: string, remedy: string): ToolEnvError {
+  return new ToolEnvError('usage.bad_option', `@toolenv/policy/transformer-v1: option "${name}": ${remedy}.`);
+}
+
+/** Each installed device is tried in a process of its own. */
+async function compute(signal: AbortSignal): Promise<ComputeReport> {
+  const { own, why } = await loadDevices();
+  const devices: DeviceReport[] = [];
+  for (const known of own?.knownDevices() ?? []) {
+    const probe = known.installed
+      ? own!.probeDevice(known.device)
+      : ({ runs: false, why: 'not installed' } as const);
+    devices.push({ ...known, ...probe });
+    // A probe blocks this thread: let signals through.
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  const require = createRequire(import.meta.url);
+  const { peerDependencies } = require('../package.json') as { peerDependencies: Record<string, string> };
+  const libraries = ['onnxruntime-node', ...Object.keys(peerDependencies)].map((name) => ({
+    name,
+    version: versionOf(name, require),
+  }));
+  if (why !== undefined) Object.assign(libraries[0]!, { why });
+  const works = devices.some(({ runs }) => runs);
+  return { libraries, devices, default: 'cpu', auto: works ? own!.chooseDevice('auto') : null };
+}
+
+async function loadDevices() {
+  try {
+    const own = {
+      ...(await import('./runtime/device.ts')),
+      ...(await import('./runtime/probe-device.ts')),
+    };
+    return { own };
+  } catch (error) {
+    return { why: messageOf(error) };
+  }
+}
+
+function versionOf(name: string, require: NodeJS.Require): string | null {
+  try {
+    return (require(`${name}/package.json`) as { version: string }).version;
+  } catch {
+    return null;
+  }
+}
