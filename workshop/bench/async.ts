@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openEnv, type ToolFactory } from '@toolenv/core';
-import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { busyShare } from './machine.ts';
 
@@ -61,8 +61,16 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
   const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
   const { tasksPerStep, groupSize } = shape;
-  const own = { steps, tasksPerStep, groupSize, staleness, beta: 0.1, maxTokens: 64, learningRate: 3e-5 };
-  const options = completeOptions(trainer.options, { ...own, checkpointEvery: 0 }, trainer.name);
+  const own = {
+    steps,
+    tasksPerStep,
+    groupSize,
+    maxStaleness: staleness,
+    beta: 0.1,
+    maxTokens: 64,
+    learningRate: 3e-5,
+  };
+  const options = { ...own, checkpointEvery: 0 };
   const out = await mkdtemp(join(tmpdir(), 'toolenv-bench-'));
   let learning = 0;
   let begun = 0;

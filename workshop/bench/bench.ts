@@ -43,7 +43,7 @@ env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in micros
 0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.
 
 async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner learns on the demo's task, where a
-search takes 50 to 500 ms, by how many rollouts are played ahead (--staleness 0, 1, 2); ratio is that over the share without latency.`;
+search takes 50 to 500 ms, by how many rollouts are played ahead (--max-staleness 0, 1, 2); ratio is that over the share without latency.`;
 
 const { values, positionals } = parseArgs({
   options: {

@@ -6,7 +6,7 @@ export interface DemoFlags {
   steps: number;
   policy: string;
   loraRank: number;
-  control: 'none' | 'shuffled-rewards';
+  shuffleRewards: boolean;
   out: string;
   json: boolean;
 }
@@ -32,10 +32,10 @@ export const demoFlags: JsonSchema = {
       default: 0,
       description: 'train LoRA adapters of this rank instead of every weight',
     },
-    control: {
-      enum: ['none', 'shuffled-rewards'],
-      default: 'none',
-      description: 'shuffled-rewards deals the rewards out at random: then nothing should be learned',
+    shuffleRewards: {
+      type: 'boolean',
+      default: false,
+      description: 'control experiment: permute the rewards of each step, so that nothing should be learned',
     },
     out: {
       type: 'string',

@@ -7,7 +7,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, openEnv, type Policy, type Trajectory } from '@toolenv/core';
-import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { loadPlugin } from '@toolenv/core/plugins';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
 import { type Evaluation, evaluate } from '@toolenv/training';
@@ -59,7 +59,7 @@ await runAsProcess(async (signal) => {
 });
 
 async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
-  const { seed, steps, control, loraRank, out, json } = flags;
+  const { seed, steps, shuffleRewards, loraRank, out, json } = flags;
   const say = (text: string) => {
     if (!json) process.stdout.write(`${text}\n`);
   };
@@ -79,14 +79,10 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   say(
     `\nTraining: ${steps} steps of ${training.tasksPerStep} questions, each tried ${training.groupSize} times.`,
   );
-  if (control !== 'none')
-    say('This is the control: the rewards are dealt out at random, so nothing should be learned.');
+  if (shuffleRewards)
+    say('Control experiment: rewards are permuted at random, so nothing should be learned.');
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
-  const options = completeOptions(
-    trainer.options,
-    { ...training, ...(lora && loraTraining), steps, control },
-    trainer.name,
-  );
+  const options = { ...training, ...(lora && loraTraining), steps, shuffleRewards };
   const progress = new TrainingProgress(steps);
   try {
     for await (const event of trainer.train({ env, policy, learner, out, seed, signal }, options)) {
@@ -108,7 +104,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   const curves = trainingCurves(metrics);
   say(`\n${oneQuestion(before, after)}`);
   say(`\nWhile training, the mean over the episodes of each step:\n\n${terminalChart(curves)}`);
-  const title = `GRPO on ${environment}, seed ${seed}${control === 'none' ? '' : `, ${control}`}`;
+  const title = `GRPO on ${environment}, seed ${seed}${shuffleRewards ? ', shuffled rewards' : ''}`;
   const markers = [
     { name: 'held-out EM before', step: 0, value: before.greedy.means.em ?? 0 },
     { name: 'held-out EM after', step: steps, value: after.greedy.means.em ?? 0 },
@@ -119,7 +115,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   );
 
   const seconds = (performance.now() - begun) / 1000;
-  const summary = { ...summarise(before, after, metrics), steps, seconds, seed, control };
+  const summary = { ...summarise(before, after, metrics), steps, seconds, seed, shuffleRewards };
   await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
   const { emBefore, emAfter, emBeforeSampled, emAfterSampled } = summary;
   say(

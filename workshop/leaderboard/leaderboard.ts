@@ -5,7 +5,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { parseFlags, RunLog, runAsProcess, TrainingProgress, timeText, writeWhole } from 'toolenv';
 import { playBaseline } from './baselines.ts';
@@ -137,7 +137,7 @@ async function agent(
   await mkdir(out, { recursive: true });
   const trainer = await loadPlugin('trainers', row.trainer);
   const { policy, learner } = await loadPolicy(folder);
-  const options = completeOptions(trainer.options, { ...shared, ...row.options, steps }, trainer.name);
+  const options = { ...shared, ...row.options, steps };
   const log = new RunLog(out);
   const progress = new TrainingProgress(steps);
   try {

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng, openEnv, type Tool, type ToolFactory } from '@toolenv/core';
-import { completeOptions, loadPlugin, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
+import { loadPlugin, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { expect, test } from 'vitest';
 
@@ -21,11 +21,9 @@ async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<
   const trainer = await loadPlugin('trainers', trainerRef);
   const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
   const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
-  const options = completeOptions(trainer.options, own, trainer.name);
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
   const events: TrainEvent[] = [];
-  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, options))
-    events.push(event);
+  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, own)) events.push(event);
   await learner.close();
   await policy.close();
   await env.close();

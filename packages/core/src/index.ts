@@ -40,6 +40,7 @@ export {
   type RewardComponent,
   type RewardSpec,
   type Rewards,
+  rewardTolerance,
   sumRewards,
   weigh,
 } from './protocol/reward.ts';
@@ -53,6 +54,7 @@ export {
   text,
 } from './protocol/tool.ts';
 export type { Trajectory, TrajectoryStep } from './protocol/trajectory.ts';
+export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout/rollout.ts';
 export type { JsonSchema } from './schemas/json-schema.ts';
 export {

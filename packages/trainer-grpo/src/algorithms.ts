@@ -1,6 +1,8 @@
 /** The named algorithms: each is a choice of estimator, loss and options, which explicit options override. */
-import { ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { GrpoOptions } from './grpo-options.ts';
+
+export type Algorithm = GrpoOptions['algorithm'];
 
 /** What an algorithm chooses. */
 export type AlgorithmOptions = Required<
@@ -20,13 +22,14 @@ export type AlgorithmOptions = Required<
 > &
   Pick<GrpoOptions, 'delta'>;
 
-/** GRPO (arXiv 2402.03300), averaged over tokens as the systems do that train with it. */
+/** GRPO (arXiv 2402.03300), averaged over tokens as in the common training systems. */
 const grpo: AlgorithmOptions = {
   advantage: 'grpo',
   scaleRewards: 'group',
   loss: 'dapo',
   ratioLevel: 'token',
   clip: [0.2, 0.2],
+  delta: undefined,
   beta: 0,
   klIn: 'loss',
   klEstimator: 'k3',
@@ -34,7 +37,7 @@ const grpo: AlgorithmOptions = {
   truncated: 'learn',
 };
 
-/** As Agent-R1 (arXiv 2511.14460) trains with estimators that have no group deviation. */
+/** What Agent-R1 (arXiv 2511.14460) uses with estimators that have no group deviation. */
 const inReward = { delta: 3, klIn: 'reward', klEstimator: 'k1' } as const;
 
 const reinforce: AlgorithmOptions = {
@@ -44,18 +47,6 @@ const reinforce: AlgorithmOptions = {
   beta: 1e-3,
   zeroVariance: 'keep',
 };
-
-export type Algorithm =
-  | 'grpo'
-  | 'dr_grpo'
-  | 'dapo'
-  | 'gspo'
-  | 'cispo'
-  | 'sapo'
-  | 'bnpo'
-  | 'rloo'
-  | 'reinforce++'
-  | 'reinforce++-baseline';
 
 export const algorithms: Readonly<Record<Algorithm, AlgorithmOptions>> = {
   grpo,
@@ -71,7 +62,7 @@ export const algorithms: Readonly<Record<Algorithm, AlgorithmOptions>> = {
 };
 
 /**
- * The options with the algorithm's own where none were given.
+ * The options, completed with the algorithm's own.
  * @throws ToolEnvError `usage.bad_option` for options that contradict each other.
  */
 export function resolveAlgorithm<Options extends GrpoOptions>(options: Options): Options & AlgorithmOptions {
@@ -83,4 +74,19 @@ export function resolveAlgorithm<Options extends GrpoOptions>(options: Options):
     throw new ToolEnvError('usage.bad_option', message);
   }
   return resolved;
+}
+
+/** The schema; descriptions of options that an algorithm chooses end with its choices, as help shows defaults. */
+export function withAlgorithmDefaults(schema: {
+  readonly properties: Readonly<Record<string, { readonly description: string }>>;
+}): JsonSchema {
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    if (!Object.hasOwn(grpo, name)) return [name, property];
+    const valueIn = (options: AlgorithmOptions) => String(options[name as keyof AlgorithmOptions] ?? 'none');
+    const others = Object.entries(algorithms).filter(([, options]) => valueIn(options) !== valueIn(grpo));
+    const exceptions = others.map(([algorithm, options]) => `; ${valueIn(options)} in ${algorithm}`);
+    const description = `${property.description} (default: ${valueIn(grpo)}${exceptions.join('')})`;
+    return [name, { ...property, description }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 }

@@ -13,6 +13,7 @@ import {
   grpoOptions,
   resolveAlgorithm,
 } from '@toolenv/trainer-grpo';
+import { metricNames, type RunOptions } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBandit, openTwoPulls, Softmax } from './bandit.ts';
 
@@ -36,7 +37,7 @@ const complete = (options: Partial<GrpoOptions>) =>
   completeOptions(grpoOptions, { ...options }, 'grpo') as unknown as GrpoOptions;
 
 async function train(
-  options: Partial<GrpoOptions>,
+  options: Partial<GrpoOptions & RunOptions>,
   { learner = new Softmax(), policy = learner, env = openBandit(best), ...run }: Run = {},
 ) {
   const small = {
@@ -50,10 +51,11 @@ async function train(
   const events: TrainEvent[] = [];
   if (!run.resume) await rm(join(out, 'checkpoints'), { recursive: true, force: true });
   const whole = { env, policy, learner, out, seed: 1, ...run };
-  for await (const event of grpo.train(whole, complete({ ...small, ...options }))) {
+  for await (const event of grpo.train(whole, { ...small, ...options })) {
     events.push(event);
   }
   const updates = events.flatMap((event) => (event.type === 'update' ? [event.metrics] : []));
+  expect(updates.flatMap(Object.keys).filter((name) => !Object.hasOwn(metricNames, name))).toEqual([]);
   const rollouts = events.flatMap((event) => (event.type === 'rollout' ? [event] : []));
   return { learner, updates, rollouts };
 }

@@ -3,8 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
-import { completeOptions, type Run, type TrainEvent } from '@toolenv/core/plugins';
-import { type GrpoOptions, grpo, grpoOptions } from '@toolenv/trainer-grpo';
+import type { Run, TrainEvent } from '@toolenv/core/plugins';
+import { type GrpoOptions, grpo } from '@toolenv/trainer-grpo';
+import type { RunOptions } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { GradedBandit, openBandit, Softmax } from './bandit.ts';
 
@@ -18,15 +19,14 @@ const best = 3;
 
 async function train(
   softmax: Softmax,
-  options: Partial<GrpoOptions> & Partial<Pick<Run, 'env' | 'seed' | 'resume' | 'signal'>> = {},
+  options: Partial<GrpoOptions & RunOptions> & Partial<Pick<Run, 'env' | 'seed' | 'resume' | 'signal'>> = {},
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
   const { env = openBandit(best), seed = 1, resume, signal, ...rest } = options;
   const own = { steps: 60, tasksPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
   const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
-  const complete = completeOptions(grpoOptions, own, 'grpo') as unknown as GrpoOptions;
-  for await (const event of grpo.train(run, complete)) {
+  for await (const event of grpo.train(run, own)) {
     events.push(event);
     onEvent(event);
   }
@@ -56,7 +56,7 @@ test('learns which arm pays', async () => {
 
 test('learns nothing from the same rewards dealt out at random', async () => {
   const softmax = new Softmax();
-  await train(softmax, { control: 'shuffled-rewards' });
+  await train(softmax, { shuffleRewards: true });
   expect(softmax.probabilities()[best]).toBeLessThan(0.5);
 });
 

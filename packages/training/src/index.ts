@@ -1,16 +1,44 @@
-/** @toolenv/training: what every trainer needs, and the run loop that they share. */
+/** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
+export { type AdvantageOptions, estimateAdvantages } from './advantages/estimate-advantages.ts';
+export { type GeneralizedAdvantages, generalizedAdvantages } from './advantages/generalized-advantage.ts';
+export { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './advantages/group-advantages.ts';
+export { normalisedRewards } from './advantages/normalise-process-rewards.ts';
+export {
+  discountedReturns,
+  reinforceAdvantages,
+  reinforceBaselineAdvantages,
+} from './advantages/reinforce-advantages.ts';
+export { turnAdvantages } from './advantages/turn-advantages.ts';
+export { whiten } from './advantages/whiten.ts';
+export type { Algorithm, AlgorithmContext, RolloutBatch } from './algorithm.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
-export { completionMask } from './completion-mask.ts';
-export { drawEpisodes } from './draw-episodes.ts';
-export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate.ts';
-export { type GeneralizedAdvantages, generalizedAdvantages } from './generalized-advantage.ts';
-export { meanMetrics } from './mean-metrics.ts';
-export { miniBatchesOf } from './mini-batches.ts';
-export { optimizerStep } from './optimizer-step.ts';
-export { type Ahead, playAhead } from './play-ahead.ts';
-export { normalisedRewards } from './process-rewards.ts';
-export { rolloutMetrics } from './rollout-metrics.ts';
-export { defineTrainer } from './trainer.ts';
-export { type TrainingRow, toTrainingRows } from './training-row.ts';
-export { validationScores } from './validation-scores.ts';
-export { whiten } from './whiten.ts';
+export { defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
+export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './losses/averages.ts';
+export {
+  adaptBeta,
+  type KlEstimator,
+  type KlInReward,
+  klEstimate,
+  penalisedRewards,
+} from './losses/kl-penalty.ts';
+export { optimizerStep } from './losses/optimizer-step.ts';
+export {
+  type PolicyLoss,
+  type PolicyLossInputs,
+  type PolicyLossOptions,
+  policyLoss,
+} from './losses/policy-loss.ts';
+export type { LossType } from './losses/row-weights.ts';
+export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
+export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
+export { meanMetrics } from './metrics/mean-metrics.ts';
+export { metricNames } from './metrics/metric-names.ts';
+export { rolloutMetrics } from './metrics/rollout-metrics.ts';
+export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
+export { drawEpisodes } from './rollouts/draw-episodes.ts';
+export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';
+export { completionMask } from './rows/completion-mask.ts';
+export { miniBatchesOf } from './rows/mini-batches.ts';
+export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
+export type { RunOptions } from './run-options.ts';

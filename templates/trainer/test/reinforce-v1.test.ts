@@ -1,7 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TrainEvent } from '@toolenv/core/plugins';
+import type { Run, TrainEvent } from '@toolenv/core/plugins';
+import type { RunOptions } from '@toolenv/training';
 import { beforeEach, expect, test } from 'vitest';
 import reinforce, { type ReinforceOptions } from '../src/reinforce-v1.ts';
 import { Coin, openCoin } from './coin.ts';
@@ -11,22 +12,20 @@ beforeEach(async () => {
   out = await mkdtemp(join(tmpdir(), 'reinforce-'));
 });
 
-async function train(coin: Coin, options: Partial<ReinforceOptions>, resume = false): Promise<TrainEvent[]> {
-  const complete = {
-    steps: 1,
-    episodesPerStep: 64,
-    learningRate: 2,
-    temperature: 1,
-    maxTokens: 8,
-    ...options,
-  };
-  const run = { env: openCoin(), policy: coin, learner: coin, out, seed: 1, resume };
+async function train(
+  coin: Coin,
+  options: Partial<ReinforceOptions & RunOptions>,
+  run: Partial<Run> = {},
+): Promise<TrainEvent[]> {
   const events: TrainEvent[] = [];
-  for await (const event of reinforce.train(run, complete)) events.push(event);
+  const whole = { env: openCoin(), policy: coin, learner: coin, out, seed: 1, ...run };
+  for await (const event of reinforce.train(whole, { learningRate: 2, maxTokens: 8, ...options })) {
+    events.push(event);
+  }
   return events;
 }
 
-test('makes what is rewarded more likely', async () => {
+test('makes rewarded actions more likely', async () => {
   const coin = new Coin();
   const before = coin.chance;
   const events = await train(coin, { steps: 20 });
@@ -40,7 +39,7 @@ test('makes what is rewarded more likely', async () => {
 test('the gradient is the mean of advantage · ∂log-probability', async () => {
   const coin = new Coin();
   const p = coin.chance;
-  const [rollout, update] = await train(coin, { steps: 1, episodesPerStep: 50 });
+  const [rollout, update] = await train(coin, { steps: 1, tasksPerStep: 50 });
   if (rollout?.type !== 'rollout' || update?.type !== 'update') throw new Error('events are missing');
   const mean = rollout.metrics.reward!;
   // ∂log π/∂logit is 1 − p for heads and −p for tails; a share `mean` of the 50 were heads.
@@ -49,12 +48,37 @@ test('the gradient is the mean of advantage · ∂log-probability', async () => 
   expect(coin.logit).toBeCloseTo(-1 + 2 * gradient, 6);
 });
 
-test('a run that goes on from a checkpoint ends as one that never stopped', async () => {
+test('a resumed run ends with the weights of an uninterrupted run', async () => {
   const [whole, stopped] = [new Coin(), new Coin()];
   await train(whole, { steps: 15 });
   out = await mkdtemp(join(tmpdir(), 'reinforce-'));
   await train(stopped, { steps: 10 });
   stopped.logit = 99;
-  await train(stopped, { steps: 15 }, true);
+  await train(stopped, { steps: 15 }, { resume: true });
   expect(stopped.logit).toBe(whole.logit);
+});
+
+test('a stopped run keeps its finished steps', async () => {
+  const stop = new AbortController();
+  const coin = new Coin();
+  const step = coin.step.bind(coin);
+  let updates = 0;
+  coin.step = (optimizer) => {
+    updates += 1;
+    if (updates === 3) stop.abort(new Error('stopped'));
+    return step(optimizer);
+  };
+  await expect(train(coin, { steps: 15 }, { signal: stop.signal })).rejects.toThrow('stopped');
+  const [resumed, whole] = [new Coin(), new Coin()];
+  const events = await train(resumed, { steps: 5 }, { resume: true });
+  expect(events[0]).toMatchObject({ type: 'rollout', step: 4 });
+  out = await mkdtemp(join(tmpdir(), 'reinforce-'));
+  await train(whole, { steps: 5 });
+  expect(resumed.logit).toBe(whole.logit);
+});
+
+test('evaluates on the validation split', async () => {
+  const events = await train(new Coin(), { steps: 20, evaluateEvery: 10, evaluationEpisodes: 1 });
+  const evaluations = events.filter(({ type }) => type === 'evaluation');
+  expect(evaluations.map(({ step }) => step)).toEqual([10, 20]);
 });

@@ -1,6 +1,6 @@
 /** Our side: trainer-grpo, until it has learned enough. */
 import type { EnvHandle } from '@toolenv/core';
-import { completeOptions, loadPlugin, type Metrics } from '@toolenv/core/plugins';
+import { loadPlugin, type Metrics } from '@toolenv/core/plugins';
 import { createPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import type { StepReport } from './learning-curve.ts';
 import { checkpoint } from './setting.ts';
@@ -14,11 +14,10 @@ export async function trainOurs(env: EnvHandle<unknown>, options: SideOptions): 
   });
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
   const given = { ...setting, steps: maxSteps, checkpointEvery: 0 };
-  const training = completeOptions(trainer.options, given, trainer.name);
   const begun = performance.now();
   const cpuBefore = process.cpuUsage();
   let rollout: Metrics = {};
-  for await (const event of trainer.train({ env, policy, learner, out, seed }, training)) {
+  for await (const event of trainer.train({ env, policy, learner, out, seed }, given)) {
     if (event.type === 'rollout') rollout = event.metrics;
     if (event.type !== 'update') continue;
     const { user, system } = process.cpuUsage(cpuBefore);

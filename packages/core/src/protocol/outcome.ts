@@ -1,19 +1,19 @@
-/** How an episode stands: an algebra instead of two booleans. */
+/** Outcome: the state of an episode, as one tagged union instead of two booleans. */
 import type { ToolEnvError } from './errors.ts';
 
 export type TruncationReason = 'max_turns' | 'max_tokens' | 'deadline' | 'context';
 
-/** The environment goes on, reached an end of its own, or was cut short: in each case what happened may be scored. */
+/** The episode goes on, has ended by itself, or was cut short. In each case its steps may be scored. */
 export type ScoredOutcome =
   | { kind: 'running' }
   | { kind: 'terminated'; reason: string }
   | { kind: 'truncated'; reason: TruncationReason };
 
-/** The machinery failed. An aborted episode has no reward and never becomes a training sample. */
+/** The infrastructure failed. An aborted episode has no reward and never becomes a training sample. */
 export interface AbortedOutcome {
   kind: 'aborted';
   cause: ToolEnvError;
-  /** Whether the same task may succeed if tried again. */
+  /** Whether another attempt at the same task may succeed. */
   retryable: boolean;
 }
 
@@ -32,3 +32,6 @@ export function truncated(reason: TruncationReason): ScoredOutcome {
 export function aborted(cause: ToolEnvError, retryable = true): AbortedOutcome {
   return { kind: 'aborted', cause, retryable };
 }
+
+/** Code of the cause with which an episode is aborted that its player left, by a reset or by closing. */
+export const episodeLeft = 'infrastructure.episode_left';

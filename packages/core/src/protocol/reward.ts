@@ -1,14 +1,14 @@
-/** Rewards are named components with a declared range, weight and moment. `null` is "not scored", which is not 0. */
+/** Rewards: named components, each with a declared kind, range and weight. `null` means "not scored", which is not 0. */
 import { ToolEnvError } from './errors.ts';
 
-/** Room for rounding at the ends of a range. */
-const tolerance = 1e-6;
+/** Rounding error that a reward may have at the ends of its range, and a sum of rewards relative to max(1, |sum|). */
+export const rewardTolerance = 1e-6;
 
 export interface RewardComponent {
-  /** `process`: may come at any step. `outcome`: comes once, at the end. */
+  /** `process`: may be scored at any step. `outcome`: is scored once, at the end. */
   kind: 'process' | 'outcome';
   range: readonly [low: number, high: number];
-  /** Weight in the scalar reward; 0 reports a component without training on it. */
+  /** Weight in the scalar reward. A component of weight 0 is reported but not trained on. */
   weight: number;
 }
 
@@ -23,7 +23,7 @@ export function outcomeReward(range: readonly [number, number], weight: number):
   return { kind: 'outcome', range, weight };
 }
 
-/** What a cut-short step is worth: 0 for every outcome component that it leaves unscored. */
+/** The rewards of a truncated step: 0 for every outcome component that `rewards` leaves unscored. */
 export function scoreTruncation(spec: RewardSpec, rewards: Rewards): Rewards {
   const scored: Rewards = { ...rewards };
   for (const [name, { kind }] of Object.entries(spec)) if (kind === 'outcome') scored[name] ??= 0;
@@ -50,10 +50,10 @@ function checkReward(spec: RewardSpec, name: string, value: number): void {
   const component = Object.hasOwn(spec, name) ? spec[name] : undefined;
   if (!component) {
     const names = Object.keys(spec).join(', ') || 'none';
-    throw new ToolEnvError('bug.reward', `Reward "${name}" is not declared in the spec; declared: ${names}.`);
+    throw new ToolEnvError('bug.reward', `Reward "${name}" is not declared in the spec. Declared: ${names}.`);
   }
   const [low, high] = component.range;
-  if (value >= low - tolerance && value <= high + tolerance) return;
+  if (value >= low - rewardTolerance && value <= high + rewardTolerance) return;
   throw new ToolEnvError('bug.reward', `Reward "${name}" is ${value}, outside its range [${low}, ${high}].`);
 }
 

@@ -1,8 +1,8 @@
-/** The static type of the values that a JSON Schema literal admits. */
+/** The static types of values that follow a JSON Schema literal. */
 
 /**
- * Follows `type`, `properties`, `required`, `items`, `enum`, `const`, `anyOf` and `oneOf`. Where another keyword decides
- * (`$ref`, `allOf`, `prefixItems`), the type is wider than the schema, down to `unknown`, and never wrong.
+ * Follows `type`, `properties`, `required`, `items`, `enum`, `const`, `anyOf` and `oneOf`. Other keywords (`$ref`, `allOf`,
+ * `prefixItems`) only widen the type, at most to `unknown`; the type is never wrong.
  */
 export type FromJsonSchema<Schema> = Schema extends { const: infer Value }
   ? Value
@@ -27,12 +27,14 @@ type OfType<Type, Schema> = Type extends 'string'
       : Type extends 'null'
         ? null
         : Type extends 'array'
-          ? ItemOf<Schema>[]
+          ? Schema extends { minItems: 2; maxItems: 2 }
+            ? [ItemOf<Schema>, ItemOf<Schema>]
+            : ItemOf<Schema>[]
           : Type extends 'object'
             ? ObjectOf<Schema>
             : unknown;
 
-/** Beside `prefixItems`, `items` speaks of the later items only. */
+/** `unknown` next to `prefixItems`, because `items` then describes only the later items. */
 type ItemOf<Schema> = Schema extends { prefixItems: unknown }
   ? unknown
   : Schema extends { items: infer Item }
@@ -49,12 +51,12 @@ type ObjectOf<Schema> = Schema extends { properties: infer Properties }
 
 type RequiredOf<Schema> = Schema extends { required: readonly (infer Key)[] } ? Key : never;
 
-/** One object type in place of an intersection or an interface, which makes it assignable to `Record<string, unknown>`. */
+/** Turns an intersection or an interface into one object type, which is assignable to `Record<string, unknown>`. */
 export type Flat<Type> = { [Key in keyof Type]: Type[Key] };
 
 /**
- * The options that a schema describes once its defaults are filled in: a property that is required or has a default is
- * always there.
+ * The options that a schema describes after its defaults are filled in. Required properties and properties with a default
+ * are always present.
  */
 export type OptionsOf<Schema> = Schema extends { properties: infer Properties }
   ? Flat<

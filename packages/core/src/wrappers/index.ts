@@ -1,6 +1,7 @@
-/** @toolenv/core/wrappers: environments with another limit, reward, context or record. */
-export { EpisodeStatistics, recordEpisodeStatistics } from './episode-statistics.ts';
+/** @toolenv/core/wrappers: wrappers that change an environment's limits, rewards or context, or record its episodes. */
+
 export { type MixedTask, mixEnvs } from './mix-envs.ts';
+export { recordEpisodeStatistics } from './record-episode-statistics.ts';
 export { recordEpisodes } from './record-episodes.ts';
 export { type TimeLimit, timeLimit } from './time-limit.ts';
 export { transformObservation } from './transform-observation.ts';

@@ -1,4 +1,4 @@
-/** mixEnvs: several environments as one, for training on the tasks of all of them. */
+/** mixEnvs: joins several environments into one, to train on the tasks of all of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
@@ -6,16 +6,16 @@ import { ToolEnvError } from '../protocol/errors.ts';
 
 /** A task of a mix. */
 export interface MixedTask<Task = unknown> {
-  /** The name by which its environment was given. */
+  /** The environment's key in the argument of {@link mixEnvs}. */
   env: string;
   task: Task;
 }
 
 /**
- * An environment whose splits hold the tasks of each of `envs`, one after the other. Its reward is theirs, so all must have
- * the same components. Closing it closes them.
- * @param envs By names of your choice, which the tasks carry.
- * @throws ToolEnvError `usage.mix` for no environment, or for rewards that differ.
+ * An environment whose splits contain the tasks of all `envs`, one environment after another. All must declare the same
+ * rewards. Closing the mix closes them all.
+ * @param envs Environments by names of your choice; each task carries the name.
+ * @throws ToolEnvError `usage.mix` if there is no environment or the rewards differ.
  */
 export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): EnvHandle<MixedTask<Task>> {
   const spec = mixedSpec(Object.values(envs).map((env) => env.episode().spec));
@@ -31,7 +31,7 @@ export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): 
   };
 }
 
-/** What all of them can, and what any of them does. */
+/** Seedable and concurrent if all are; networked if any is. */
 function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities'>[]): EnvCapabilities {
   const declared = envs.map(({ capabilities = {} }) => capabilities);
   return {
@@ -41,13 +41,14 @@ function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities
   };
 }
 
-/** Limits are the widest: each episode keeps those of its own environment. */
+/** Declares the widest limits. Each episode keeps the limits of its own environment. */
 function mixedSpec(specs: readonly EnvSpec[]): EnvSpec {
   const [first, ...others] = specs;
-  if (!first) throw new ToolEnvError('usage.mix', 'mixEnvs: there is nothing to mix: give environments.');
+  if (!first)
+    throw new ToolEnvError('usage.mix', 'mixEnvs: there are no environments to mix: pass at least one.');
   const other = others.find(({ rewards }) => !isDeepStrictEqual(rewards, first.rewards));
   if (other) {
-    const message = `mixEnvs: ${first.name} and ${other.name} are not rewarded alike: make their rewards equal by transformReward.`;
+    const message = `mixEnvs: ${first.name} and ${other.name} declare different rewards: make them equal with transformReward.`;
     throw new ToolEnvError('usage.mix', message);
   }
   const widest = (limit: keyof EnvLimits) => Math.max(...specs.map(({ limits }) => limits[limit]));
@@ -82,7 +83,7 @@ function concatenate<Task>(
   };
 }
 
-/** An Env of whichever environment the task is of. */
+/** An Env that delegates to an Env of the task's environment. */
 function mixedEpisode<Task>(
   spec: EnvSpec,
   envs: Readonly<Record<string, EnvHandle<Task>>>,

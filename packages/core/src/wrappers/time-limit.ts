@@ -1,4 +1,4 @@
-/** timeLimit: truncates episodes after a number of turns or after some time. Gymnasium's TimeLimit. */
+/** timeLimit: truncates episodes after a number of turns or after some time, as Gymnasium's TimeLimit does. */
 
 import type { Env, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
@@ -9,23 +9,23 @@ import { Deadline } from '../tools/deadline.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 export interface TimeLimit {
-  /** Turns of the policy; then the episode is truncated('max_turns'). The environment's own limit stays. */
+  /** Policy turns after which the episode is truncated('max_turns'). The environment's own limit still applies. */
   turns?: number;
   /**
-   * Milliseconds from the call of reset, the policy's time included; then the episode is truncated('deadline'). A step
-   * that is under way is given up and its rewards are lost.
+   * Milliseconds after the call of reset, the policy's time included, after which the episode is truncated('deadline').
+   * A running step is abandoned and its rewards are lost.
    */
   milliseconds?: number;
 }
 
 /**
- * Truncates what is still running when the limit is reached; outcome components left unscored are then worth 0.
- * @throws ToolEnvError `usage.time_limit` for a limit that is not above 0.
+ * Truncates an episode that is still running at the limit. Outcome components left unscored are then worth 0.
+ * @throws ToolEnvError `usage.time_limit` if a limit is not above 0.
  */
 export function timeLimit<Inner extends Wrappable>(env: Inner, limit: TimeLimit): Wrapped<Inner> {
   const { turns = Number.POSITIVE_INFINITY, milliseconds = Number.POSITIVE_INFINITY } = limit;
   if (!(turns >= 1) || !(milliseconds > 0)) {
-    const message = `timeLimit: turns is ${limit.turns}, milliseconds ${limit.milliseconds}: give numbers above 0.`;
+    const message = `timeLimit: turns is ${limit.turns} and milliseconds is ${limit.milliseconds}: give numbers above 0.`;
     throw new ToolEnvError('usage.time_limit', message);
   }
   return wrap(env, (inner) => limited(inner, turns, milliseconds));

@@ -1,11 +1,10 @@
-/** transformObservation: rewrites the context between steps. Gymnasium's TransformObservation. */
+/** transformObservation: rewrites the context between steps, as Gymnasium's TransformObservation does. */
 import type { Observation } from '../protocol/message.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /**
- * The environment with `transform` applied to every observation, each of which is the whole conversation as the
- * environment has it. Where this changes what the policy has read before, a trajectory has a training row more
- * (see `toTrainingRows`).
+ * Applies `transform` to every observation, which is the environment's whole conversation. Each time that this changes what
+ * the policy has already read, the trajectory gets one more training row (see `toTrainingRows`).
  */
 export function transformObservation<Inner extends Wrappable>(
   env: Inner,

@@ -1,4 +1,4 @@
-/** transformReward: other rewards, made of the environment's own. Gymnasium's TransformReward, by component. */
+/** transformReward: replaces the environment's rewards, as Gymnasium's TransformReward does, but by component. */
 import type { Transition } from '../protocol/env.ts';
 import type { ScoredOutcome } from '../protocol/outcome.ts';
 import { type RewardSpec, type Rewards, scoreTruncation } from '../protocol/reward.ts';
@@ -8,15 +8,15 @@ import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 export type ScoredTransition = Extract<Transition, { outcome: ScoredOutcome }>;
 
 export interface RewardTransform {
-  /** All components there are now. To keep the environment's own, spread its definition's `rewards` into them. */
+  /** All components that the wrapped environment declares. To keep the environment's own, spread its definition's `rewards`. */
   rewards: RewardSpec;
-  /** What a step is worth, given what the environment says of it. Aborted steps are not asked about. */
+  /** The rewards of a step, given the environment's own rewards. Not called for aborted steps. */
   transform(rewards: Rewards, transition: ScoredTransition): Rewards;
 }
 
 /**
- * The environment with the rewards that `transform` gives. A truncated step is worth 0 in outcome components that it
- * leaves unscored.
+ * Replaces the rewards of each step by those that `transform` returns. A truncated step is worth 0 in outcome components
+ * that `transform` leaves unscored.
  */
 export function transformReward<Inner extends Wrappable>(
   env: Inner,

@@ -1,12 +1,12 @@
-/** truncateHistory: keeps every turn, but takes the text out of old tool results until the conversation is short enough. */
+/** truncateHistory: removes the text of old tool results until the conversation is short enough. Keeps every turn. */
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import { transformObservation } from './transform-observation.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 
 /**
- * Cuts tool results, the oldest first, while the contents of all messages have more than `characters`. Results of the last
- * turn and everything else stay, so that a conversation may still be longer.
+ * Cuts tool results, oldest first, while the contents of all messages have more than `characters` characters. Results of
+ * the last turn and all other messages stay, so a conversation may still be longer.
  * @throws ToolEnvError `usage.history` if `characters` is not above 0.
  */
 export function truncateHistory<Inner extends Wrappable>(

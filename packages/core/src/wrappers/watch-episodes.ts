@@ -1,24 +1,21 @@
-/** watchEpisodes: tells of each episode when it is over. */
+/** watchEpisodes: calls a function with each finished episode. */
 import type { Env } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
-import { aborted, type Outcome } from '../protocol/outcome.ts';
+import { aborted, episodeLeft, type Outcome } from '../protocol/outcome.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
 import { finishTrajectory } from '../rollout/finish-trajectory.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /**
- * Called with an episode that is over, and its wall-clock time from reset on, the policy's included. What an environment
- * cannot know of a rollout is filled in: `policy` is "unknown", `index` and `group` count the resets, `sample` is 0.
+ * Called with a finished episode and its wall-clock time since reset, the policy's time included. Fields that an
+ * environment cannot know are filled in: `policy` is "unknown", `index` and `group` count the resets, `sample` is 0.
  */
 export type OnEpisode = (trajectory: Trajectory, seconds: number) => void | Promise<void>;
 
-/** Code of the cause with which an episode is aborted that was left before its end, by a reset or by closing. */
-export const episodeLeft = 'infrastructure.episode_left';
-
 /**
- * The environment; `onEpisode` is called before the last step of an episode returns. One that its player leaves, as a loop
- * does whose deadline has passed or whose policy's context is full, is aborted with {@link episodeLeft}.
+ * Calls `onEpisode` before the last step of an episode returns. An episode that is left before its end, for example because
+ * a deadline has passed or the policy's context is full, is aborted with {@link episodeLeft}.
  */
 export function watchEpisodes<Inner extends Wrappable>(env: Inner, onEpisode: OnEpisode): Wrapped<Inner> {
   const { ref, packageVersion }: { ref?: string; packageVersion?: string } = 'episode' in env ? env : {};
@@ -29,7 +26,7 @@ export function watchEpisodes<Inner extends Wrappable>(env: Inner, onEpisode: On
   });
 }
 
-/** An episode while it runs. */
+/** A running episode. */
 interface Watch extends Pick<Trajectory, 'env' | 'envVersion' | 'index' | 'episodeId' | 'task' | 'seed'> {
   start: number;
   observation: Observation;
@@ -60,7 +57,7 @@ function watched(
     async step(action, options) {
       const current = watch;
       const transition = await env.step(action, options);
-      // A step that was given up may answer in the midst of the next episode.
+      // An abandoned step may answer during the next episode.
       if (!current || current !== watch) return transition;
       const { rewards, calls, info, outcome } = transition;
       current.steps.push({ observation: current.observation, action, calls, rewards, info });

@@ -1,17 +1,17 @@
-/** windowObservation: the policy sees the task and the last turns, and a summary of those between if one is made. */
+/** windowObservation: shows the policy only the task, the last turns, and optionally a summary of the turns between. */
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
 import { transformObservation } from './transform-observation.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 
 export interface ObservationWindow {
-  /** Turns that stay, each an assistant message and what follows it. What comes before the first turn always stays. */
+  /** Number of turns to keep, each an assistant message and what follows it. Messages before the first turn always stay. */
   turns: number;
-  /** What to say of the messages that are left out; it is put at the end of the message before them. Default: nothing. */
+  /** Summarises the dropped messages. The text is appended to the message before them. Default: no summary. */
   summarize?(dropped: readonly Message[], options: { signal?: AbortSignal }): string | Promise<string>;
 }
 
-/** @throws ToolEnvError `usage.window` if `turns` is no whole number from 0 up. */
+/** @throws ToolEnvError `usage.window` if `turns` is not a whole number of at least 0. */
 export function windowObservation<Inner extends Wrappable>(
   env: Inner,
   { turns, summarize }: ObservationWindow,
@@ -19,7 +19,7 @@ export function windowObservation<Inner extends Wrappable>(
   if (!Number.isInteger(turns) || turns < 0) {
     throw new ToolEnvError(
       'usage.window',
-      `windowObservation: turns is ${turns}: give a whole number from 0 up.`,
+      `windowObservation: turns is ${turns}: give a whole number of at least 0.`,
     );
   }
   return transformObservation(env, async ({ messages, tools }, options) => {
@@ -28,12 +28,12 @@ export function windowObservation<Inner extends Wrappable>(
     const from = starts[starts.length - turns] ?? messages.length;
     const head = messages.slice(0, starts[0]);
     const dropped = messages.slice(starts[0], from);
-    const told = summarize ? withSummary(head, await summarize(dropped, options)) : head;
-    return { messages: [...told, ...messages.slice(from)], tools };
+    const start = summarize ? withSummary(head, await summarize(dropped, options)) : head;
+    return { messages: [...start, ...messages.slice(from)], tools };
   });
 }
 
-/** Into the user's message, since many a chat template refuses two of a user in a row. */
+/** Appends to the user's message, since many chat templates refuse two user messages in a row. */
 function withSummary(head: Message[], summary: string): Message[] {
   const last = head.at(-1);
   if (last?.role !== 'user') return [...head, { role: 'user', content: summary }];

@@ -1,12 +1,12 @@
-/** What all wrappers stand on: an Env with some of its face replaced, for one Env or for all of an EnvHandle. */
+/** wrap: the basis of all wrappers. Replaces methods of one Env, or of every Env of an EnvHandle. */
 
 import type { EnvHandle } from '../env/env-definition.ts';
 import type { Env } from '../protocol/env.ts';
 
-/** What a wrapper wraps: one environment, or an open one, each of whose episodes it then wraps. */
+/** What a wrapper takes: one Env, or an open environment, whose Envs it then wraps. */
 export type Wrappable = Env | EnvHandle<unknown>;
 
-/** The same face again. */
+/** What a wrapper returns: the same interface as it was given. */
 export type Wrapped<Inner extends Wrappable> =
   Inner extends EnvHandle<infer Task> ? EnvHandle<Task> : Inner extends Env<infer Task> ? Env<Task> : never;
 
@@ -25,7 +25,7 @@ export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env
   return wrapped as Wrapped<Inner>;
 }
 
-/** `env` with what `changes` has in place of its own. */
+/** `env` with the methods in `changes` in place of its own. */
 export function withChanges(env: Env, changes: Partial<Env>): Env {
   return {
     spec: env.spec,

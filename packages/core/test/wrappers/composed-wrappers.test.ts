@@ -1,10 +1,10 @@
-/** Wrappers around wrappers, in a rollout, under the conformance kit, and as training rows. */
+/** Composed wrappers: in rollouts, under the conformance kit, and as training rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
 import { describe, expect, test } from 'vitest';
 import { climbing, ladderDefinition } from '../../../testing/test/broken-envs.ts';
-import {
+import { EpisodeStatistics,
   type Env,
   type EnvHandle,
   type Message,
@@ -17,7 +17,6 @@ import {
   text,
 } from '../../src/index.ts';
 import {
-  EpisodeStatistics,
   recordEpisodeStatistics,
   type ScoredTransition,
   timeLimit,
@@ -38,7 +37,7 @@ describe('in both orders', () => {
     }),
   };
 
-  test('a reward inside of a limit does not know of the cut, one outside does', async () => {
+  test('a reward transform sees a truncation only if it wraps the limit', async () => {
     const inside = timeLimit(transformReward(openLadder(), pays), { turns: 2 });
     const outside = transformReward(timeLimit(openLadder(), { turns: 2 }), pays);
     const [a, b] = [await play(inside, climber(), [5]), await play(outside, climber(), [5])];
@@ -54,7 +53,7 @@ describe('in both orders', () => {
     });
   });
 
-  test('history is cut before the window is drawn, or within it', async () => {
+  test('history is truncated before the window is taken, or within the window', async () => {
     const wordy: Tool = { ...climb, execute: async ({ rungs }) => text(String(rungs).repeat(40)) };
     const summarize = (dropped: readonly Message[]) =>
       dropped.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])).join(' ');
@@ -73,7 +72,7 @@ describe('in both orders', () => {
     expect(await last(drawnFirst)).toEqual([`user: Climb to 3.\n\n${'1'.repeat(40)}`, ...turn]);
   });
 
-  test('what watches sees the rewards and the contexts of what is inside it', async () => {
+  test('statistics contain the rewards of the environment that they wrap', async () => {
     const [raw, shaped] = [new EpisodeStatistics(), new EpisodeStatistics()];
     const watchedFirst = transformReward(recordEpisodeStatistics(openLadder(), raw), pays);
     const watchedLast = recordEpisodeStatistics(transformReward(openLadder(), pays), shaped);
@@ -84,7 +83,7 @@ describe('in both orders', () => {
   });
 });
 
-test('a step that was given up does not count into the next episode', async () => {
+test('an abandoned step does not count in the next episode', async () => {
   let answer: () => void = () => {};
   const slow: Tool = {
     ...climb,
@@ -94,12 +93,12 @@ test('a step that was given up does not count into the next episode', async () =
       }),
   };
   const seen: Trajectory[] = [];
-  // It does not stop when its signal aborts.
-  const deaf: Env<Rung> = new LadderEnv(slow, { toolTimeout: 60_000 });
-  const step = deaf.step.bind(deaf);
-  deaf.step = (action) => step(action);
+  // Ignores its signal.
+  const stubborn: Env<Rung> = new LadderEnv(slow, { toolTimeout: 60_000 });
+  const step = stubborn.step.bind(stubborn);
+  stubborn.step = (action) => step(action);
   const env = timeLimit(
-    watchEpisodes(deaf, (trajectory) => void seen.push(trajectory)),
+    watchEpisodes(stubborn, (trajectory) => void seen.push(trajectory)),
     { milliseconds: 30 },
   );
   await env.reset(start);
@@ -149,7 +148,7 @@ describe('a wrapped environment keeps every rule', () => {
   });
 });
 
-test('wrappers compose, and each sees what is inside it', async () => {
+test('wrappers compose, and each sees the environment that it wraps', async () => {
   const inside = new EpisodeStatistics();
   const outside = new EpisodeStatistics();
   const env = recordEpisodeStatistics(
@@ -169,7 +168,7 @@ test('wrappers compose, and each sees what is inside it', async () => {
     outside,
   );
   const played = await play(env, climber(), [1, 2, 3, 4]);
-  // The answer comes in turn goal + 1: after three turns only goals 1 and 2 have been answered.
+  // The answer comes in turn goal + 1, so only goals 1 and 2 are answered within three turns.
   expect(played.map(({ outcome }) => ('reason' in outcome ? outcome.reason : ''))).toEqual([
     'answered',
     'answered',
@@ -183,11 +182,11 @@ test('wrappers compose, and each sees what is inside it', async () => {
     'tool: climbed 1',
   ]);
   expect(outside).toMatchObject({ episodes: 4, unfinished: 0, reward: (8 + 7 - 3 - 3) / 4 });
-  // The limit is outside of this one, which sees two episodes left.
+  // The limit is outside these statistics, which see two episodes that were left.
   expect(inside).toMatchObject({ episodes: 2, unfinished: 2 });
 });
 
-test('an aborted episode has no reward and no rows, whatever is around it', async () => {
+test('an aborted episode has no reward and no rows, even in wrappers', async () => {
   const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
   const paid = transformReward(
     openLadder(() => new LadderEnv(broken)),
@@ -207,7 +206,7 @@ test('an aborted episode has no reward and no rows, whatever is around it', asyn
 });
 
 describe('training rows', () => {
-  /** Tokens are the characters of the messages, so that an appended conversation starts with what was read before. */
+  /** Its tokens are the characters of the messages, so that appending to a conversation extends the prompt. */
   function tokenPolicy(): Policy {
     const codes = (written: string) => Int32Array.from(written, (character) => character.codePointAt(0)!);
     const turns = new Map<string, number>();
@@ -243,34 +242,34 @@ describe('training rows', () => {
     return { trajectory: trajectory!, text, learned, rewards };
   };
 
-  test('an appended context makes one row', async () => {
+  test('a context that only grows makes one row', async () => {
     const { learned, rewards } = await rowsOf(openLadder());
     expect(learned).toEqual(['climb 0;climb 1;climb 2;done;']);
     expect(rewards[0]).toBeCloseTo(1.3, 6);
   });
 
-  test('a window forks a row whenever it moves, and every action and reward is in one row', async () => {
+  test('a window starts a new row whenever it moves, and each action and reward is in one row', async () => {
     const { trajectory, text, learned, rewards } = await rowsOf(
       windowObservation(openLadder(), { turns: 1 }),
     );
-    // The window moves when the second and the third turn end.
+    // The window moves at the end of the second turn and of the third.
     expect(learned).toEqual(['climb 0;climb 1;', 'climb 2;', 'done;']);
     expect(text[1]).toBe('<user>Climb to 3.;<assistant>climb 1;<tool>climbed 1;<assistant>climb 2;');
     expect(rewards.map((value) => Number(value.toFixed(6)))).toEqual([0.2, 0.1, 1]);
     expect(rewards.reduce((total, value) => total + value, 0)).toBeCloseTo(trajectory.reward!, 6);
   });
 
-  test('a summary forks a row as soon as there is one', async () => {
+  test('a summary starts a new row as soon as there is one', async () => {
     const summarize = (dropped: readonly Message[]) => `${dropped.length / 2} climbs.`;
     const { text, learned } = await rowsOf(windowObservation(openLadder(), { turns: 0, summarize }));
     expect(learned).toEqual(['climb 0;', 'climb 1;', 'climb 2;', 'done;']);
     expect(text[3]).toBe('<user>Climb to 3.\n\n3 climbs.;<assistant>done;');
   });
 
-  test('truncated history forks only where something was cut', async () => {
+  test('truncated history starts a new row only if something was cut', async () => {
     const wordy: Tool = { ...climb, execute: async () => text('y'.repeat(50)) };
     const make = () => openLadder(() => new LadderEnv(wordy));
-    // 11 + 3 · 57 characters in all: under 200 nothing is cut; under 150 one result, when the third turn ends.
+    // 11 + 3 · 57 characters in all. A limit of 200 cuts nothing; a limit of 150 cuts one result after the third turn.
     expect((await rowsOf(truncateHistory(make(), { characters: 200 }))).learned).toHaveLength(1);
     expect((await rowsOf(truncateHistory(make(), { characters: 150 }))).learned).toEqual([
       'climb 0;climb 1;climb 2;',

@@ -4,13 +4,13 @@ import { collect, outcomeReward, rollout, scriptedPolicy } from '../../src/index
 import { mixEnvs } from '../../src/wrappers/index.ts';
 import { LadderEnv, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 
-/** Climbs two rungs a turn until it has climbed four, then answers: right for the task whose goal is four. */
+/** Climbs two rungs in each of two turns, then answers: right for the task whose goal is 4. */
 const policy = scriptedPolicy((_seen, turn) =>
   turn < 2 ? [{ name: 'climb', arguments: { rungs: 2 } }] : 'done',
 );
 const sampling = { maxTokens: 8, temperature: 1 };
 
-test('holds the tasks of all, and plays each in its own environment', async () => {
+test('contains the tasks of all environments and plays each in its own environment', async () => {
   const [slow, short] = [openLadder(), openLadder(() => new LadderEnv(undefined, { maxTurns: 1 }))];
   const mix = mixEnvs<Rung>({ slow, short });
   expect(mix.tasks.train.length).toBe(20);
@@ -26,7 +26,7 @@ test('holds the tasks of all, and plays each in its own environment', async () =
     sample: 0,
   }));
   const played = await collect(rollout({ env: mix, policy, episodes, concurrency: 7, sampling, seed: 1 }));
-  // Only the first environment lets it come to an answer; four rungs are right for one of its tasks.
+  // Only the first environment allows enough turns for an answer; a height of 4 is right for one of its tasks.
   expect(played.map(({ outcome }) => outcome.kind)).toEqual([
     ...Array(10).fill('terminated'),
     ...Array(10).fill('truncated'),
@@ -37,7 +37,7 @@ test('holds the tasks of all, and plays each in its own environment', async () =
   expect(slow.closed).toBe(slow.opened - 1);
 });
 
-test('is evaluated over all its environments', async () => {
+test('can be evaluated on the tasks of all its environments', async () => {
   const mix = mixEnvs<Rung>({ one: openLadder(), other: openLadder() });
   const { episodes, means } = await evaluate({
     env: mix,
@@ -50,7 +50,7 @@ test('is evaluated over all its environments', async () => {
   expect({ episodes, right: means.right }).toEqual({ episodes: 20, right: 2 / 20 });
 });
 
-test('an episode that is used twice plays in one environment after the other, and closes both', async () => {
+test('a reused Env plays in one environment after the other and closes both', async () => {
   const [one, other] = [openLadder(), openLadder()];
   const env = mixEnvs<Rung>({ one, other }).episode();
   await expect(async () => env.step({ text: '', toolCalls: [], stopReason: 'stop' })).rejects.toThrow(
@@ -62,15 +62,15 @@ test('an episode that is used twice plays in one environment after the other, an
   expect([one.closed, other.closed]).toEqual([1, 1]);
 });
 
-test('can what all of them can, and does what any of them does', () => {
+test('is concurrent only if all environments are, and networked if any is', () => {
   const alone = { ...openLadder(), capabilities: { concurrent: false } };
   const online = { ...openLadder(), capabilities: { networked: true } };
   const { capabilities } = mixEnvs<Rung>({ alone, online, plain: openLadder() });
   expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true });
 });
 
-test('what cannot be mixed is told', () => {
-  expect(() => mixEnvs({})).toThrow('nothing to mix');
+test('refuses to mix no environments or environments with different rewards', () => {
+  expect(() => mixEnvs({})).toThrow('no environments to mix');
   class Other extends LadderEnv {
     override readonly spec = {
       ...ladderSpec,
@@ -80,6 +80,6 @@ test('what cannot be mixed is told', () => {
   }
   const stairs = openLadder(() => new Other());
   expect(() => mixEnvs<Rung>({ ladder: openLadder(), stairs })).toThrow(
-    'ladder-v1 and stairs-v1 are not rewarded alike',
+    'ladder-v1 and stairs-v1 declare different rewards',
   );
 });

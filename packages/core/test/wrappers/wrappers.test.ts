@@ -1,4 +1,4 @@
-/** Each wrapper alone. */
+/** Each wrapper on its own. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConforms, checkTrajectory } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from 'vitest';
-import {
+import { EpisodeStatistics,
   type Env,
   type EnvHandle,
   outcomeReward,
@@ -20,7 +20,6 @@ import {
 } from '../../src/index.ts';
 import { encodeTrajectory, readTrajectories } from '../../src/recording/index.ts';
 import {
-  EpisodeStatistics,
   recordEpisodeStatistics,
   recordEpisodes,
   timeLimit,
@@ -42,7 +41,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a wrapper gives back the face it was given', () => {
+test('a wrapper returns the same interface as it was given', () => {
   const open = { ...openLadder(), ref: 'p/ladder-v1', packageVersion: '1.2.3' };
   const wrapped = timeLimit(open, { turns: 2 });
   expectTypeOf(wrapped).toEqualTypeOf<EnvHandle<Rung>>();
@@ -52,7 +51,7 @@ test('a wrapper gives back the face it was given', () => {
 });
 
 describe('timeLimit', () => {
-  test('truncates after its turns, with 0 for what is unscored', async () => {
+  test('truncates after its turns and scores 0 in unscored components', async () => {
     const env = timeLimit(new LadderEnv(), { turns: 2 });
     expect(env.spec.limits.maxTurns).toBe(2);
     for (let episode = 0; episode < 2; episode++) {
@@ -67,7 +66,7 @@ describe('timeLimit', () => {
     }
   });
 
-  test('an end on the last turn is the environment’s own', async () => {
+  test('keeps the environment’s own end on the last turn', async () => {
     const env = timeLimit(new LadderEnv(), { turns: 2 });
     await env.reset(start);
     await env.step(calling(3));
@@ -75,7 +74,7 @@ describe('timeLimit', () => {
     expect(timeLimit(new LadderEnv(), { turns: 99 }).spec.limits.maxTurns).toBe(6);
   });
 
-  test('gives up a step that is under way when the time is over', async () => {
+  test('abandons a running step when the time is over', async () => {
     let stopped = false;
     const hang: Tool = {
       ...climb,
@@ -103,7 +102,7 @@ describe('timeLimit', () => {
     expect(stopped).toBe(true);
   });
 
-  test('counts the time of the policy, and from each reset anew', async () => {
+  test('includes the policy’s time and starts again at each reset', async () => {
     let executed = 0;
     const counting: Tool = {
       ...climb,
@@ -124,7 +123,7 @@ describe('timeLimit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('faults and aborts stay what they are', async () => {
+  test('passes faults and aborts on unchanged', async () => {
     const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
     const env = timeLimit(new LadderEnv(broken), { turns: 1, milliseconds: 1000 });
     await env.reset(start);
@@ -136,7 +135,7 @@ describe('timeLimit', () => {
     await expect(env.step(answer, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  test('a limit that is none is refused', () => {
+  test('refuses limits that are not above 0', () => {
     for (const limit of [{ turns: 0 }, { milliseconds: 0 }, { turns: Number.NaN }]) {
       expect(() => timeLimit(new LadderEnv(), limit)).toThrow(/timeLimit: turns is .* give numbers above 0/);
     }
@@ -157,7 +156,7 @@ describe('transformReward', () => {
     }),
   };
 
-  test('declares its own components and scores each step with them', async () => {
+  test('declares new components and scores each step with them', async () => {
     const env = transformReward(new LadderEnv(), shaped);
     expect(env.spec.rewards).toBe(shaped.rewards);
     await env.reset(start);
@@ -172,19 +171,19 @@ describe('transformReward', () => {
     expect(weigh(env.spec.rewards, rewards!)).toBe(4);
   });
 
-  test('a trajectory has the transformed rewards, and an undeclared one is a bug', async () => {
+  test('puts transformed rewards into the trajectory and refuses undeclared rewards', async () => {
     const [trajectory] = await play(transformReward(openLadder(), shaped), climber(), [2]);
-    // Two calls at −0.25, weighed by 2; 0.1 for each of two climbs; 1 and 3 for the answer.
+    // Two calls at −0.25 with weight 2; 0.1 for each of two climbs; 1 and 3 for the answer.
     expect(trajectory!.reward).toBeCloseTo(-1 + 0.2 + 1 + 3, 12);
     expect(trajectory!.rewardSpec).toBe(shaped.rewards);
     const undeclared = transformReward(openLadder(), { rewards: {}, transform: () => ({ bonus: 1 }) });
     await expect(play(undeclared, climber(), [1])).rejects.toMatchObject({ code: 'bug.reward' });
   });
 
-  test('an aborted step is not asked about', async () => {
+  test('does not transform an aborted step', async () => {
     const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
     const transform = () => {
-      throw new Error('asked');
+      throw new Error('called');
     };
     const env = transformReward(new LadderEnv(broken), { rewards: {}, transform });
     await env.reset(start);
@@ -193,7 +192,7 @@ describe('transformReward', () => {
 });
 
 describe('what the policy sees', () => {
-  test('transformObservation rewrites each observation, and waits for it', async () => {
+  test('transformObservation rewrites each observation and may be asynchronous', async () => {
     const env = transformObservation(new LadderEnv(), async ({ messages, tools }) => {
       await sleep(1);
       return {
@@ -229,7 +228,7 @@ describe('what the policy sees', () => {
     ]);
   });
 
-  test('a summary of what was left out stands with the task', async () => {
+  test('windowObservation appends a summary of dropped turns to the task', async () => {
     const env = windowObservation(new LadderEnv(), {
       turns: 1,
       summarize: async (dropped) => `Before: ${dropped.filter(({ role }) => role === 'tool').length} climbs.`,
@@ -249,10 +248,10 @@ describe('what the policy sees', () => {
     });
     await none.reset(start);
     expect(contents((await none.step(calling(1))).observation)).toEqual(['user: Climb to 3.\n\n2']);
-    expect(() => windowObservation(new LadderEnv(), { turns: -1 })).toThrow('whole number from 0 up');
+    expect(() => windowObservation(new LadderEnv(), { turns: -1 })).toThrow('whole number of at least 0');
   });
 
-  test('truncateHistory cuts the oldest results first, never those of the last turn', async () => {
+  test('truncateHistory cuts the oldest results first and never results of the last turn', async () => {
     const wordy: Tool = { ...climb, execute: async ({ rungs }) => text(String(rungs).repeat(40)) };
     const env = truncateHistory(new LadderEnv(wordy), { characters: 100 });
     await env.reset(start);
@@ -263,7 +262,7 @@ describe('what the policy sees', () => {
       lengths.push(observation.messages.reduce((total, { content }) => total + content.length, 0));
       last = contents(observation);
     }
-    // 11 characters of the task and 40 of each result; a note is 19 long.
+    // The task has 11 characters, each result 40, each note 19.
     expect(lengths).toEqual([51, 91, 89]);
     expect(last).toEqual([
       'user: Climb to 3.',
@@ -280,7 +279,7 @@ describe('what the policy sees', () => {
   });
 });
 
-describe('what is counted', () => {
+describe('records of episodes', () => {
   const failing = () => {
     const broken: Tool = {
       ...climb,
@@ -291,7 +290,7 @@ describe('what is counted', () => {
     };
     return openLadder(() => new LadderEnv(broken));
   };
-  /** Goal 1: right after two turns. 2: wrong after a mistake. 5: the tool fails. 6: the policy has no room left. */
+  /** Goal 1: right after two turns. Goal 2: wrong after a mistake. Goal 5: the tool fails. Goal 6: the context overflows. */
   const mixed = () =>
     scriptedPolicy(({ messages }, turn) => {
       const goal = Number(/\d+/.exec(messages[0]!.content));
@@ -302,7 +301,7 @@ describe('what is counted', () => {
       ];
     });
 
-  test('recordEpisodes writes the trajectories that the loop makes', async () => {
+  test('recordEpisodes writes the same trajectories as the rollout yields', async () => {
     const file = join(folder, 'episodes.jsonl');
     const env = { ...failing(), ref: 'p/ladder-v1', packageVersion: '1.2.3' };
     const played = await play(recordEpisodes(env, file), mixed(), [1, 2, 5, 6]);
@@ -319,7 +318,7 @@ describe('what is counted', () => {
     }
     expect(recorded.map(({ reward }) => reward)).toEqual([1.1, 0.1, null, null]);
     expect(recorded.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3]);
-    // The loop truncates this one, whose environment only sees that it is left.
+    // The rollout truncates this episode; its environment only sees that it is left.
     expect(recorded[3]).toMatchObject({
       env: 'p/ladder-v1',
       envVersion: '1.2.3',
@@ -343,7 +342,7 @@ describe('what is counted', () => {
     expect(statistics.mistakes).toBeCloseTo(1 / 3, 12);
   });
 
-  test('an episode that is left by a reset counts as unfinished, once', async () => {
+  test('counts an episode that a reset ends as unfinished, once', async () => {
     const statistics = new EpisodeStatistics();
     const env = recordEpisodeStatistics(new LadderEnv(), statistics);
     await env.close();

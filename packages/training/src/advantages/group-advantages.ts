@@ -1,0 +1,83 @@
+/** Advantages of whole episodes: how much better than the other episodes of its task. GRPO, Dr. GRPO and RLOO. */
+
+/**
+ * What the difference from the group is divided by: the deviation of the group (GRPO, arXiv 2402.03300), that of the whole
+ * batch, or nothing (Dr. GRPO, arXiv 2503.20783, which does not favour tasks that are nearly always or never done).
+ */
+export type RewardScale = 'group' | 'batch' | 'none';
+
+/**
+ * (score − group mean) / (standard deviation, unbiased, + 1e-6) for each of `scores` [N], where `groups` [N] names each
+ * one's group. A group of one has mean 0 and deviation 1, as in the paper's code.
+ */
+export function groupAdvantages(
+  scores: readonly number[],
+  groups: readonly number[],
+  scale: RewardScale = 'group',
+): number[] {
+  const divisors = rewardDivisors(scores, groups, scale);
+  return perGroup(scores, groups, differenceFromMean).map((value, n) => value / divisors[n]!);
+}
+
+/** [N] what the differences of each episode are divided by. */
+export function rewardDivisors(
+  scores: readonly number[],
+  groups: readonly number[],
+  scale: RewardScale,
+): number[] {
+  if (scale === 'none') return scores.map(() => 1);
+  if (scale === 'group') return perGroup(scores, groups, (_, { deviation }) => deviation + 1e-6);
+  const { deviation } = moments(scores);
+  return scores.map(() => deviation + 1e-6);
+}
+
+/**
+ * RLOO (arXiv 2402.14740): the score minus the mean of the others of its group, n/(n − 1)·(score − group mean). The
+ * baseline does not depend on the episode itself, so that the gradient is unbiased. A group of one keeps its score.
+ */
+export function leaveOneOutAdvantages(scores: readonly number[], groups: readonly number[]): number[] {
+  return perGroup(scores, groups, (score, group) => {
+    return differenceFromMean(score, group) * (group.count === 1 ? 1 : group.count / (group.count - 1));
+  });
+}
+
+/** Scores that are equal but for rounding differ from their mean by nothing. */
+function differenceFromMean(score: number, { mean, deviation }: Moments): number {
+  return deviation === 0 ? 0 : score - mean;
+}
+
+interface Moments {
+  mean: number;
+  /** Unbiased. */
+  deviation: number;
+  count: number;
+}
+
+function perGroup(
+  scores: readonly number[],
+  groups: readonly number[],
+  value: (score: number, group: Moments) => number,
+): number[] {
+  const members = new Map<number, number[]>();
+  for (const [index, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), index]);
+  const values = new Array<number>(scores.length);
+  for (const indices of members.values()) {
+    const group = moments(indices.map((index) => scores[index]!));
+    for (const index of indices) values[index] = value(scores[index]!, group);
+  }
+  return values;
+}
+
+function moments(values: readonly number[]): Moments {
+  const count = values.length;
+  if (count <= 1) return { mean: 0, deviation: 1, count };
+  if (areEqual(values)) return { mean: values[0]!, deviation: 0, count };
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, deviation: Math.sqrt(squares / (count - 1)), count };
+}
+
+/** Whether scores are equal but for the order in which their parts were added. */
+export function areEqual(scores: readonly number[]): boolean {
+  return scores.every((score) => Math.abs(score - scores[0]!) < 1e-9);
+}

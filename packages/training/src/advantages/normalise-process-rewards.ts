@@ -1,0 +1,25 @@
+/** Process rewards brought to one scale before they meet the outcome, as PRIME (arXiv 2502.01456) does. */
+import type { TrainingRow } from '../rows/training-row.ts';
+
+/**
+ * Rewards [B][T] of all the rows of a batch: the outcome's as they are, plus the process rewards divided by
+ * max |Σ of an episode's process rewards from a token on| + 1e-6, the maximum over the tokens of the batch. No episode's
+ * process return is then beyond ±1, wherever it is looked at.
+ * @param rows All rows of an episode, in their order.
+ */
+export function normalisedRewards(rows: readonly TrainingRow[]): Float64Array[] {
+  let largest = 0;
+  const toGo = new Map<TrainingRow['trajectory'], number>();
+  for (const { trajectory, processRewards } of rows.toReversed()) {
+    let sum = toGo.get(trajectory) ?? 0;
+    for (const reward of processRewards.toReversed()) {
+      sum += reward;
+      largest = Math.max(largest, Math.abs(sum));
+    }
+    toGo.set(trajectory, sum);
+  }
+  const scale = 1 / (largest + 1e-6);
+  return rows.map(({ rewards, processRewards }) =>
+    Float64Array.from(rewards, (reward, t) => reward - processRewards[t]! * (1 - scale)),
+  );
+}

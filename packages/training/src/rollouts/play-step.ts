@@ -1,0 +1,72 @@
+/** The rollout of one step: which tasks are played, how often, and which episodes are learned from. */
+import { collect, deriveSeed, type EpisodeRequest, rollout, type Trajectory } from '@toolenv/core';
+import type { Metrics, Run } from '@toolenv/core/plugins';
+import type { Algorithm } from '../algorithm.ts';
+import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
+import type { RunOptions } from '../run-options.ts';
+import { drawEpisodes, drawReplacements } from './draw-episodes.ts';
+import { shuffleRewards } from './shuffle-rewards.ts';
+import { zeroVarianceFraction } from './zero-variance.ts';
+
+export interface PlayedStep {
+  /** Every episode, aborted episodes included. */
+  played: Trajectory[];
+  /** Episodes to learn from. */
+  scored: Trajectory[];
+  metrics: Metrics;
+}
+
+/**
+ * Plays `groupSize` episodes of each of the step's tasks. With `resample`, other tasks take the place of groups that it does
+ * not keep.
+ */
+export async function playStep(
+  { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
+  options: RunOptions,
+  step: number,
+  resample: Algorithm['resample'],
+): Promise<PlayedStep> {
+  const { deadline, maxTokens, temperature, maxStaleness, tasksPerStep, groupSize } = options;
+  const started = performance.now();
+  const stepSeed = deriveSeed(seed, 'step', step);
+  // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
+  const sampling = { maxTokens, temperature, ...(maxStaleness > 0 && { batchDelay: 10 }) };
+  const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
+    collect(
+      rollout({
+        env,
+        policy,
+        episodes,
+        concurrency: episodes.length,
+        sampling,
+        deadline,
+        signal,
+        seed: stepSeed,
+      }),
+    );
+  const scoredOf = (trajectories: Trajectory[]) => {
+    const scored = trajectories.filter(({ reward }) => reward !== null);
+    return options.shuffleRewards ? shuffleRewards(scored, stepSeed) : scored;
+  };
+
+  const groups = { tasksPerStep, groupSize, seed };
+  const played = await play(drawEpisodes(env.tasks.train, groups, step));
+  let scored = scoredOf(played);
+  let attempts = 1;
+  if (resample) {
+    scored = resample.keep(scored);
+    for (; attempts <= resample.maxAttempts; attempts++) {
+      const missing = tasksPerStep - new Set(scored.map(({ group }) => group)).size;
+      if (missing === 0) break;
+      const others = await play(drawReplacements(env.tasks.train, groups, step, attempts, missing));
+      for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
+      scored.push(...resample.keep(scoredOf(others)));
+    }
+  }
+  const metrics = {
+    ...rolloutMetrics(played, (performance.now() - started) / 1000),
+    ...(groupSize > 1 && { frac_reward_zero_std: zeroVarianceFraction(played) }),
+    ...(resample && { num_gen_batches: attempts }),
+  };
+  return { played, scored, metrics };
+}

@@ -1,0 +1,26 @@
+/** Groups whose episodes all scored the same: there is nothing to compare, and nothing to learn. */
+import type { Trajectory } from '@toolenv/core';
+import { areEqual } from '../advantages/group-advantages.ts';
+
+/** Scored trajectories without those of such groups. A group of one is compared with nothing, and stays. */
+export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajectory[] {
+  const scores = scoresOfGroups(trajectories);
+  return trajectories.filter(({ group }) => {
+    const ofGroup = scores.get(group)!;
+    return ofGroup.length === 1 || !areEqual(ofGroup);
+  });
+}
+
+/** Share of the groups of several scored episodes in which all scored the same. */
+export function zeroVarianceFraction(trajectories: readonly Trajectory[]): number {
+  const groups = [...scoresOfGroups(trajectories).values()].filter(({ length }) => length > 1);
+  return groups.length === 0 ? 0 : groups.filter(areEqual).length / groups.length;
+}
+
+function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
+  const scores = new Map<number, number[]>();
+  for (const { group, reward } of trajectories) {
+    if (reward !== null) scores.set(group, [...(scores.get(group) ?? []), reward]);
+  }
+  return scores;
+}

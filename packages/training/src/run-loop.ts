@@ -1,0 +1,96 @@
+/** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
+import { deriveSeed } from '@toolenv/core';
+import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
+import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { validationScores } from './evaluation/validation-scores.ts';
+import { optimizerStep } from './losses/optimizer-step.ts';
+import { type PlayedStep, playStep } from './rollouts/play-step.ts';
+import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
+import { toTrainingRows } from './rows/training-row.ts';
+import type { RunOptions } from './run-options.ts';
+
+/**
+ * Rollouts of step N are seeded by (seed, N), so that a resumed run repeats them. With `maxStaleness` above 0 they depend
+ * on timing as well.
+ * @param create Makes the algorithm, before a checkpoint is loaded.
+ */
+export async function* runLoop<Options extends RunOptions>(
+  run: Run,
+  options: Options,
+  create: (context: AlgorithmContext<Options>) => Algorithm | Promise<Algorithm>,
+): AsyncGenerator<TrainEvent, void, void> {
+  const { learner, out, seed, signal } = run;
+  const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
+  const algorithm = await create({
+    options,
+    run,
+    learner,
+    optimize: (rows, gradients, optimizer) =>
+      optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out }),
+  });
+  const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
+  const { evaluationDue = 0, ...memory } = resumed?.memory ?? {};
+  if (algorithm.memory) Object.assign(algorithm.memory, memory);
+
+  let step = resumed?.step ?? 0;
+  /** Whether the weights are those after `step` updates, and not in the middle of one. */
+  let isWhole = true;
+  /** Whether an evaluation of these weights is due. */
+  let isDue = evaluationDue === 1;
+  const evaluate = async (): Promise<TrainEvent> => {
+    const metrics = await validationScores(run, options);
+    isDue = false;
+    return { type: 'evaluation', step, metrics };
+  };
+  const save = async (): Promise<TrainEvent> => {
+    const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
+    return {
+      type: 'checkpoint',
+      step,
+      folder: await saveCheckpoint(out, learner, { step, seed, memory: remembered }),
+    };
+  };
+
+  try {
+    if (isDue) yield await evaluate();
+    const range = { from: step, to: steps, ahead: maxStaleness, signal };
+    const rollouts = rolloutsAhead(range, (at, stop) =>
+      playStep({ ...run, signal: stop }, options, at, algorithm.resample),
+    );
+    for await (const { rollout, staleness } of rollouts) {
+      const { metrics, played, scored } = rollout;
+      yield { type: 'rollout', step: step + 1, metrics, trajectories: played };
+      signal?.throwIfAborted();
+
+      const started = performance.now();
+      isWhole = false;
+      const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
+      step += 1;
+      isWhole = true;
+      const seconds = (performance.now() - started) / 1000;
+      const behind = maxStaleness > 0 && { staleness };
+      yield { type: 'update', step, metrics: { ...learned, ...behind, 'time/update': seconds } };
+
+      isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
+      if (isDue) yield await evaluate();
+      if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+    }
+  } catch (error) {
+    if (!signal?.aborted || step === 0 || !isWhole) throw error;
+    // An interrupted run keeps every finished step.
+    yield await save();
+    throw signal.reason;
+  }
+}
+
+async function update(
+  algorithm: Algorithm,
+  trajectories: PlayedStep['scored'],
+  step: number,
+  seed: number,
+): Promise<Metrics> {
+  const rows = trajectories.flatMap(toTrainingRows);
+  if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
+  return algorithm.update({ step, seed, trajectories, rows });
+}

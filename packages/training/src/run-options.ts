@@ -1,0 +1,57 @@
+/** The options of the run loop: every trainer has them beside its own. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+
+const properties = {
+  steps: { type: 'integer', minimum: 1, default: 100, description: 'updates' },
+  tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
+  groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes of each task' },
+  maxStaleness: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description:
+      'updates that a rollout may be behind; as many rollouts run ahead, so that slow tools do not hold up learning',
+  },
+  temperature: { type: 'number', minimum: 1e-3, default: 1, description: 'of sampling during rollouts' },
+  maxTokens: {
+    type: 'integer',
+    minimum: 1,
+    default: 256,
+    description: 'largest number of tokens in one turn',
+  },
+  deadline: {
+    type: 'integer',
+    minimum: 1,
+    default: 600_000,
+    description: 'milliseconds that one episode may take',
+  },
+  shuffleRewards: {
+    type: 'boolean',
+    default: false,
+    description: 'control experiment: permute the rewards of each rollout, to show that learning needs them',
+  },
+  evaluateEvery: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'steps between evaluations on the validation split; 0 is never',
+  },
+  evaluationEpisodes: {
+    type: 'integer',
+    minimum: 1,
+    default: 200,
+    description: 'episodes of one evaluation',
+  },
+  checkpointEvery: {
+    type: 'integer',
+    minimum: 0,
+    default: 10,
+    description: 'steps between checkpoints; 0 is only at the end',
+  },
+} as const;
+
+export type RunOptions = OptionsOf<{ properties: typeof properties }>;
+
+/** JSON Schemas of the options, by name. */
+export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> =
+  properties;

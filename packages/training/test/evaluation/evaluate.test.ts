@@ -1,0 +1,61 @@
+import { scriptedPolicy, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { LadderEnv, openLadder } from '../../../core/test/ladder-env.ts';
+import { evaluate } from '../../src/index.ts';
+
+const common = {
+  split: 'validation',
+  concurrency: 4,
+  sampling: { maxTokens: 8, temperature: 0 },
+  seed: 1,
+} as const;
+/** Climbs two rungs and answers: right where the goal is 2. */
+const policy = scriptedPolicy((_, turn) =>
+  turn === 0 ? [{ name: 'climb', arguments: { rungs: 2 } }] : 'done',
+);
+
+test('means, counts and ends over the first tasks of a split', async () => {
+  const seen: Trajectory[] = [];
+  const { seconds, ...summary } = await evaluate({
+    ...common,
+    env: openLadder(),
+    policy,
+    count: 4,
+    onTrajectory: (trajectory) => void seen.push(trajectory),
+  });
+  expect(summary).toEqual({
+    episodes: 4,
+    aborted: 0,
+    means: { right: 0.25, close: null, climbed: 1 },
+    reward: (0.1 + 1.1 + 0.1 + 0.1) / 4,
+    outcomes: { 'terminated:answered': 4 },
+    toolCalls: 1,
+    turns: 2,
+    tokens: 0,
+  });
+  expect(seconds).toBeGreaterThan(0);
+  expect(seen.map(({ task }) => task)).toEqual([{ goal: 1 }, { goal: 2 }, { goal: 3 }, { goal: 4 }]);
+});
+
+test('aborted episodes are counted, and count for nothing else', async () => {
+  class Flaky extends LadderEnv {
+    override reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
+      if (options.task.goal === 1) return Promise.reject(new ToolEnvError('infrastructure.server', 'down'));
+      return super.reset(options);
+    }
+  }
+  const env = openLadder(() => new Flaky());
+  const some = await evaluate({ ...common, env, policy, count: 2 });
+  expect(some).toMatchObject({ episodes: 2, aborted: 1, means: { right: 1 }, reward: 1.1, turns: 2 });
+  const none = await evaluate({ ...common, env, policy, count: 1 });
+  expect(none).toMatchObject({ episodes: 1, aborted: 1, means: { right: null }, reward: null, toolCalls: 0 });
+});
+
+test('a split without tasks is refused; a count beyond its length is all of it', async () => {
+  const env = openLadder();
+  await expect(evaluate({ ...common, env, policy, split: 'test' })).rejects.toMatchObject({
+    code: 'usage.evaluate',
+  });
+  await expect(evaluate({ ...common, env, policy, count: 0 })).rejects.toThrow('count is 0');
+  expect((await evaluate({ ...common, env, policy, count: 99 })).episodes).toBe(10);
+});

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { metricNames, policyLoss, rolloutMetrics } from '../../src/index.ts';
+import { golden } from '../losses/loss-cases.ts';
+
+test('losses and rollouts report no metric without a name in the table', () => {
+  const entropy = golden.logprobs;
+  const reported = (['dapo', 'cispo', 'sapo'] as const).flatMap((loss) => {
+    const options = { loss, clip: [0.2, 0.2], mismatchCorrection: 'token_truncate' } as const;
+    return Object.keys(policyLoss({ ...golden, entropy }, options).metrics);
+  });
+  reported.push(...Object.keys(rolloutMetrics([], 0)));
+  expect(reported.length).toBeGreaterThan(20);
+  expect(reported.filter((name) => !Object.hasOwn(metricNames, name))).toEqual([]);
+});

@@ -1,0 +1,217 @@
+import {
+  type ActionTokens,
+  aborted,
+  outcomeReward,
+  processReward,
+  ToolEnvError,
+  type Trajectory,
+  terminated,
+} from '@toolenv/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type TrainingRow, toTrainingRows } from '../../src/index.ts';
+
+interface Turn {
+  prompt: number[];
+  action: number[];
+  rewards?: Record<string, number | null>;
+}
+
+const rewardSpec = {
+  em: outcomeReward([0, 1], 1),
+  format: outcomeReward([0, 1], 0.5),
+  found: processReward([0, 4], 0.25),
+};
+
+/** Log-prob of the i-th token of turn t: −(t + 1) − i/8, exact in float32. */
+function logprobsOf(turn: number, length: number): number[] {
+  return Array.from({ length }, (_, i) => -(turn + 1) - i / 8);
+}
+
+function trajectoryOf(turns: Turn[]): Trajectory {
+  const steps = turns.map(({ prompt, action, rewards = {} }, turn) => ({
+    observation: { messages: [], tools: [] },
+    action: {
+      text: '',
+      toolCalls: [],
+      stopReason: 'stop' as const,
+      tokens: {
+        prompt: Int32Array.from(prompt),
+        action: Int32Array.from(action),
+        logprobs: Float32Array.from(logprobsOf(turn, action.length)),
+      },
+    },
+    calls: [],
+    rewards,
+    info: {},
+  }));
+  return {
+    version: 1,
+    env: 'e',
+    policy: 'p',
+    episodeId: 'x',
+    index: 0,
+    task: null,
+    group: 0,
+    sample: 0,
+    seed: 0,
+    rewardSpec,
+    steps,
+    outcome: terminated('answered'),
+    rewards: {},
+    reward: 0,
+  };
+}
+
+function plain({ tokens, mask, logprobs, rewards }: TrainingRow) {
+  return { tokens: [...tokens], mask: [...mask], logprobs: [...logprobs], rewards: [...rewards] };
+}
+
+test('steps that append share one row', () => {
+  const rows = toTrainingRows(
+    trajectoryOf([
+      { prompt: [1, 2, 3], action: [4, 5], rewards: { found: 1 } },
+      { prompt: [1, 2, 3, 4, 5, 6, 7], action: [8], rewards: { found: 2, em: 1, format: 0.5 } },
+    ]),
+  );
+  expect(rows.map(plain)).toEqual([
+    {
+      tokens: [1, 2, 3, 4, 5, 6, 7, 8],
+      mask: [0, 0, 0, 1, 1, 0, 0, 1],
+      logprobs: [0, 0, 0, -1, -1.125, 0, 0, -2],
+      rewards: [0, 0, 0, 0, 0.25, 0, 0, 0.5 + 1 + 0.25],
+    },
+  ]);
+});
+
+test('a prompt that rewrites the past forks; outcomes lie on the last action token of all', () => {
+  const rows = toTrainingRows(
+    trajectoryOf([
+      { prompt: [1, 2], action: [3], rewards: { found: 4, em: null } },
+      // Ends where the last action did not: the token 3 was re-tokenised away.
+      { prompt: [1, 2, 9, 9], action: [4, 5], rewards: { em: 1 } },
+      { prompt: [1, 2, 9, 9, 4, 5], action: [6], rewards: {} },
+    ]),
+  );
+  expect(rows.map(plain)).toEqual([
+    { tokens: [1, 2, 3], mask: [0, 0, 1], logprobs: [0, 0, -1], rewards: [0, 0, 1] },
+    {
+      tokens: [1, 2, 9, 9, 4, 5, 6],
+      mask: [0, 0, 0, 0, 1, 1, 1],
+      logprobs: [0, 0, 0, 0, -2, -2.125, -3],
+      rewards: [0, 0, 0, 0, 0, 0, 1],
+    },
+  ]);
+});
+
+test('a prompt shorter than the row forks, even if it is a prefix of it', () => {
+  const rows = toTrainingRows(
+    trajectoryOf([
+      { prompt: [1, 2], action: [3] },
+      { prompt: [1, 2], action: [3] },
+    ]),
+  );
+  expect(rows.map(({ tokens }) => [...tokens])).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+});
+
+test('aborted trajectories and those without a turn give no rows', () => {
+  const whole = trajectoryOf([{ prompt: [1], action: [2] }]);
+  expect(toTrainingRows({ ...whole, outcome: aborted(new ToolEnvError('infrastructure.x', 'x')) })).toEqual(
+    [],
+  );
+  expect(toTrainingRows(trajectoryOf([]))).toEqual([]);
+});
+
+test.each<[string, Partial<ActionTokens> | undefined, string]>([
+  ['no tokens', undefined, 'Turn 0 of episode x has no token ids'],
+  ['no prompt', { prompt: new Int32Array() }, 'Turn 0 of episode x has an empty prompt'],
+  ['no action', { action: new Int32Array() }, 'Turn 0 of episode x has an empty action'],
+  ['a log-prob too few', { logprobs: new Float32Array(1) }, 'has 2 action tokens and 1 log-probs'],
+])('%s is a bug', (_, spoilt, message) => {
+  const trajectory = trajectoryOf([{ prompt: [1], action: [2, 3] }]);
+  const { action } = trajectory.steps[0]!;
+  action.tokens = spoilt && { ...action.tokens!, ...spoilt };
+  expect(() => toTrainingRows(trajectory)).toThrow(message);
+});
+
+/** Where a token came from: the environment, or the policy. Token ids are unique, so that each can be looked up. */
+interface Told {
+  turns: Turn[];
+  generated: Set<number>;
+  forks: number;
+  reward: number;
+}
+
+const episodes: fc.Arbitrary<Told> = fc
+  .array(
+    fc.record({
+      environment: fc.integer({ min: 0, max: 5 }),
+      action: fc.integer({ min: 1, max: 5 }),
+      rewrites: fc.boolean(),
+      found: fc.constantFrom(null, 0, 1, 4),
+      em: fc.constantFrom(null, 0, 1),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((plan) => {
+    let next = 1;
+    const fresh = (count: number) => Array.from({ length: count }, () => next++);
+    const told: Told = { turns: [], generated: new Set(), forks: 0, reward: 0 };
+    let context: number[] = [];
+    plan.forEach(({ environment, action, rewrites, found, em }, turn) => {
+      if (turn === 0 || rewrites) {
+        told.forks += 1;
+        context = fresh(1);
+      }
+      const prompt = [...context, ...fresh(environment)];
+      const written = fresh(action);
+      for (const token of written) told.generated.add(token);
+      told.turns.push({ prompt, action: written, rewards: { found, em } });
+      told.reward += 0.25 * (found ?? 0) + (em ?? 0);
+      context = [...prompt, ...written];
+    });
+    return told;
+  });
+
+function masksWhatWasGenerated(
+  { tokens, mask }: { tokens: Int32Array; mask: Uint8Array },
+  generated: Set<number>,
+): boolean {
+  return tokens.every((token, i) => (mask[i] === 1) === generated.has(token));
+}
+
+test('mask is 1 exactly on generated tokens, each once; a mask shifted by one is not', () => {
+  fc.assert(
+    fc.property(episodes, ({ turns, generated, forks, reward }) => {
+      const rows = toTrainingRows(trajectoryOf(turns));
+      expect(rows).toHaveLength(forks);
+      let masked = 0;
+      let total = 0;
+      for (const row of rows) {
+        const { tokens, mask, logprobs, rewards } = row;
+        expect([mask.length, logprobs.length, rewards.length]).toEqual([
+          tokens.length,
+          tokens.length,
+          tokens.length,
+        ]);
+        expect(masksWhatWasGenerated(row, generated)).toBe(true);
+        const shifted = Uint8Array.from(mask, (_, i) => mask[i + 1] ?? 0);
+        expect(masksWhatWasGenerated({ tokens, mask: shifted }, generated)).toBe(false);
+        mask.forEach((bit, i) => {
+          if (bit === 0) expect([logprobs[i], rewards[i]]).toEqual([0, 0]);
+          else expect(logprobs[i]).toBeLessThan(0);
+          masked += bit;
+          total += rewards[i]!;
+        });
+      }
+      expect(masked).toBe(generated.size);
+      expect(total).toBeCloseTo(reward, 6);
+      expect([...rows.flatMap(({ logprobs }) => [...logprobs].filter((value) => value < 0))]).toEqual(
+        turns.flatMap(({ action }, turn) => logprobsOf(turn, action.length)),
+      );
+    }),
+  );
+});
