@@ -72,7 +72,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 
 // Servers by commands that a person gave; for `toolenv doctor`, nvidia-smi and Node itself, by commands without a variable.
 const startProcesses = [
-  'packages/cli/src/doctor-report.ts',
+  'packages/cli/src/commands/doctor-report.ts',
   'packages/mcp/src/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
 ];

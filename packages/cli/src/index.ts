@@ -1,14 +1,15 @@
 /** toolenv: the parts of the command line that programs of one's own can use. */
-export { parseFlags } from './command-line.ts';
-export { type Curve, trainingCurves } from './curves.ts';
-export { episodeText } from './episode-text.ts';
-export { evaluationTable } from './evaluation-table.ts';
-export { countText, scoreText, timeText } from './number-text.ts';
-export { Progress } from './progress.ts';
-export { Interrupted, runAsProcess } from './run-as-process.ts';
-export { type Checkpoint, exportPolicy, newestCheckpoint, writeWhole } from './run-folder.ts';
-export { type MetricsLine, RunLog, readMetrics } from './run-log.ts';
-export { RunningScores } from './running-scores.ts';
-export { chartColors, type Marker, type SvgChartOptions, svgChart } from './svg-chart.ts';
-export { type TerminalChartOptions, terminalChart } from './terminal-chart.ts';
-export { TrainingProgress } from './training-progress.ts';
+
+export { type Curve, trainingCurves } from './display/curves.ts';
+export { episodeText } from './display/episode-text.ts';
+export { evaluationTable } from './display/evaluation-table.ts';
+export { countText, scoreText, timeText } from './display/number-text.ts';
+export { Progress } from './display/progress.ts';
+export { RunningScores } from './display/running-scores.ts';
+export { chartColors, type Marker, type SvgChartOptions, svgChart } from './display/svg-chart.ts';
+export { type TerminalChartOptions, terminalChart } from './display/terminal-chart.ts';
+export { TrainingProgress } from './display/training-progress.ts';
+export { parseFlags } from './flags/command-line.ts';
+export { Interrupted, runAsProcess } from './run/run-as-process.ts';
+export { type Checkpoint, exportPolicy, newestCheckpoint, writeWhole } from './run/run-folder.ts';
+export { type MetricsLine, RunLog, readMetrics } from './run/run-log.ts';

@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Command } from 'commander';
-import { checkCommand } from './check-command.ts';
-import { parseCommandLine } from './command-line.ts';
-import { doctorCommand } from './doctor-command.ts';
-import { evalCommand } from './eval-command.ts';
-import { initCommand } from './init-command.ts';
-import { listCommand } from './list-command.ts';
-import { runAsProcess } from './run-as-process.ts';
-import { serveCommand } from './serve-command.ts';
-import { toolsCommand } from './tools-command.ts';
-import { defaultTrainer, trainCommand, trainerOf } from './train-command.ts';
+import { checkCommand } from './commands/check-command.ts';
+import { doctorCommand } from './commands/doctor-command.ts';
+import { evalCommand } from './commands/eval-command.ts';
+import { initCommand } from './commands/init-command.ts';
+import { listCommand } from './commands/list-command.ts';
+import { serveCommand } from './commands/serve-command.ts';
+import { toolsCommand } from './commands/tools-command.ts';
+import { defaultTrainer, trainCommand, trainerOf } from './commands/train-command.ts';
+import { parseCommandLine } from './flags/command-line.ts';
+import { runAsProcess } from './run/run-as-process.ts';
 
 await runAsProcess((signal) => main(process.argv.slice(2), signal));
 

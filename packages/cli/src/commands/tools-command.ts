@@ -2,7 +2,7 @@
 import { type ContentBlock, createRng, type Tool, ToolEnvError, type ToolResult } from '@toolenv/core';
 import { didYouMean, validate } from '@toolenv/core/schemas';
 import { Command } from 'commander';
-import { importPackage } from './import-package.ts';
+import { importPackage } from '../run/import-package.ts';
 
 /** The part of `@toolenv/mcp` that the command uses. */
 interface McpPackage {

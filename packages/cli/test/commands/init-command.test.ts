@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixture, startCli } from './run-cli.ts';
+import { fixture, startCli } from '../run-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;

@@ -1,7 +1,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { completeFlags, flagName, readFlags, readPairs, schemaFlags } from '../src/schema-flags.ts';
+import { completeFlags, flagName, readFlags, readPairs, schemaFlags } from '../../src/flags/schema-flags.ts';
 
 const schema = {
   type: 'object',

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { devices } from '@toolenv/policy';
 import { expect, it } from 'vitest';
-import { deviceSchema } from '../src/device-flag.ts';
-import { fixture, runCli } from './run-cli.ts';
+import { deviceSchema } from '../../src/flags/device-flag.ts';
+import { fixture, runCli } from '../run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
 
 it('takes every device that the policy package knows', () => {
   expect(deviceSchema.properties).toMatchObject({ device: { enum: ['auto', ...devices] } });

@@ -1,6 +1,6 @@
 import { outcomeReward, type Trajectory } from '@toolenv/core';
 import { expect, it } from 'vitest';
-import { episodeText } from '../src/episode-text.ts';
+import { episodeText } from '../../src/display/episode-text.ts';
 
 it('shows the conversation and what it was worth', () => {
   const question = {

@@ -1,5 +1,5 @@
 /** Curves over training steps, taken from a run's metrics; both charts draw them. */
-import type { MetricsLine } from './run-log.ts';
+import type { MetricsLine } from '../run/run-log.ts';
 import { scoreLabel } from './status-line.ts';
 import { headlineMetric } from './training-progress.ts';
 

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { arch, availableParallelism, cpus, platform, release } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { importPackage } from './import-package.ts';
-import { type MachineMemory, machineMemory } from './machine-memory.ts';
+import { importPackage } from '../run/import-package.ts';
+import { type MachineMemory, machineMemory } from '../run/machine-memory.ts';
 
 /** The part of `@toolenv/policy` that the command uses. */
 interface PolicyPackage {
@@ -101,7 +101,7 @@ async function loadPolicyPackage(): Promise<
 
 /** The version in `engines` of our package.json: `20.19`. */
 function neededNode(): string {
-  const file = new URL('../package.json', import.meta.url);
+  const file = new URL('../../package.json', import.meta.url);
   const { engines } = JSON.parse(readFileSync(file, 'utf8')) as { engines: { node: string } };
   return engines.node.replace('>=', '');
 }

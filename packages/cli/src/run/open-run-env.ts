@@ -2,7 +2,7 @@
 import { type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
 import { Option } from 'commander';
-import { readPairs } from './schema-flags.ts';
+import { readPairs } from '../flags/schema-flags.ts';
 
 /** What the flags of {@link envFlags} give. */
 export interface EnvFlags {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { trainingCurves } from '../src/curves.ts';
-import { chartColors, svgChart } from '../src/svg-chart.ts';
-import { terminalChart } from '../src/terminal-chart.ts';
+import { trainingCurves } from '../../src/display/curves.ts';
+import { chartColors, svgChart } from '../../src/display/svg-chart.ts';
+import { terminalChart } from '../../src/display/terminal-chart.ts';
 
 const ramp = { name: 'reward', points: [1, 2, 3, 4, 5].map((step) => [step, step / 5] as const) };
 

@@ -1,6 +1,6 @@
 /** `toolenv init`: writes an environment made of an MCP server and a task file. */
 import { Command } from 'commander';
-import { importPackage } from './import-package.ts';
+import { importPackage } from '../run/import-package.ts';
 
 /** The part of `@toolenv/mcp` that the command uses. */
 interface McpPackage {

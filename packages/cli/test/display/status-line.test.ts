@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { countText, scoreText, timeText } from '../src/number-text.ts';
-import { statusLine } from '../src/status-line.ts';
-import { headlineMetric } from '../src/training-progress.ts';
+import { countText, scoreText, timeText } from '../../src/display/number-text.ts';
+import { statusLine } from '../../src/display/status-line.ts';
+import { headlineMetric } from '../../src/display/training-progress.ts';
 
 it('writes what is known, and no more', () => {
   expect(statusLine({ reward: 0.412, headline: ['em', 0.385], calls: 2.06, tokensPerSecond: 1234.4 })).toBe(

@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
 import { Command } from 'commander';
-import { trainingCurves } from './curves.ts';
-import { deviceSchema, readDevice } from './device-flag.ts';
-import { learnerSchema, readLearnerFlags } from './learner-flags.ts';
-import { checkMemory } from './memory-check.ts';
-import { openPolicy } from './open-policy.ts';
-import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
+import { trainingCurves } from '../display/curves.ts';
+import { terminalChart } from '../display/terminal-chart.ts';
+import { TrainingProgress } from '../display/training-progress.ts';
+import { deviceSchema, readDevice } from '../flags/device-flag.ts';
+import { learnerSchema, readLearnerFlags } from '../flags/learner-flags.ts';
+import { readRuntime, runtimeSchema } from '../flags/runtime-flag.ts';
+import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { checkMemory } from '../run/memory-check.ts';
+import { openPolicy } from '../run/open-policy.ts';
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
 import {
   abandonRun,
   beginRun,
@@ -16,13 +20,9 @@ import {
   newestCheckpoint,
   refuseOtherRun,
   refuseUsedFolder,
-} from './run-folder.ts';
-import { RunLog, readMetrics } from './run-log.ts';
-import { readRuntime, runtimeSchema } from './runtime-flag.ts';
-import { completeFlags, readFlags, schemaFlags } from './schema-flags.ts';
-import { TensorBoardLog } from './tensorboard-log.ts';
-import { terminalChart } from './terminal-chart.ts';
-import { TrainingProgress } from './training-progress.ts';
+} from '../run/run-folder.ts';
+import { RunLog, readMetrics } from '../run/run-log.ts';
+import { TensorBoardLog } from '../run/tensorboard-log.ts';
 
 interface OwnFlags extends EnvFlags {
   policy: string;

@@ -5,15 +5,15 @@ import type { JsonSchema, Split } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { evaluate } from '@toolenv/training';
 import { Command } from 'commander';
-import { deviceSchema, readDevice } from './device-flag.ts';
-import { evaluationTable } from './evaluation-table.ts';
-import { openPolicy } from './open-policy.ts';
-import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
-import { Progress } from './progress.ts';
-import { refuseUsedFolder, writeWhole } from './run-folder.ts';
-import { RunningScores } from './running-scores.ts';
-import { readRuntime, runtimeSchema } from './runtime-flag.ts';
-import { completeFlags, schemaFlags } from './schema-flags.ts';
+import { evaluationTable } from '../display/evaluation-table.ts';
+import { Progress } from '../display/progress.ts';
+import { RunningScores } from '../display/running-scores.ts';
+import { deviceSchema, readDevice } from '../flags/device-flag.ts';
+import { readRuntime, runtimeSchema } from '../flags/runtime-flag.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { openPolicy } from '../run/open-policy.ts';
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
+import { refuseUsedFolder, writeWhole } from '../run/run-folder.ts';
 
 interface EvalFlags {
   split: Split;

@@ -5,9 +5,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it } from 'vitest';
-import { fixture, runCli, startCli } from './run-cli.ts';
+import { fixture, runCli, startCli } from '../run-cli.ts';
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = join(import.meta.dirname, '../../src/main.ts');
 
 it('serves over stdio until the client leaves', async () => {
   const args = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, 'serve'];

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { doctorText } from '../src/doctor-command.ts';
-import type { DoctorReport } from '../src/doctor-report.ts';
-import { runCli } from './run-cli.ts';
+import { doctorText } from '../../src/commands/doctor-command.ts';
+import type { DoctorReport } from '../../src/commands/doctor-report.ts';
+import { runCli } from '../run-cli.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -21,8 +21,8 @@ import {
   type Report,
   type RuleId,
 } from '@toolenv/testing';
-import { openPolicy } from './open-policy.ts';
-import { readPairs } from './schema-flags.ts';
+import { readPairs } from '../flags/schema-flags.ts';
+import { openPolicy } from '../run/open-policy.ts';
 
 export interface SubjectOptions {
   seed: number;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Report } from '@toolenv/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { reportView } from '../src/report-view.ts';
-import { fixture, runCli, startCli } from './run-cli.ts';
+import { reportView } from '../../src/display/report-view.ts';
+import { fixture, runCli, startCli } from '../run-cli.ts';
 
 let folder: string;
 

@@ -2,9 +2,9 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
+import { reportView } from '../display/report-view.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
-import { reportView } from './report-view.ts';
-import { completeFlags, schemaFlags } from './schema-flags.ts';
 
 interface Flags {
   seed: number;

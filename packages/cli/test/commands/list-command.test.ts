@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PluginInfo } from '@toolenv/core/plugins';
 import { beforeAll, expect, it } from 'vitest';
-import { fixture, runCli, startCli } from './run-cli.ts';
+import { fixture, runCli, startCli } from '../run-cli.ts';
 
 let project: string;
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTrajectories } from '@toolenv/core/recording';
 import { beforeAll, expect, it } from 'vitest';
-import { startCli } from './run-cli.ts';
+import { startCli } from '../run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
 let project: string;
 
 beforeAll(async () => {

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { completeOptions, loadPlugin, type PolicyHandle } from '@toolenv/core/plugins';
-import type { DeviceFlags } from './device-flag.ts';
+import type { DeviceFlags } from '../flags/device-flag.ts';
+import type { LearnerFlags } from '../flags/learner-flags.ts';
+import type { RuntimeName } from '../flags/runtime-flag.ts';
+import { readPairs } from '../flags/schema-flags.ts';
 import { importPackage } from './import-package.ts';
-import type { LearnerFlags } from './learner-flags.ts';
 import type { Memory } from './memory-check.ts';
-import type { RuntimeName } from './runtime-flag.ts';
-import { readPairs } from './schema-flags.ts';
 
 /** The part of `@toolenv/policy` that the commands use; it is loaded by name, so that they run without it. */
 interface PolicyPackage {

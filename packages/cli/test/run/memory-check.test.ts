@@ -1,6 +1,6 @@
 /** The memory of a run is said before it, and one that does not fit is refused with what to do. */
 import { expect, test } from 'vitest';
-import { checkMemory } from '../src/memory-check.ts';
+import { checkMemory } from '../../src/run/memory-check.ts';
 
 const memory = {
   weights: 3e8,

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import type { EnvHandle, Split } from '@toolenv/core';
 import { Command } from 'commander';
-import { importPackage } from './import-package.ts';
-import { type EnvFlags, envFlags, openRunEnv } from './open-run-env.ts';
-import { completeFlags, schemaFlags } from './schema-flags.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { importPackage } from '../run/import-package.ts';
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
 
 /** The part of `@toolenv/mcp` that the command uses. */
 interface McpPackage {
