@@ -1,4 +1,4 @@
-/** checkEnv: holds an environment to the ENV rules of the spec. */
+/** checkEnv: checks an environment against the ENV rules of the spec. */
 import type { EnvCapabilities, EnvDefinition, EnvHandle, ToolFactory } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
@@ -21,24 +21,25 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
   tools?: Record<string, ToolFactory<never> | string>;
   /** Seeds the environment and the check. Default 1. */
   seed?: number;
-  /** Folder that plugins are looked for from. Default: the working folder. */
+  /** Folder from which plugins are searched for. Default: the working folder. */
   from?: string;
-  /** Fuzzed actions. Default 300. */
+  /** Number of fuzzed actions. Default 300. */
   actions?: number;
-  /** Milliseconds that a reset or a step may take. Default 10,000. */
+  /** Milliseconds that a reset or a step may take at most. Default 10,000. */
   timeout?: number;
-  /** Told after each fuzzed episode how many actions were taken so far. */
+  /** Called after each fuzzed episode with the number of actions taken so far. */
   onActions?(count: number): void;
 }
 
-/** Tasks that are played, and tasks whose first observation is searched for their label. */
+/** Number of tasks that the checks play. */
 const playedTasks = 6;
+/** Number of tasks whose observations are searched for their label. */
 const searchedTasks = 100;
 
 /**
- * Opens the environment some times, plays it, and reports the rules that it breaks. What an environment does not offer
- * (tools of roles, an oracle, labels) is reported as not checked.
- * @throws ToolEnvError `usage.*` as `openEnv` does, and where the environment itself says that its options are wrong.
+ * Opens the environment several times, plays it, and reports the rules that it breaks. Rules that need something that the
+ * environment lacks (tools of roles, an oracle, labels) are reported as not checked.
+ * @throws ToolEnvError `usage.*` as `openEnv` does, or as the environment's own `open` does for wrong options.
  */
 export function checkEnv(ref: string, options?: CheckEnvOptions): Promise<Report>;
 export function checkEnv<Task, Options>(
@@ -95,7 +96,7 @@ export async function checkEnv(
   return report.report;
 }
 
-/** The environment, or nothing if it breaks on opening; what it says of its options is told to the user. */
+/** The environment, or `undefined` if opening it fails. An error with a usage code is thrown on, since it is for the user. */
 async function opened(
   report: Reporter,
   open: () => Promise<EnvHandle<unknown>>,
@@ -104,11 +105,7 @@ async function opened(
   await report.check(['ENV-2'], async () => {
     env = await open().catch((error: unknown) => {
       if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) throw error;
-      throw new Violation(
-        'ENV-2',
-        'an environment from open() with the defaults of its options',
-        brief(error),
-      );
+      throw new Violation('ENV-2', 'open() to succeed with the default options', brief(error));
     });
   });
   return env;
@@ -130,18 +127,18 @@ async function checkTasksTwice(
 }
 
 function noTasks(subject: string): ToolEnvError {
-  const remedy = 'give the options that make it have some (--option key=value on the command line).';
-  return new ToolEnvError('usage.no_tasks', `${subject} has no task in any split: ${remedy}`);
+  const remedy = 'set the options that give it tasks (--option key=value on the command line).';
+  return new ToolEnvError('usage.no_tasks', `${subject} has no tasks in any split: ${remedy}`);
 }
 
-/** Tasks of all splits, `count` at most, those of the larger splits last. */
+/** Tasks of all splits that have any, about `count` in all. */
 function someTasks({ tasks }: EnvHandle<unknown>, count: number): unknown[] {
   const filled = splits.filter((split) => tasks[split].length > 0);
   const share = Math.ceil(count / Math.max(1, filled.length));
   return filled.flatMap((split) => spread(tasks[split], share).map((index) => tasks[split].at(index)));
 }
 
-/** Where the environment has an option `toolTimeout`, a tool that hangs need not be waited for long. */
+/** Opens the environment with a short `toolTimeout`, if it has that option, so that a hanging tool costs little time. */
 async function withShortTimeout(
   { options }: AnyEnvDefinition,
   open: (changes: object) => Promise<EnvHandle<unknown>>,
@@ -173,14 +170,17 @@ async function playOnce(
   }
 }
 
-/** The first time may make what lasts as long as the process, and a connection that is kept. */
+/**
+ * Checks the first run of `work` for use of the network and the second for leaks: the first run may open what lasts as long
+ * as the process.
+ */
 async function checkLeaks(
   work: () => Promise<void>,
   { networked = false }: EnvCapabilities = {},
 ): Promise<void> {
   const used = await networkUseOf(work);
   if (used.length > 0 && !networked) {
-    throw new Violation('ENV-36', 'no use of the network unless "networked" is declared', used.join(', '));
+    throw new Violation('ENV-36', 'no use of the network without "networked" declared', used.join(', '));
   }
   const left = await leaksOf(work);
   if (left.length > 0) {

@@ -1,4 +1,4 @@
-/** checkLearner: holds a learner to the LRN rules of the spec. Gradients are seen through the norm that `step` returns. */
+/** checkLearner: checks a learner against the LRN rules of the spec. It sees gradients only as the norm that `step` returns. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,14 @@ import { checkCritic } from './check-critic.ts';
 import { answered } from './in-time.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
+import { expectForm, expectNear, sum } from './token-rows.ts';
+import { normTolerance, outputTolerance, signTolerance } from './tolerances.ts';
 import { brief, Violation } from './violation.ts';
 
 export interface CheckLearnerOptions extends CheckOptions {
   /** Names the learner in the report. Default `learner`. */
   name?: string;
-  /** Token ids below this are used. Default 16. */
+  /** The check uses token ids below this. Default 16. */
   vocabulary?: number;
   /** Default 1. */
   seed?: number;
@@ -21,15 +23,12 @@ export interface CheckLearnerOptions extends CheckOptions {
   timeout?: number;
 }
 
-/** Room for float32 rounding: of outputs, in nats, and of gradient norms, relative. */
-const outputTolerance = 1e-3;
-const normTolerance = 1e-2;
-/** Learning rate of the steps that must show. */
+/** Large enough that one step changes the outputs visibly. */
 const learningRate = 1e-2;
 
 /**
- * Trains the learner for some steps, reports the rules that it breaks, and loads the weights it began with. If it can have a
- * critic, it has one afterwards.
+ * Trains the learner for some steps, reports the rules that it breaks, and restores its initial weights. A learner that
+ * supports a critic has one afterwards.
  */
 export async function checkLearner(learner: Learner, options: CheckLearnerOptions = {}): Promise<Report> {
   const { name = 'learner', vocabulary = 16, seed = 1, timeout = 120_000 } = options;
@@ -43,7 +42,7 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     await report.check(['LRN-2'], () => student.rowsAlone());
     await report.check(['LRN-10'], () => student.temperature());
     await report.check(['LRN-3'], () => student.accumulates());
-    // Sums are seen as what accumulates.
+    // LRN-4 sums gradients by accumulating them.
     if (report.settled('LRN-3')) report.skip(['LRN-4'], 'LRN-3 is broken or left out');
     else await report.check(['LRN-4'], () => student.isLinear());
     await report.check(['LRN-5'], () => student.ignoresMasked());
@@ -52,7 +51,7 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     await report.check(['LRN-9'], () => student.keepsReference());
     await report.check(['LRN-8'], () => student.savesAndLoads(join(folder, 'middle')));
     await report.check(['LRN-8'], () => student.load(join(folder, 'first')));
-    // Last, for a critic stays.
+    // Last, because a critic cannot be removed.
     if (report.settled('LRN-8')) report.skip(['LRN-11'], 'LRN-8 is broken or left out');
     else await report.check(['LRN-11'], () => student.hasCritic(join(folder, 'critic')));
   } finally {
@@ -95,23 +94,14 @@ class Student {
 
   async forwardForm(): Promise<void> {
     const { logprobs, entropy } = await this.#forward('LRN-1');
-    for (const [name, rows] of [
-      ['logprobs', logprobs],
-      ['entropy', entropy],
-    ] as const) {
-      const lengths = rows?.map((row) => row.length);
-      const expected = this.#rows.map(({ tokens }) => tokens.length);
-      if (JSON.stringify(lengths) !== JSON.stringify(expected)) {
-        throw new Violation('LRN-1', `${name} of lengths ${expected}`, brief(lengths));
-      }
-      const sign = name === 'logprobs' ? -1 : 1;
-      for (const [b, t, value] of cells(rows)) {
-        const masked = this.#rows[b]!.mask[t] === 0;
-        if (masked ? value === 0 : Number.isFinite(value) && sign * value >= -1e-5) continue;
-        const what = masked ? '0 where the mask is 0' : `finite and ${sign < 0 ? '≤' : '≥'} 0`;
-        throw new Violation('LRN-1', `${name}[${b}][${t}] ${what}`, String(value));
-      }
-    }
+    expectForm('LRN-1', 'logprobs', logprobs, this.#rows, {
+      words: 'finite and ≤ 0',
+      test: (value) => Number.isFinite(value) && value <= signTolerance,
+    });
+    expectForm('LRN-1', 'entropy', entropy, this.#rows, {
+      words: 'finite and ≥ 0',
+      test: (value) => Number.isFinite(value) && value >= -signTolerance,
+    });
   }
 
   async rowsAlone(): Promise<void> {
@@ -124,16 +114,15 @@ class Student {
     }
   }
 
-  /** Dividing the logits by more than 1 makes a distribution flatter, whatever it was; absent means 1. */
+  /** A higher temperature flattens every distribution that is not flat already. An absent temperature means 1. */
   async temperature(): Promise<void> {
     const plain = await this.#forward('LRN-10');
     const one = await this.#forward('LRN-10', { rows: this.#rows, temperature: 1 });
-    expectNear('LRN-10', 'logprobs at temperature 1 as without', plain.logprobs, one.logprobs);
+    expectNear('LRN-10', 'logprobs at temperature 1 as without a temperature', plain.logprobs, one.logprobs);
     const hot = await this.#forward('LRN-10', { rows: this.#rows, temperature: 2 });
     const cold = await this.#forward('LRN-10', { rows: this.#rows, temperature: 0.5 });
     const sums = [cold, plain, hot].map(({ entropy }) => sum(entropy));
     if (sums[0]! < sums[1]! && sums[1]! < sums[2]!) return;
-    // A distribution that is flat already stays so.
     if (sums[2]! - sums[0]! < outputTolerance && this.#isFlat(plain)) return;
     throw new Violation('LRN-10', 'entropy that rises with the temperatures 0.5, 1 and 2', brief(sums));
   }
@@ -149,12 +138,12 @@ class Student {
         await this.#backward('LRN-3', [this.#d1[b]!], { rows: [row] });
       }
     });
-    expectNorm('LRN-3', 'a gradient norm row by row as of the whole batch', whole, inParts);
+    expectNorm('LRN-3', 'the gradient norm of the whole batch after one backward per row', whole, inParts);
     const twice = await this.#norm('LRN-3', async () => {
       await this.#backward('LRN-3', this.#d1);
       await this.#backward('LRN-3', this.#d1);
     });
-    expectNorm('LRN-3', 'twice the gradient norm after two equal backwards', 2 * whole, twice);
+    expectNorm('LRN-3', 'twice the gradient norm after two equal backward passes', 2 * whole, twice);
   }
 
   async isLinear(): Promise<void> {
@@ -168,7 +157,7 @@ class Student {
     });
     const added = add(this.#d1, this.#d2);
     const joined = await this.#norm('LRN-4', () => this.#backward('LRN-4', added));
-    expectNorm('LRN-4', 'the norm of two backwards for the sum of their dLogprobs', apart, joined);
+    expectNorm('LRN-4', 'the norm of two backward passes for the sum of their dLogprobs', apart, joined);
 
     const zeros = scale(this.#d1, 0);
     const entropy = await this.#norm('LRN-4', () => this.#backward('LRN-4', zeros, { dEntropy: this.#d2 }));
@@ -219,7 +208,7 @@ class Student {
     );
     if (refused !== undefined) throw new Violation('LRN-7', 'step() to throw', refused);
     const after = await this.#forward('LRN-7');
-    expectNear('LRN-7', 'weights as they were', before.logprobs, after.logprobs);
+    expectNear('LRN-7', 'unchanged weights', before.logprobs, after.logprobs);
     await this.#norm('LRN-7', async () => {});
   }
 
@@ -237,20 +226,20 @@ class Student {
     expectNear('LRN-9', 'a reference that a step does not change', before.logprobs, after.logprobs);
   }
 
-  /** What a loaded learner computes, and how it goes on: without the optimizer's state, the same step leads elsewhere. */
+  /** Compares the outputs after load(), then after one more step: that step shows whether load() restored the optimizer state. */
   async savesAndLoads(folder: string): Promise<void> {
     for (let i = 0; i < 3; i++) await this.#train('LRN-8');
     await this.save(folder);
     const saved = await this.#forward('LRN-8');
     await this.#train('LRN-8', this.#d2);
-    const wentOn = await this.#forward('LRN-8');
+    const continued = await this.#forward('LRN-8');
     await this.#train('LRN-8');
     await this.load(folder);
     const loaded = await this.#forward('LRN-8');
     expectNear('LRN-8', 'the saved outputs after load()', saved.logprobs, loaded.logprobs);
     await this.#train('LRN-8', this.#d2);
     const again = await this.#forward('LRN-8');
-    expectNear('LRN-8', 'the same next step after load()', wentOn.logprobs, again.logprobs);
+    expectNear('LRN-8', 'the same next step after load()', continued.logprobs, again.logprobs);
   }
 
   hasCritic(folder: string): Promise<void> {
@@ -280,7 +269,7 @@ class Student {
     );
   }
 
-  /** The norm of the gradients that `accumulate` makes; they are cleared, and no weight moves. */
+  /** The norm of the gradients that `accumulate` makes. Clears them and changes no weight. */
   async #norm(rule: RuleId, accumulate: () => Promise<void>): Promise<number> {
     await accumulate();
     const step = () => this.#learner.step({ learningRate: 0 });
@@ -288,7 +277,7 @@ class Student {
     return gradNorm;
   }
 
-  /** One step that makes the masked tokens more likely, or moves along `dLogprobs`. */
+  /** One step on `dLogprobs`. By default it raises the log-probabilities where the mask is 1. */
   async #train(
     rule: RuleId,
     dLogprobs: Rows = this.#rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)),
@@ -298,27 +287,9 @@ class Student {
   }
 }
 
-function expectNear(rule: RuleId, what: string, expected: Rows, received: Rows): void {
-  for (const [b, t, value] of cells(expected)) {
-    const other = received[b]?.[t] ?? Number.NaN;
-    if (Math.abs(value - other) <= outputTolerance) continue;
-    throw new Violation(rule, `${what}: ${value} at [${b}][${t}]`, String(other));
-  }
-}
-
 function expectNorm(rule: RuleId, what: string, expected: number, received: number): void {
   if (Math.abs(expected - received) <= normTolerance * Math.max(1e-6, Math.abs(expected))) return;
   throw new Violation(rule, `${what}: ${expected}`, String(received));
-}
-
-function* cells(rows: Rows): Generator<[b: number, t: number, value: number]> {
-  for (const [b, row] of rows.entries()) for (const [t, value] of row.entries()) yield [b, t, value];
-}
-
-function sum(rows: Rows): number {
-  let total = 0;
-  for (const [, , value] of cells(rows)) total += value;
-  return total;
 }
 
 function scale(rows: Rows, by: number): Rows {

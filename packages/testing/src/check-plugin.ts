@@ -1,4 +1,4 @@
-/** checkPlugin: holds a package's manifest, and what it points to, to the PLUG rules of the spec. */
+/** checkPlugin: checks a package's manifest and its entry files against the PLUG rules of the spec. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,12 +21,12 @@ type PackageFile = InstalledPackage['json'] & { keywords?: unknown };
 interface Entry {
   kind: PluginKind;
   name: string;
-  /** As the manifest has it. */
+  /** As written in the manifest. */
   subpath: string;
 }
 
 /**
- * Reads the package.json of a folder, and imports each entry of its manifest; opens none.
+ * Reads the package.json of a folder and imports each entry of its manifest. Opens no plugin.
  * @throws ToolEnvError `usage.not_a_package` if there is no package.json with name and version.
  */
 export async function checkPlugin(folder: string, options: CheckOptions = {}): Promise<Report> {
@@ -64,7 +64,7 @@ function readPackage(folder: string): InstalledPackage & { json: PackageFile } {
     const message = `${path} cannot be read (${messageOf(error)}): name the folder of an npm package.`;
     throw new ToolEnvError('usage.not_a_package', message, { cause: error });
   }
-  throw new ToolEnvError('usage.not_a_package', `${path} has no name and version: give it both.`);
+  throw new ToolEnvError('usage.not_a_package', `${path} lacks a name or a version: add both.`);
 }
 
 async function manifestOf(installed: InstalledPackage, report: Reporter): Promise<Manifest | undefined> {
@@ -76,14 +76,14 @@ async function manifestOf(installed: InstalledPackage, report: Reporter): Promis
       manifest = readManifest(installed);
     } catch (error) {
       if (!ToolEnvError.isInstance(error)) throw error;
-      throw new Violation('PLUG-1', 'a manifest as manifest.schema.json has it', error.message);
+      throw new Violation('PLUG-1', 'a manifest that follows manifest.schema.json', error.message);
     }
     if (!manifest) throw new Violation('PLUG-1', 'a field "toolenv" in package.json', 'none');
   });
   return manifest;
 }
 
-/** An entry that climbs out of the package, or is no path of it. */
+/** The first entry that is not a path inside the package. */
 function outsideEntry(manifest: unknown): string | undefined {
   const fields = Object.values((manifest ?? {}) as Record<string, unknown>);
   const paths = fields.flatMap((field) => (typeof field === 'object' && field ? Object.values(field) : []));
@@ -91,11 +91,11 @@ function outsideEntry(manifest: unknown): string | undefined {
   return outside === undefined ? undefined : String(outside);
 }
 
-/** The file of an entry, which must be in the package. */
+/** The file of an entry. @throws Violation if the file is missing, not exported or outside the package. */
 function fileOf({ subpath }: Entry, installed: InstalledPackage): string {
   const file = resolveExport(installed, subpath);
   if (!file) throw new Violation('PLUG-3', `"${subpath}" in "exports"`, brief(installed.json.exports));
-  if (!existsSync(file)) throw new Violation('PLUG-3', `the file of "${subpath}"`, `no ${file}`);
+  if (!existsSync(file)) throw new Violation('PLUG-3', `the file of "${subpath}" to exist`, `no ${file}`);
   const real = realpathSync(file);
   if (real.startsWith(installed.folder + sep)) return real;
   throw new Violation('PLUG-2', `the file of "${subpath}" in ${installed.folder}`, real);
@@ -118,7 +118,7 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
   throw new Violation(
     'PLUG-4',
     `a default export of "${subpath}" that is ${described[kind]} "${name}"`,
-    module.default === undefined ? 'no default export' : `one without ${missing.join(', ')}`,
+    module.default === undefined ? 'no default export' : `a default export without ${missing.join(', ')}`,
   );
 }
 
@@ -129,7 +129,7 @@ const described: Readonly<Record<PluginKind, string>> = {
   policies: 'the policy',
 };
 
-/** Part → type of it, by kind of plugin. */
+/** For each kind of plugin: property → its type. */
 const parts: Readonly<Record<Exclude<PluginKind, 'tools'>, Readonly<Record<string, string>>>> = {
   envs: {
     name: 'string',

@@ -1,4 +1,4 @@
-/** checkPolicy: holds a policy to the POL rules of the spec. */
+/** checkPolicy: checks a policy against the POL rules of the spec. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation } from '@toolenv/core';
 import { type Action, isParseFailure, type Policy, type SamplingOptions, ToolEnvError } from '@toolenv/core';
@@ -7,24 +7,23 @@ import { answered, inTime } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
+import { outputTolerance, signTolerance } from './tolerances.ts';
 import { brief, Violation } from './violation.ts';
 
 export interface CheckPolicyOptions extends CheckOptions {
-  /** What it is shown; default: a question, with and without a tool. */
+  /** Observations to act on. Default: a question, with and without a tool. */
   observations?: readonly Observation[];
-  /** Tokens of an action at most. Default 24. */
+  /** Largest number of tokens in an action. Default 24. */
   maxTokens?: number;
   /** Default 1. */
   seed?: number;
-  /** Milliseconds that an action may take. Default 60,000. */
+  /** Milliseconds that an action may take at most. Default 60,000. */
   timeout?: number;
 }
 
 /** Milliseconds in which an action must settle once its signal aborts. */
 const grace = 2000;
-/** Difference of log-probabilities that another batch may make, in nats. */
-const rounding = 1e-3;
-/** Longer contexts are not filled to see them overflow. */
+/** The check for overflow fills the context; longer contexts are not checked. */
 const longestContext = 1_000_000;
 
 const question: Observation = {
@@ -45,7 +44,7 @@ const withTool: Observation = {
   ],
 };
 
-/** Asks the policy for actions, alone and at once, and reports the rules that it breaks. It is not closed. */
+/** Asks the policy for actions, one by one and concurrently, and reports the rules that it breaks. Does not close the policy. */
 export async function checkPolicy(
   policy: Policy,
   {
@@ -63,7 +62,7 @@ export async function checkPolicy(
   await report.check(['POL-2', 'POL-3', 'POL-4', 'POL-11'], () => asker.acts());
   if (!report.report.ok) return report.report;
   await report.check(['POL-5'], () => asker.actsAgain());
-  // Where equal seeds do not give equal actions, nothing can be compared.
+  // Without equal actions for equal seeds, there is nothing to compare.
   const seeded = !report.settled('POL-5');
   if (seeded) await report.check(['POL-6'], () => asker.actsAtOnce());
   await asker.overflows();
@@ -97,7 +96,7 @@ class Asker {
     this.#of = settings;
   }
 
-  /** The action for the index-th observation, counting around, in an episode of its own. */
+  /** The action for observation `index` modulo their number, in an episode of its own. */
   async act(rule: RuleId, index: number, options: Partial<SamplingOptions> = {}): Promise<Action> {
     const { policy, report, observations, maxTokens, seed, timeout } = this.#of;
     const observation = observations[index % observations.length]!;
@@ -114,7 +113,7 @@ class Asker {
     return action;
   }
 
-  /** All observations, at the usual length and at that of one token. */
+  /** All observations, with the usual `maxTokens` and with 1. */
   async acts(): Promise<void> {
     const { observations, maxTokens, policy } = this.#of;
     for (const index of observations.keys()) {
@@ -129,7 +128,7 @@ class Asker {
   async actsAgain(): Promise<void> {
     for (const index of this.#of.observations.keys()) {
       const [first, second] = [await this.act('POL-5', index), await this.act('POL-5', index)];
-      expectSame('POL-5', 'the same for the same seed', first, second);
+      expectSame('POL-5', 'the same action for the same seed', first, second);
     }
   }
 
@@ -139,7 +138,7 @@ class Asker {
     for (const index of indices) alone.push(await this.act('POL-6', index));
     const together = await Promise.all(indices.map((index) => this.act('POL-6', index)));
     for (const index of indices) {
-      expectSame('POL-6', 'at once with others what comes alone', alone[index]!, together[index]!);
+      expectSame('POL-6', 'the same action concurrently as alone', alone[index]!, together[index]!);
     }
   }
 
@@ -188,7 +187,7 @@ class Asker {
         () => new Violation('POL-8', expected, 'nothing'),
       );
       policy.endEpisode?.('cancelled');
-      // One that was cancelled in its course may have been quicker.
+      // An action that was cancelled later may have been finished already.
       if (delay === 0 ? received === reason : received === reason || typeof received === 'string') continue;
       throw new Violation('POL-8', "act() to reject with the signal's reason", brief(received));
     }
@@ -196,7 +195,7 @@ class Asker {
 
   async forgets(): Promise<void> {
     const { policy, observations, maxTokens, seed, timeout } = this.#of;
-    const expected = 'endEpisode() to forget, and to do nothing for an episode that it does not know';
+    const expected = 'endEpisode() to do nothing for an unknown episode';
     const act = (): Promise<Action> =>
       answered('POL-9', 'an action', timeout, () =>
         policy.act(observations[0]!, { maxTokens, temperature: 1, seed, episodeId: 'forgotten' }),
@@ -212,7 +211,7 @@ class Asker {
     const first = await act();
     forget();
     forget();
-    expectSame('POL-9', 'the same in an episode of the same id after endEpisode()', first, await act());
+    expectSame('POL-9', 'the same action for a reused episode id after endEpisode()', first, await act());
     forget();
   }
 
@@ -222,14 +221,14 @@ class Asker {
       await this.act('POL-10', 0, { temperature: 0, seed }),
       await this.act('POL-10', 0, { temperature: 0, seed: seed + 1 }),
     ];
-    expectSame('POL-10', 'the same for every seed at temperature 0', first, second);
+    expectSame('POL-10', 'the same action for every seed at temperature 0', first, second);
   }
 }
 
 function checkAction(action: Action): void {
   const { tokens, ...rest } = action ?? {};
   const unheld = notJson(rest);
-  if (unheld) throw new Violation('POL-2', 'an action that JSON can hold beside its tokens', unheld);
+  if (unheld) throw new Violation('POL-2', 'an action that JSON can hold, apart from its tokens', unheld);
   const wrong = validate(wireSchemas.action, rest)[0];
   if (wrong) throw new Violation('POL-2', `${wrong.path || 'the action'} ${wrong.expected}`, wrong.received);
   const ids = rest.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call.id]));
@@ -249,8 +248,7 @@ function checkTokens({ tokens, stopReason }: Action, maxTokens: number, contextL
       `${prompt.length} prompt tokens, ${action.length} action tokens, ${logprobs.length} logprobs`,
     );
   }
-  // Rounding may leave a certain token at a hair above 0.
-  const strange = logprobs.find((logprob) => !(Number.isFinite(logprob) && logprob <= 1e-5));
+  const strange = logprobs.find((logprob) => !(Number.isFinite(logprob) && logprob <= signTolerance));
   if (strange !== undefined) throw new Violation('POL-3', 'finite log-probabilities ≤ 0', String(strange));
   if (action.length > maxTokens || prompt.length + action.length > contextLength) {
     throw new Violation(
@@ -261,14 +259,14 @@ function checkTokens({ tokens, stopReason }: Action, maxTokens: number, contextL
   }
 }
 
-/** The same words and tokens, and log-probabilities up to rounding. */
+/** Expects the same text and tokens, and the same log-probabilities up to rounding. */
 function expectSame(rule: RuleId, what: string, expected: Action, received: Action): void {
   const [left, right] = [expected, received].map(({ tokens, ...rest }) =>
     JSON.stringify({ ...rest, tokens: tokens && [...tokens.action] }),
   );
   if (left !== right) throw new Violation(rule, `${what}: ${brief(left)}`, brief(right));
   const [a, b] = [expected.tokens?.logprobs ?? [], received.tokens?.logprobs ?? []];
-  const differs = a.findIndex((value: number, i: number) => Math.abs(value - b[i]!) > rounding);
+  const differs = a.findIndex((value: number, i: number) => Math.abs(value - b[i]!) > outputTolerance);
   if (differs < 0) return;
   throw new Violation(rule, `${what}: logprob ${a[differs]} of token ${differs}`, `${b[differs]}`);
 }

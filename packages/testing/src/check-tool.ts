@@ -1,4 +1,4 @@
-/** checkTool: holds a tool to the TOOL rules of the spec. */
+/** checkTool: checks a tool against the TOOL rules of the spec. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonSchema, Tool, ToolContext, ToolResult } from '@toolenv/core';
 import { createRng, deriveSeed } from '@toolenv/core';
@@ -18,22 +18,22 @@ type Arguments = Record<string, unknown>;
 export interface CheckToolOptions extends CheckOptions {
   /** Seeds the arguments and the tool. Default 1. */
   seed?: number;
-  /** Calls with valid arguments made from the input schema. Default 100. */
+  /** Number of calls with arguments generated from the input schema. Default 100. */
   calls?: number;
-  /** Valid arguments to try too; needed if none can be made from the schema. */
+  /** Valid arguments to try in addition; required if none can be generated from the schema. */
   examples?: readonly Arguments[];
-  /** Milliseconds that a call may take. Default 10,000. */
+  /** Milliseconds that a call may take at most. Default 10,000. */
   timeout?: number;
 }
 
 /** Milliseconds in which a call must settle once its signal aborts. */
 const grace = 1000;
 
-/** Rules that every call may show to be broken. */
+/** Rules that every call is checked against. */
 const callRules: readonly RuleId[] = ['TOOL-3', 'TOOL-4', 'TOOL-5', 'TOOL-6', 'TOOL-7', 'TOOL-11', 'TOOL-12'];
 
 /**
- * Makes the tool some times, calls it with arguments that its schema allows, and reports the rules that it breaks.
+ * Makes the tool several times, calls it with arguments that its schema allows, and reports the rules that it breaks.
  * @param open Makes the tool: `() => createSearchTool({ documents, topK: 3 })`, or `() => tool`.
  * @throws Whatever `open` throws.
  */
@@ -49,7 +49,7 @@ export async function checkTool(
     if (!report.report.ok) return report.report;
     const args = [...examples, ...validArguments(tool.inputSchema, calls, seed)];
     if (args.length === 0) {
-      const reason = 'no valid arguments could be made from inputSchema: give examples';
+      const reason = 'no valid arguments could be generated from inputSchema: give examples';
       report.skip([...callRules, 'TOOL-8', 'TOOL-9', 'TOOL-10', 'TOOL-13'], reason);
       return report.report;
     }
@@ -63,7 +63,7 @@ export async function checkTool(
   return report.report;
 }
 
-/** Calls a tool as an environment does, and holds its results to the rules. */
+/** Calls a tool as an environment does, and checks its results. */
 class Caller {
   readonly tool: Tool;
   readonly report: Reporter;
@@ -77,7 +77,7 @@ class Caller {
     this.#seed = seed;
   }
 
-  /** The index-th call: its randomness depends on nothing else. */
+  /** The context of call number `index`. Its randomness depends only on the seed and `index`. */
   context(index: number, signal: AbortSignal = new AbortController().signal): ToolContext {
     const rng = createRng(this.#seed, 'tool', index);
     return { signal, rng, episodeId: 'check', callIndex: index };
@@ -91,7 +91,7 @@ class Caller {
       } catch (error) {
         if (!(error instanceof Violation)) throw error;
         this.report.add(error);
-        // One wait is enough to know that it hangs.
+        // Wait for a hanging tool once only.
         if (error.rule === 'TOOL-12') return;
       }
     }
@@ -123,7 +123,7 @@ class Caller {
       return;
     }
     if (result.mistake && (result.isError !== true || result.content.length === 0)) {
-      yield new Violation('TOOL-11', 'isError and content beside a mistake', brief(result));
+      yield new Violation('TOOL-11', 'isError and content together with a mistake', brief(result));
     }
     const { outputSchema } = this.tool;
     if (!outputSchema || result.isError || result.mistake) return;
@@ -165,7 +165,7 @@ function validArguments(schema: JsonSchema, count: number, seed: number): Argume
   return candidates.filter((value): value is Arguments => validate(schema, value).length === 0);
 }
 
-/** Aborted before and during a call, which must settle, in whatever way. */
+/** Aborts the signal before a call and during one. The call must settle; it may resolve or reject. */
 async function cancel(caller: Caller, args: Arguments): Promise<void> {
   const { tool, timeout } = caller;
   const limit = Math.min(grace, timeout);
@@ -192,7 +192,7 @@ async function cancel(caller: Caller, args: Arguments): Promise<void> {
   }
 }
 
-/** A tool that only reads, and only what is its own, must give equal calls equal results, also all at once. */
+/** A tool that only reads, and only its own data, must give equal results for equal calls, concurrent calls included. */
 async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<void> {
   const { report, tool } = caller;
   const rules: RuleId[] = ['TOOL-9', 'TOOL-10'];
@@ -201,7 +201,7 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
     return;
   }
   if (tool.annotations?.readOnlyHint !== true || tool.annotations.openWorldHint !== false) {
-    report.skip(rules, 'the tool does not say readOnlyHint and openWorldHint: false, so that it may change');
+    report.skip(rules, 'without readOnlyHint: true and openWorldHint: false, results may change');
     return;
   }
   const alone: string[] = [];
@@ -210,7 +210,11 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
       const [first, second] = [await caller.call(args, index), await caller.call(args, index)];
       alone.push(JSON.stringify(first));
       if (JSON.stringify(second) === alone[index]) continue;
-      throw new Violation('TOOL-9', `the same for ${brief(args)} again: ${brief(first)}`, brief(second));
+      throw new Violation(
+        'TOOL-9',
+        `the same result for ${brief(args)} again: ${brief(first)}`,
+        brief(second),
+      );
     }
   });
   if (report.settled('TOOL-9')) return;
@@ -220,7 +224,7 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
     if (wrong < 0) return;
     throw new Violation(
       'TOOL-10',
-      `at once with other calls what comes alone: ${brief(JSON.parse(alone[wrong]!))}`,
+      `the same result concurrently as alone: ${brief(JSON.parse(alone[wrong]!))}`,
       brief(together[wrong]),
     );
   });
@@ -238,7 +242,7 @@ async function leaves(
     await caller.callAll(all);
     await tool.close?.();
   };
-  // The first time may make what lasts as long as the process.
+  // The first run may open what lasts as long as the process.
   await work();
   const left = await leaksOf(work);
   if (left.length > 0) {

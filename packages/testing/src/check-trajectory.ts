@@ -1,8 +1,8 @@
-/** checkTrajectory: holds a trajectory, in memory or as a line of JSONL, to the TRAJ rules of the spec. */
+/** checkTrajectory: checks a trajectory, in memory or as a line of JSONL, against the TRAJ rules of the spec. */
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Trajectory } from '@toolenv/core';
-import { sumRewards, ToolEnvError, weigh } from '@toolenv/core';
+import { rewardTolerance, sumRewards, ToolEnvError, weigh } from '@toolenv/core';
 import { decodeTrajectory, encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from './json-value.ts';
@@ -11,14 +11,11 @@ import { type RuleId, rules } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
 export interface CheckTrajectoryOptions extends CheckOptions {
-  /** Names the trajectory in the report. Default: its episode. */
+  /** Names the trajectory in the report. Default: its episode id. */
   name?: string;
 }
 
 const trajectoryRules = (Object.keys(rules) as RuleId[]).filter((rule) => rule.startsWith('TRAJ-'));
-
-/** Room for sums in another order, relative to 1. */
-const tolerance = 1e-6;
 
 /** @param trajectory In memory, or a line of a JSONL file. */
 export async function checkTrajectory(
@@ -46,12 +43,15 @@ export async function checkTrajectory(
 }
 
 /**
- * Every line of a JSONL file, as one report: a rule holds if it does in each, and a finding names its line.
- * @throws ToolEnvError `usage.missing_file` if there is no such file, `usage.empty_file` if no line is in it.
+ * Checks every line of a JSONL file and makes one report. A rule passes if it holds in every line; a finding names its line.
+ * @throws ToolEnvError `usage.missing_file` if the file does not exist, `usage.empty_file` if it has no lines.
  */
 export async function checkTrajectoryFile(file: string, options: CheckOptions = {}): Promise<Report> {
   if (!existsSync(file)) {
-    throw new ToolEnvError('usage.missing_file', `${file} is not there: name a JSONL file of trajectories.`);
+    throw new ToolEnvError(
+      'usage.missing_file',
+      `${file} does not exist: name a JSONL file of trajectories.`,
+    );
   }
   const findings = new Map<RuleId, Finding>();
   let last: Report | undefined;
@@ -62,7 +62,7 @@ export async function checkTrajectoryFile(file: string, options: CheckOptions = 
       findings.set(finding.rule, { ...finding, received: `${finding.received} (${place})` });
     }
   }
-  if (!last) throw new ToolEnvError('usage.empty_file', `${file} holds no trajectory.`);
+  if (!last) throw new ToolEnvError('usage.empty_file', `${file} contains no trajectory.`);
   const { skipped } = last;
   const left = skipped.map(({ rule }) => rule);
   const passed = trajectoryRules.filter((rule) => !findings.has(rule) && !left.includes(rule));
@@ -114,7 +114,7 @@ function checkTotals({ steps, rewards, reward, rewardSpec, outcome }: Trajectory
     throw new Violation('TRAJ-4', 'null for the reward and every component', brief({ rewards, reward }));
   }
   let total = sumOf(rewardSpec, steps);
-  // An episode that was cut before its first turn has no step to carry its zeros.
+  // An episode that is truncated before its first turn has no step to carry its zeros.
   if (steps.length === 0) total = { ...total, ...rewards };
   for (const name of new Set([...Object.keys(total), ...Object.keys(rewards)])) {
     if (close(total[name], rewards[name])) continue;
@@ -135,7 +135,7 @@ function sumOf(spec: Trajectory['rewardSpec'], steps: Trajectory['steps']): Traj
 
 function close(a: number | null | undefined, b: number | null | undefined): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
-  return Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a));
+  return Math.abs(a - b) <= rewardTolerance * Math.max(1, Math.abs(a));
 }
 
 function checkTokens({ steps }: Trajectory): void {
@@ -161,7 +161,7 @@ function checkOutcomeRewards({ steps, rewardSpec }: Trajectory): void {
   }
 }
 
-/** The last step may have been cut short, by the deadline or by the length limit. */
+/** Only the last step may lack records: a deadline or the length limit may have cut it short. */
 function checkCalls({ steps, outcome }: Trajectory): void {
   for (const [turn, { action, calls }] of steps.entries()) {
     const last = turn === steps.length - 1;

@@ -1,10 +1,10 @@
-/** Where two records of the same thing begin to differ, short enough for a report. */
+/** Finds where two transcripts begin to differ, and quotes that place for a report. */
 
 /** Characters shown before and after the first difference. */
 const before = 20;
 const after = 80;
 
-/** The two sides at their first difference; `undefined` if they are equal. Each is a list of JSON texts, one per step. */
+/** Excerpts of both sides at their first difference; `undefined` if they are equal. A side is a list of JSON texts, one per step. */
 export function difference(
   expected: readonly string[],
   received: readonly string[],

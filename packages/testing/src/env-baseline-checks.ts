@@ -1,17 +1,15 @@
-/** Checks with players of known strength: an oracle that wins, one that does nothing, and a look for the answer. */
+/** Checks with known players: an oracle must win, a player that does nothing must lose, and no label may leak. */
 import type { Observation, Transition } from '@toolenv/core';
-import { type RewardSpec, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
+import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
-
-const tolerance = 1e-6;
 
 export async function checkBaselines(subject: EnvSubject): Promise<void> {
   const { definition, report } = subject;
   const rules: RuleId[] = ['ENV-32', 'ENV-33'];
   if (!definition.oracle) report.skip(rules, 'the definition has no oracle');
-  // A player cannot show what a task is worth where steps are not what they should be.
+  // Scores mean little while steps break other rules.
   else if (!report.report.ok) report.skip(rules, 'other rules are broken');
   else await report.check(rules, () => oracleWins(subject));
 }
@@ -27,7 +25,7 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
       throw new Violation('ENV-32', `the oracle to terminate on ${brief(task)}`, brief(outcome));
     }
     for (const [name, best] of bestValues(spec)) {
-      if (Math.abs((total[name] ?? Number.NaN) - best) < tolerance) continue;
+      if (Math.abs((total[name] ?? Number.NaN) - best) < rewardTolerance) continue;
       throw new Violation('ENV-32', `"${name}" ${best} for the oracle on ${brief(task)}`, brief(total));
     }
     const idle = sumRewards(spec, await playNothing(subject, task, index));
@@ -62,7 +60,7 @@ async function playNothing(subject: EnvSubject, task: unknown, seed: number): Pr
   return subject.withWatched((env) => env.play(task, seed, actions));
 }
 
-/** Best value of each outcome component that weighs. */
+/** Best value of each outcome component with a weight other than 0. */
 function bestValues(spec: RewardSpec): [name: string, best: number][] {
   return Object.entries(spec)
     .filter(([, { kind, weight }]) => kind === 'outcome' && weight !== 0)
@@ -83,23 +81,23 @@ export async function checkLabels(subject: EnvSubject, tasks: readonly unknown[]
     for (const { task, label } of labelled) {
       for (const [mistakes, seen] of (await unearned(subject, task)).entries()) {
         if (!hasWords(seen, label)) continue;
-        const where = mistakes === 0 ? 'in the first observation' : `after ${mistakes} mistaken calls`;
+        const where = mistakes === 0 ? 'in the first observation' : `after ${mistakes} wrong calls`;
         throw new Violation('ENV-15', `no "${label}" ${where}`, excerpt(seen, label));
       }
     }
   });
 }
 
-/** Mistakes that a player makes while its observations are searched. */
+/** Number of wrong calls made while the observations are searched. */
 const triedMistakes = 2;
 
-/** What a player reads who gets nothing from a tool: the first observation, and those after mistaken calls. */
+/** What the policy reads without any tool result: the first observation, and those after wrong calls. */
 function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
   return subject.withWatched(async (env) => {
     const seen = [JSON.stringify(await env.reset(task, 1))];
     while (seen.length <= triedMistakes) {
       const { observation } = await env.step(wrongCall);
-      // What comes with the end is read by nobody.
+      // The policy never sees the final observation.
       if (!env.running) break;
       seen.push(JSON.stringify(observation));
     }
@@ -107,7 +105,7 @@ function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
   });
 }
 
-/** Whether the words stand in the text as words of their own, in any case. */
+/** Whether the text contains the words as whole words, ignoring case. */
 function hasWords(text: string, words: string): boolean {
   return wordsPattern(words).test(text.normalize('NFKC'));
 }

@@ -1,4 +1,4 @@
-/** Checks of what an environment declares: options, rewards, limits, tasks. */
+/** Checks an environment's declarations: options, rewards, limits, capabilities, tasks. */
 import type {
   EnvCapabilities,
   EnvHandle,
@@ -25,7 +25,7 @@ export async function checkDefinition(definition: AnyEnvDefinition, report: Repo
   await report.check(['ENV-36'], () => checkCapabilities(definition.capabilities));
 }
 
-/** The specs of its Envs, beside its definition. */
+/** Compares the spec of an Env with the definition. */
 export async function checkSpec({ definition, open, report }: EnvSubject): Promise<void> {
   await report.check(['ENV-1'], () => {
     const { specVersion, name, rewards, limits } = open.episode().spec ?? ({} as EnvSpec);
@@ -39,7 +39,7 @@ export async function checkSpec({ definition, open, report }: EnvSubject): Promi
   });
 }
 
-/** The schema is one, of an object, and the defaults in it follow it. */
+/** The schema must be valid and describe an object, and its defaults must follow it. */
 export function checkOptions(schema: AnyEnvDefinition['options']): void {
   if (typeof schema !== 'object' || schema === null || (schema.type ?? 'object') !== 'object') {
     throw new Violation('ENV-2', 'options of type "object"', brief(schema));
@@ -86,7 +86,7 @@ function checkCapabilities(declared: EnvCapabilities = {}): void {
   if (wrong) throw new Violation('ENV-36', `capabilities${wrong.path} ${wrong.expected}`, wrong.received);
 }
 
-/** Tasks are JSON values, the same at every look, and decided by the seed. `again` was opened with the same one. */
+/** Tasks are JSON values that depend only on the seed. `again` is the environment opened again with the same seed. */
 export function checkTasks(open: EnvHandle<unknown>, again: EnvHandle<unknown>): void {
   for (const split of splits) {
     const [set, other] = [open.tasks?.[split], again.tasks?.[split]];
@@ -107,13 +107,18 @@ function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>
   const [first, second, reopened] = [task, set.at(index), other.at(index)].map((value) =>
     JSON.stringify(value),
   );
-  if (first !== second) throw new Violation('ENV-3', `${where} the same again: ${brief(task)}`, second!);
+  if (first !== second)
+    throw new Violation('ENV-3', `the same task from ${where} again: ${brief(task)}`, second!);
   if (first !== reopened) {
-    throw new Violation('ENV-3', `${where} the same for the same seed: ${brief(task)}`, brief(reopened));
+    throw new Violation(
+      'ENV-3',
+      `the same task from ${where} for the same seed: ${brief(task)}`,
+      brief(reopened),
+    );
   }
 }
 
-/** Numbers of `count` tasks at most, from the first to the last. */
+/** Indices of at most `count` tasks, spread evenly. */
 export function spread({ length }: { length: number }, count: number): number[] {
   const size = Math.min(length, count);
   return Array.from({ length: size }, (_, i) => Math.floor((i * length) / size));

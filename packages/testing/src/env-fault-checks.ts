@@ -1,4 +1,4 @@
-/** Checks of what happens when an episode is cancelled, and when its tools hang or fail. */
+/** Checks how an episode ends when it is cancelled and when its tools hang or fail. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, Observation, ToolCall } from '@toolenv/core';
@@ -39,7 +39,7 @@ async function cancelledBefore(subject: EnvSubject): Promise<void> {
   });
 }
 
-/** A step whose tool hangs must reject; one that is only doing its work must end, in whatever way. */
+/** A step whose tool hangs must reject. A step that is at work must end; it may resolve or reject. */
 async function cancelledDuring(subject: EnvSubject): Promise<void> {
   const reason = new Error('cancelled by the check');
   await subject.withWatched(async (watched) => {
@@ -75,7 +75,7 @@ export async function checkFaults(subject: EnvSubject): Promise<void> {
   if (!action) {
     report.skip(
       ['ENV-30', 'ENV-31'],
-      'no tool of a role is on offer at the start, so that none can be made to fail',
+      'the first observation offers no tool of a role, so none can be made to fail',
     );
     return;
   }
@@ -111,7 +111,7 @@ async function expectAborted(
   }
 }
 
-/** A valid call of a tool that fills a role, if one is on offer. */
+/** A valid call of an offered tool that fills a role, if there is such a tool. */
 function roleCall(subject: EnvSubject, observation: Observation): Action | undefined {
   const tools = observation.tools.filter(({ name }) => subject.tools.names.has(name));
   if (tools.length === 0) return undefined;

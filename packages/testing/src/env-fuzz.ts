@@ -1,4 +1,4 @@
-/** Fuzzing an environment: episodes of arbitrary actions, each answer held to the rules, counterexamples made small. */
+/** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
 
 import type { Action } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
@@ -9,10 +9,10 @@ import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 import { WatchedEnv } from './watched-env.ts';
 
-/** Actions of one episode at most. */
+/** Largest number of actions in an episode. */
 const longest = 12;
 
-/** Rules that any action may show to be broken. */
+/** Rules that every action is checked against. */
 export const fuzzRules: readonly RuleId[] = [
   'ENV-13',
   'ENV-14',
@@ -33,9 +33,9 @@ export const fuzzRules: readonly RuleId[] = [
 ];
 
 /**
- * Plays episodes until `count` actions were taken. A broken rule is reported with the shortest episode found that breaks
- * it; then fuzzing goes on for the others.
- * @returns The actions taken.
+ * Plays episodes until `count` actions have been taken. Reports a broken rule with the shortest episode found that breaks
+ * it, then goes on fuzzing for the other rules.
+ * @returns The number of actions taken.
  */
 export async function fuzzEnv(
   subject: EnvSubject,
@@ -57,7 +57,7 @@ export async function fuzzEnv(
 class Fuzzer {
   readonly #subject: EnvSubject;
   readonly #onActions: (count: number) => void;
-  /** Actions so far. */
+  /** Number of actions so far. */
   taken = 0;
   #found: Violation | undefined;
 
@@ -66,7 +66,7 @@ class Fuzzer {
     this.#onActions = onActions;
   }
 
-  /** The first broken rule that is news, with as short an episode as fast-check finds. */
+  /** The first broken rule that is not yet reported, with the shortest episode that fast-check finds. */
   async round(action: Arbitrary<Action>, episodes: number, seed: number): Promise<Violation | undefined> {
     this.#found = undefined;
     const plan = fc.record({
@@ -82,7 +82,7 @@ class Fuzzer {
   async #play(task: number, actions: Action[]): Promise<void> {
     const { open, timeout, signal } = this.#subject;
     signal?.throwIfAborted();
-    // A hang is not made smaller: each try would take as long.
+    // A hang is not shrunk: each try would wait for the timeout.
     if (this.#found?.rule === 'ENV-28') return;
     const onViolation = (violation: Violation) => {
       if (this.#isNews(violation)) throw violation;
@@ -102,7 +102,7 @@ class Fuzzer {
     }
   }
 
-  /** While one broken rule is made smaller, it is the only one of interest. */
+  /** While fast-check shrinks an episode, only the rule that it breaks counts. */
   #isNews({ rule }: Violation): boolean {
     return this.#found ? this.#found.rule === rule : !this.#subject.report.settled(rule);
   }

@@ -1,4 +1,4 @@
-/** Checks of the order in which an Env may be used: reset, steps, the end, close. */
+/** Checks the order in which an Env may be used: reset, steps, end, close. */
 import type { Action, Env } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
@@ -7,7 +7,7 @@ import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 import type { WatchedEnv } from './watched-env.ts';
 
-/** Turns that a check takes at most to reach an end. */
+/** Largest number of turns that a check takes to reach the end of an episode. */
 const mostTurns = 1000;
 
 export async function checkOrder(subject: EnvSubject): Promise<void> {
@@ -55,7 +55,7 @@ async function stepDuringStep(subject: EnvSubject): Promise<void> {
       () => late('the first of two steps', subject),
     ).catch((error) => {
       if (error instanceof Violation) throw error;
-      throw new Violation('ENV-8', 'the first of two steps to go on', brief(error));
+      throw new Violation('ENV-8', 'the first of two steps to succeed', brief(error));
     });
   });
 }
@@ -73,7 +73,7 @@ async function closing(subject: EnvSubject): Promise<void> {
   await close(env, 'for the second time');
 }
 
-/** A player that only makes mistakes: nothing but the limit ends its episode. */
+/** Plays an episode of wrong calls only, which the turn limit must end. */
 async function turnLimit(subject: EnvSubject): Promise<void> {
   const { maxTurns } = subject.definition.limits;
   await subject.withWatched((env) => env.play(subject.task(0), 1, Array<Action>(maxTurns).fill(wrongCall)));

@@ -1,11 +1,11 @@
-/** Checks that an episode is decided by its task, its seed and the actions, and by nothing else. */
+/** Checks that an episode depends only on its task, its seed and its actions. */
 import type { Action } from '@toolenv/core';
 import { difference } from './difference.ts';
 import type { EnvSubject } from './env-subject.ts';
 import type { RuleId } from './rules.ts';
 import { Violation } from './violation.ts';
 
-/** Episodes that run side by side. */
+/** Number of episodes that run side by side. */
 const together = 6;
 
 interface Plan {
@@ -19,7 +19,7 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
   const { report } = subject;
   const { seedable = true, concurrent = true } = subject.definition.capabilities ?? {};
   if (!seedable) {
-    report.skip(['ENV-9', 'ENV-11', 'ENV-12'], 'the environment says that it is not seedable');
+    report.skip(['ENV-9', 'ENV-11', 'ENV-12'], 'the environment declares that it is not seedable');
     await report.check(['ENV-13'], () => firstPlay(subject, 0));
     return;
   }
@@ -28,12 +28,12 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
     for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
     for (const plan of plans) await playedAgain(subject, plan);
   });
-  // What differs from one play to the next cannot show more.
+  // The other rules compare episodes, so they need episodes that repeat.
   if (report.settled('ENV-11') || plans.length < together) {
     report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
     return;
   }
-  if (!concurrent) report.skip(['ENV-12'], 'the environment says that it is not concurrent');
+  if (!concurrent) report.skip(['ENV-12'], 'the environment declares that it is not concurrent');
   else
     await report.check(['ENV-12'], async () => {
       await playedInterleaved(subject, plans);
@@ -42,7 +42,7 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
   await report.check(['ENV-9'], () => playedInOneEnv(subject, plans));
 }
 
-/** Two plans of each task, so that episodes of one task run side by side too. */
+/** Plays plan number `index`. There are two plans for each task, so that episodes of one task run side by side too. */
 async function firstPlay(subject: EnvSubject, index: number): Promise<Plan> {
   const task = subject.task(Math.floor(index / 2));
   const observation = await subject.withWatched((env) => env.reset(task, index));
@@ -61,7 +61,7 @@ async function playedAgain(subject: EnvSubject, plan: Plan): Promise<void> {
   expectSame('ENV-11', 'the same episode again', plan.transcript, transcript);
 }
 
-/** Step by step in turn: one episode's step falls between two of another. */
+/** Plays all episodes in turn, one step of each at a time. */
 async function playedInterleaved(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
   const envs = plans.map(() => subject.watched());
   try {
@@ -76,7 +76,7 @@ async function playedInterleaved(subject: EnvSubject, plans: readonly Plan[]): P
     for (const [i, env] of envs.entries()) {
       expectSame(
         'ENV-12',
-        'an episode interleaved with others as it is alone',
+        'the same episode interleaved with others as alone',
         plans[i]!.transcript,
         env.transcript,
       );
@@ -97,18 +97,18 @@ async function playedAtOnce(subject: EnvSubject, plans: readonly Plan[]): Promis
   );
   for (const [i, result] of played.entries()) {
     if (result.status === 'rejected') throw result.reason;
-    expectSame('ENV-12', 'an episode at once with others as it is alone', plans[i]!.transcript, result.value);
+    expectSame('ENV-12', 'the same episode concurrently as alone', plans[i]!.transcript, result.value);
   }
 }
 
-/** Each reset falls into the middle of the episode before, or after its end. */
+/** Plays all episodes in one Env. Every second episode is left in the middle by the next reset. */
 async function playedInOneEnv(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
   await subject.withWatched(async (env) => {
     for (const [i, plan] of plans.entries()) {
       const actions = i % 2 === 0 ? plan.actions : plan.actions.slice(0, 1);
       await env.play(plan.task, plan.seed, actions);
       const expected = plan.transcript.slice(0, env.transcript.length);
-      expectSame('ENV-9', 'an episode in a used Env as in a fresh one', expected, env.transcript);
+      expectSame('ENV-9', 'the same episode in a used Env as in a fresh one', expected, env.transcript);
     }
   });
 }

@@ -1,4 +1,4 @@
-/** What the checks of an environment share: it, opened, with tasks to play and actions to take. */
+/** What the checks of an environment share: the open environment, tasks to play, and actions to take. */
 
 import type { Action, EnvDefinition, EnvHandle, Observation } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
@@ -8,14 +8,14 @@ import { fuzzActions } from './fuzz-actions.ts';
 import type { Reporter } from './report.ts';
 import { WatchedEnv } from './watched-env.ts';
 
-/** Definition of an environment whose task type the checks need not know. */
+/** Definition of an environment with any task type. */
 export type AnyEnvDefinition = EnvDefinition<unknown, Record<string, unknown>>;
 
 export class EnvSubject {
   readonly definition: AnyEnvDefinition;
   readonly open: EnvHandle<unknown>;
   readonly tools: FaultyTools;
-  /** Some of its tasks, of every split that has any. */
+  /** Some of the tasks of every split. */
   readonly tasks: readonly unknown[];
   readonly report: Reporter;
   /** Milliseconds that a reset or a step may take. */
@@ -39,12 +39,12 @@ export class EnvSubject {
     this.signal = of.signal;
   }
 
-  /** The index-th task, counting around. */
+  /** Task number `index`, modulo their number. */
   task(index: number): unknown {
     return this.tasks[index % this.tasks.length];
   }
 
-  /** A fresh Env, whose broken rules are reported. */
+  /** A fresh Env; rules that it breaks are reported. */
   watched(): WatchedEnv<unknown> {
     const { timeout, report } = this;
     return new WatchedEnv(this.open.episode(), {
@@ -53,18 +53,18 @@ export class EnvSubject {
     });
   }
 
-  /** Runs `use` with a fresh Env under watch, which is closed whatever happens. */
+  /** Runs `use` with a fresh watched Env, and closes the Env in any case. */
   async withWatched<T>(use: (env: WatchedEnv<unknown>) => Promise<T>): Promise<T> {
     const env = this.watched();
     try {
       return await use(env);
     } finally {
-      // What is wrong with close() is found by its own check.
+      // ENV-10 has its own check of close().
       await env.env.close().catch(() => {});
     }
   }
 
-  /** The same actions for the same observation and number, whoever asks. */
+  /** Fuzzed actions, always the same for the same tools and number. */
   actions({ tools }: Observation, number: number, count = 8): Action[] {
     const { maxCallsPerTurn } = this.definition.limits;
     const arbitrary = fuzzActions(tools, { maxCalls: Math.min(maxCallsPerTurn, 3) + 1, huge: 2000 });
@@ -72,10 +72,10 @@ export class EnvSubject {
   }
 }
 
-/** An answer of nothing. */
+/** An empty answer. */
 export const nothing: Action = { text: '', toolCalls: [], stopReason: 'stop' };
 
-/** A call of a tool that no environment has. */
+/** A call of an unknown tool. */
 export const wrongCall: Action = {
   text: '',
   toolCalls: [{ id: 'call-0', name: 'no_such_tool_here', arguments: {} }],

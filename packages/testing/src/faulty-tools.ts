@@ -1,17 +1,17 @@
-/** The tools of an environment's roles, with faults to order. */
+/** The tools of an environment's roles, which can be made to hang or fail. */
 import type { EnvDefinition, Tool, ToolFactory } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 
-/** What the tools do now: their work, nothing that ever ends, or throw. */
+/** `none`: the tools work. `hang`: calls never settle. `fail`: calls reject. */
 export type Fault = 'none' | 'hang' | 'fail';
 
 export class FaultyTools {
   fault: Fault = 'none';
-  /** Names of the tools that were made. */
+  /** Names of the tools that were created. */
   readonly names: Set<string> = new Set();
   readonly factories: Record<string, ToolFactory<never>> = {};
 
-  /** @param folders Where the plugins of references are looked for. */
+  /** @param folders Folders from which referenced plugins are searched for. */
   constructor(
     { roles }: Pick<EnvDefinition, 'roles'>,
     given: Record<string, ToolFactory<never> | string>,
@@ -37,7 +37,7 @@ export class FaultyTools {
       annotations,
       execute: (args, context) => {
         if (this.fault === 'hang') return new Promise(() => {});
-        if (this.fault === 'fail') return Promise.reject(new Error('a fault made for this check'));
+        if (this.fault === 'fail') return Promise.reject(new Error('a fault injected by the check'));
         return tool.execute(args, context);
       },
       close: async () => tool.close?.(),

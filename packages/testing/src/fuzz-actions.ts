@@ -1,10 +1,10 @@
-/** Actions as a model might write them: right calls, wrong ones, no calls at all, and far too much of everything. */
+/** Actions as a model might write them: right calls, wrong calls, no calls, and excessive text. */
 
 import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import { brokenArguments, schemaValues } from './schema-values.ts';
 
-/** Names that objects have without being asked. */
+/** The empty name, names that every object inherits, and names that look like attacks. */
 const trickyNames = [
   '',
   '__proto__',
@@ -16,13 +16,13 @@ const trickyNames = [
 ];
 
 export interface FuzzOptions {
-  /** Calls of one turn at most. */
+  /** Largest number of calls in a turn. */
   maxCalls: number;
-  /** Characters of a huge text at most. Default 100,000. */
+  /** Largest number of characters in a huge text. Default 100,000. */
   huge?: number;
 }
 
-/** Actions for the tools on offer; one in about fifteen was cut off by the length limit. */
+/** Actions for the offered tools. About one in fifteen is cut off by the length limit. */
 export function fuzzActions(tools: readonly ToolDescription[], options: FuzzOptions): Arbitrary<Action> {
   const { maxCalls, huge = 100_000 } = options;
   const text = texts(huge);
@@ -41,7 +41,7 @@ export function fuzzActions(tools: readonly ToolDescription[], options: FuzzOpti
   );
 }
 
-/** Valid calls only, of tools that take any. */
+/** Calls whose arguments are generated from the schemas of the tools. */
 export function validCalls(tools: readonly ToolDescription[]): Arbitrary<Action> {
   return fc
     .constantFrom(...tools)

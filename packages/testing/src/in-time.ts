@@ -1,9 +1,9 @@
-/** Bounds what a check waits for, so that something that hangs is a finding and no hang. */
+/** Bounds what a check waits for, so that a hang becomes a finding. */
 import { Deadline } from '@toolenv/core/tools';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
-/** The result of `work`, or a rejection with `late()` after `timeout` milliseconds. */
+/** The result of `work`; rejects with `late()` after `timeout` milliseconds. */
 export async function inTime<T>(work: () => Promise<T>, timeout: number, late: () => Violation): Promise<T> {
   const deadline = new Deadline({ after: timeout, reason: late });
   try {
@@ -13,7 +13,7 @@ export async function inTime<T>(work: () => Promise<T>, timeout: number, late: (
   }
 }
 
-/** The result of `work`. That it throws, or takes more than `timeout` milliseconds, breaks `rule`. */
+/** The result of `work`. It breaks `rule` to throw or to take more than `timeout` milliseconds. */
 export async function answered<T>(
   rule: RuleId,
   expected: string,

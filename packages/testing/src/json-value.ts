@@ -1,8 +1,8 @@
-/** Whether a value is one that JSON can hold, so that it survives a wire or a file. */
+/** Checks that JSON can hold a value, so that the value survives a wire or a file. */
 
 /**
- * Where and what the first thing is that JSON cannot hold (`/a/0 is NaN`); `undefined` if there is none. A property that
- * is `undefined` counts as absent.
+ * Describes the first part that JSON cannot hold (`/a/0 is NaN`); `undefined` if there is none. A property that is
+ * `undefined` counts as absent.
  */
 export function notJson(value: unknown, path = '', above: readonly unknown[] = []): string | undefined {
   const here = path || 'the value';

@@ -1,11 +1,11 @@
-/** Timers, sockets, child processes and watchers that keep a process alive after the work is done. */
+/** Finds timers, sockets, child processes and watchers that keep a process alive after the work is done. */
 import { createHook } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds that closing handles may take to go away. */
+/** Milliseconds that handles may take to close. */
 const grace = 1000;
 
-/** Types of resources, as async_hooks has them → what a report calls them. */
+/** Resource type of async_hooks → its name in a report. */
 const kinds: Readonly<Record<string, string>> = {
   Timeout: 'timer',
   TCPWRAP: 'socket',
@@ -23,14 +23,14 @@ interface Resource {
 }
 
 /**
- * What `work` makes and leaves behind (`2 × timer`), waiting a little for what is closing. What is unref'd does not count.
- * Run `work` once beforehand where it may make something that lasts as long as the process.
+ * What `work` opens and leaves behind (`2 × timer`), after a short wait for closing handles. Unref'd handles do not count.
+ * Run `work` once beforehand if it may open something that lasts as long as the process.
  *
- * By identity, and not by counting `process.getActiveResourcesInfo()`: a timer of a test runner that ends meanwhile would
- * hide one that is left.
+ * Tracks each resource instead of counting `process.getActiveResourcesInfo()`: a test runner's own timer that ends
+ * meanwhile would hide a leaked timer.
  */
 export async function leaksOf(work: () => Promise<void>): Promise<string[]> {
-  // Made when first looked at, which importing `node:process` does: they are the process's own, and no leak of `work`.
+  // The streams are created on first access, which importing `node:process` causes. They are not leaks of `work`.
   void [process.stdin, process.stdout, process.stderr];
   const made = new Map<number, { kind: string; resource: Resource }>();
   const hook = createHook({
@@ -55,14 +55,14 @@ export async function leaksOf(work: () => Promise<void>): Promise<string[]> {
   }
 }
 
-/** Types of resources that reach out of the process, as async_hooks has them → what a report calls them. */
+/** Resource type of async_hooks that uses the network → its name in a report. */
 const outward: Readonly<Record<string, string>> = {
   TCPCONNECTWRAP: 'connection',
-  GETADDRINFOREQWRAP: 'look-up of a name',
+  GETADDRINFOREQWRAP: 'DNS lookup',
   UDPSENDWRAP: 'datagram',
 };
 
-/** What `work` does on the network (`1 × connection`). */
+/** How `work` uses the network (`1 × connection`). */
 export async function networkUseOf(work: () => Promise<void>): Promise<string[]> {
   const used: string[] = [];
   const hook = createHook({

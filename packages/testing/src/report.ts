@@ -3,13 +3,13 @@ import { ToolEnvError } from '@toolenv/core';
 import { type RuleId, rules } from './rules.ts';
 import { Violation } from './violation.ts';
 
-/** A rule that does not hold. */
+/** A broken rule. */
 export interface Finding {
   rule: RuleId;
   title: string;
   expected: string;
   received: string;
-  /** How to mend it. */
+  /** How to fix it. */
   hint: string;
 }
 
@@ -17,14 +17,14 @@ export interface Report {
   /** What was checked: a reference, a name or a path. */
   subject: string;
   ok: boolean;
-  /** One for each broken rule: the first time that it was. */
+  /** One for each broken rule: its first violation. */
   findings: Finding[];
   passed: RuleId[];
-  /** Rules that could not be checked, or were not to be, and why. */
+  /** Rules that were not checked, and why. */
   skipped: { rule: RuleId; reason: string }[];
 }
 
-/** What every check takes. */
+/** Options of every check. */
 export interface CheckOptions {
   /** Rules to leave out; the report names them. */
   skip?: readonly RuleId[];
@@ -32,12 +32,12 @@ export interface CheckOptions {
   signal?: AbortSignal;
 }
 
-/** What the ids of rules about one thing begin with. */
+/** Prefix of the ids of all rules for one kind of subject: `ENV` for `ENV-1`. */
 export type RuleFamily = RuleId extends `${infer Family}-${number}` ? Family : never;
 
 const allRules = Object.keys(rules) as RuleId[];
 
-/** Collects what checks find. */
+/** Collects the results of checks. */
 export class Reporter {
   readonly #subject: string;
   readonly #family: readonly RuleId[];
@@ -46,7 +46,7 @@ export class Reporter {
   readonly #skipped: Map<RuleId, string> = new Map();
   readonly #findings: Map<RuleId, Finding> = new Map();
 
-  /** @param family What the ids of the rules in question begin with. */
+  /** @param family The rules that the report covers. */
   constructor(subject: string, family: RuleFamily, options: CheckOptions) {
     this.#subject = subject;
     this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
@@ -55,8 +55,8 @@ export class Reporter {
   }
 
   /**
-   * Runs a check of some rules; a {@link Violation} that it throws becomes a finding.
-   * @throws Whatever else it throws.
+   * Runs a check of some rules. A {@link Violation} that the check throws becomes a finding.
+   * @throws Any other error of the check.
    */
   async check(rules: readonly RuleId[], run: () => unknown): Promise<void> {
     this.#options.signal?.throwIfAborted();
@@ -76,17 +76,17 @@ export class Reporter {
     this.#findings.set(rule, { rule, title: rules[rule].title, expected, received, hint: rules[rule].hint });
   }
 
-  /** Says why rules cannot be checked here. */
+  /** Records why rules cannot be checked. */
   skip(rules: readonly RuleId[], reason: string): void {
     for (const rule of rules) if (!this.#skipped.has(rule)) this.#skipped.set(rule, reason);
   }
 
-  /** Whether a rule was found to be broken. */
+  /** Whether a violation of the rule was found. */
   broken(rule: RuleId): boolean {
     return this.#findings.has(rule);
   }
 
-  /** Whether nothing is left to find out of a rule: it is broken, or to be left out. */
+  /** Whether the rule needs no further check: it is broken or left out by request. */
   settled(rule: RuleId): boolean {
     return this.broken(rule) || this.#options.skip?.includes(rule) === true;
   }
@@ -96,7 +96,7 @@ export class Reporter {
     const passed = inOrder([...this.#checked]).filter((rule) => !this.#findings.has(rule));
     const skipped = this.#family
       .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))
-      .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended before it' }));
+      .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended earlier' }));
     return { subject: this.#subject, ok: findings.length === 0, findings, passed, skipped };
   }
 }
@@ -106,8 +106,8 @@ function inOrder(ids: RuleId[]): RuleId[] {
 }
 
 /**
- * Passes in any test runner if nothing was found: `await assertConforms(checkEnv(env, { seed: 1 }))`.
- * @throws ToolEnvError `bug.conformance`, which says all that was found.
+ * Fails a test in any test runner unless all checked rules hold: `await assertConforms(checkEnv(env, { seed: 1 }))`.
+ * @throws ToolEnvError `bug.conformance` with the report as its message.
  */
 export async function assertConforms(check: Report | Promise<Report>): Promise<Report> {
   const report = await check;
@@ -115,7 +115,7 @@ export async function assertConforms(check: Report | Promise<Report>): Promise<R
   throw new ToolEnvError('bug.conformance', reportText(report));
 }
 
-/** What was found, for people: rule, expected, received, and how to mend it. */
+/** The report as text: each broken rule with expected, received and how to fix it. */
 export function reportText({ subject, findings, passed, skipped }: Report): string {
   const head = `${subject}: ${passed.length} rules hold, ${findings.length} are broken, ${skipped.length} were not checked.`;
   const broken = findings.map(

@@ -1,21 +1,22 @@
-/** Values made from a JSON Schema with fast-check: such as follow it, and such as break it. */
+/** Generates values from a JSON Schema with fast-check: valid ones and broken ones. */
 
 import type { JsonSchema } from '@toolenv/core';
+import { resolvePointer } from '@toolenv/core/schemas';
 import fc, { type Arbitrary } from 'fast-check';
 
-/** References and nesting followed at most, so that a schema that contains itself comes to an end. */
+/** Depth of references and nesting that is followed, so that a recursive schema ends. */
 const deepest = 5;
 
 /**
- * Values that follow the schema, as far as `type`, `properties`, `required`, `items`, `prefixItems`, `enum`, `const`,
- * `anyOf`, `oneOf`, `allOf`, local `$ref`s and the bounds of numbers, texts and lists say. Other keywords may refuse them:
- * `validate` decides.
+ * Values that follow the schema's `type`, `properties`, `required`, `items`, `prefixItems`, `enum`, `const`, `anyOf`,
+ * `oneOf`, `allOf`, local `$ref`s and the bounds of numbers, texts and lists. Other keywords may refuse a value: check it
+ * with `validate`.
  */
 export function schemaValues(schema: JsonSchema): Arbitrary<unknown> {
   return valuesOf(schema, schema, deepest);
 }
 
-/** Objects near the schema, nearly all of which break it: a key lost, added or renamed, a value of another kind. */
+/** Objects that nearly follow the schema, most of them invalid: a key is missing or added, or a value is replaced. */
 export function brokenArguments(schema: JsonSchema): Arbitrary<Record<string, unknown>> {
   const right = schemaValues(schema).map(toObject);
   const anything = fc.jsonValue({ maxDepth: 2 }) as Arbitrary<unknown>;
@@ -28,7 +29,7 @@ export function brokenArguments(schema: JsonSchema): Arbitrary<Record<string, un
   );
 }
 
-/** What a schema may say; anything may stand in one. */
+/** The keywords that are followed. A schema may have others. */
 interface Keywords {
   $ref?: string;
   const?: unknown;
@@ -58,7 +59,7 @@ function valuesOf(schema: unknown, root: JsonSchema, depth: number): Arbitrary<u
   if (typeof schema !== 'object' || schema === null || depth < 0) return fc.jsonValue({ maxDepth: 1 });
   const of = schema as Keywords;
   const each = (inner: unknown) => valuesOf(inner, root, depth - 1);
-  if (of.$ref !== undefined) return each(resolve(of.$ref, root));
+  if (of.$ref !== undefined) return each(resolvePointer(root, decodeURIComponent(of.$ref.replace(/^#/, ''))));
   if ('const' in of) return fc.constant(of.const);
   if (of.enum?.length) return fc.constantFrom(...of.enum);
   const choices = of.anyOf ?? of.oneOf;
@@ -95,7 +96,7 @@ function ofType(
     default: {
       const values = Object.entries(of.properties ?? {}).map(([key, value]) => [key, each(value)] as const);
       const required = (of.required ?? []).filter((key) => Object.hasOwn(of.properties ?? {}, key));
-      // No prototype keys: a property named __proto__ must stay a property.
+      // Plain objects, as JSON.parse returns them.
       return fc.record(Object.fromEntries(values), { requiredKeys: required, noNullPrototype: true });
     }
   }
@@ -110,7 +111,7 @@ function texts({
   try {
     if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, 'u'));
   } catch {
-    // fast-check cannot make texts of every pattern.
+    // fast-check cannot generate texts for every pattern.
   }
   return fc.oneof(
     plain,
@@ -153,7 +154,7 @@ function lists(of: Keywords, each: (schema: unknown) => Arbitrary<unknown>): Arb
   return fc.tuple(fc.tuple(...first), rest).map(([start, more]) => [...start, ...more]);
 }
 
-/** Several schemas that all hold, as one: enough to make candidates. */
+/** Roughly the conjunction of several schemas: good enough to generate candidates. */
 function merge(schemas: Keywords[]): Keywords {
   const merged: Keywords = Object.assign({}, ...schemas);
   const properties = Object.assign({}, ...schemas.map((schema) => schema.properties ?? {}));
@@ -161,15 +162,6 @@ function merge(schemas: Keywords[]): Keywords {
   const required = schemas.flatMap((schema) => schema.required ?? []);
   if (required.length > 0) merged.required = [...new Set(required)];
   return merged;
-}
-
-function resolve(ref: string, root: JsonSchema): unknown {
-  let found: unknown = root;
-  for (const key of ref.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-    found = (found as Record<string, unknown> | undefined)?.[name];
-  }
-  return found;
 }
 
 function toObject(value: unknown): Record<string, unknown> {

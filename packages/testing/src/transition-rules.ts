@@ -1,4 +1,4 @@
-/** The rules that every transition must keep, whatever the action was. */
+/** The rules that every transition must follow, whatever the action. */
 import type {
   EnvSpec,
   JsonSchema,
@@ -8,28 +8,26 @@ import type {
   ToolDescription,
   Transition,
 } from '@toolenv/core';
-import { type Action, isParseFailure, type ParseFailure } from '@toolenv/core';
+import { type Action, isParseFailure, type ParseFailure, rewardTolerance } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from './json-value.ts';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
-/** What the step was. */
+/** The step that a transition answers. */
 export interface StepTaken {
   action: Action;
   spec: EnvSpec;
-  /** Tools that were on offer when the policy acted. */
+  /** Tools that the policy could call. */
   offered: readonly ToolDescription[];
   /** Number of the step in its episode, from 1. */
   turn: number;
 }
 
-/** Room for the note of what was cut from a text. */
+/** Room for the note that says how much of a text was cut. */
 const noteLength = 60;
-/** Room for rounding at the ends of a range. */
-const tolerance = 1e-6;
 
-/** A transition as it crosses a wire: the cause of an abortion as code and message. */
+/** A transition as it crosses a wire: the cause of an aborted outcome becomes its code and message. */
 export function plainTransition(transition: Transition): object {
   const { outcome } = transition ?? {};
   if (outcome?.kind !== 'aborted' || !outcome.cause) return transition;
@@ -37,7 +35,7 @@ export function plainTransition(transition: Transition): object {
   return { ...transition, outcome: { ...outcome, cause: { code, message } } };
 }
 
-/** What keeps a transition from being read as one. */
+/** Why a value is not a well-formed transition. */
 export function malformedTransition(transition: Transition): Violation | undefined {
   const infinite = Object.entries(transition?.rewards ?? {}).find(
     ([, value]) => typeof value === 'number' && !Number.isFinite(value),
@@ -74,7 +72,7 @@ export function* transitionViolations(transition: Transition, step: StepTaken): 
   else if (outcome.kind !== 'aborted') yield* callViolations(transition.calls, step);
 }
 
-/** Names on offer are distinct, and their schemas are such. */
+/** Tool names must be distinct, and their schemas valid. */
 export function* toolViolations(tools: readonly ToolDescription[]): Generator<Violation> {
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -86,7 +84,7 @@ export function* toolViolations(tools: readonly ToolDescription[]): Generator<Vi
   }
 }
 
-/** What is wrong with a schema itself. */
+/** Why a schema itself is invalid; `undefined` if it is valid. */
 export function schemaError(schema: JsonSchema): string | undefined {
   try {
     validate(schema, {});
@@ -113,7 +111,7 @@ function* rewardViolations(rewards: Rewards, { outcome }: Transition, spec: EnvS
     }
     if (value === null) continue;
     const [low, high] = component.range;
-    if (!(value >= low - tolerance && value <= high + tolerance)) {
+    if (!(value >= low - rewardTolerance && value <= high + rewardTolerance)) {
       yield new Violation('ENV-21', `"${name}" within [${low}, ${high}]`, brief(value));
     }
     if (component.kind === 'outcome' && outcome.kind === 'running') {
@@ -161,13 +159,13 @@ function* callViolations(records: readonly ToolCallRecord[], step: StepTaken): G
   }
 }
 
-/** The codes of mistakes that a call may be answered with. */
+/** Codes of the mistakes that may answer a call. */
 function mistakesOf(call: ToolCall | ParseFailure, index: number, { offered, spec }: StepTaken): string[] {
   const late = index >= spec.limits.maxCallsPerTurn ? ['too_many_calls'] : [];
   if (isParseFailure(call)) return ['malformed_call', ...late];
   const tool = offered.find(({ name }) => name === call.name);
   if (!tool) return ['unknown_tool', ...late];
   if (validate(tool.inputSchema, call.arguments).length > 0) return ['invalid_arguments', ...late];
-  // A tool may refuse what its schema lets through.
+  // A tool may refuse arguments that its schema allows.
   return late.length > 0 ? late : ['none', 'invalid_arguments'];
 }

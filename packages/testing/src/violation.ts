@@ -1,7 +1,7 @@
-/** A broken rule: what was expected, and what came. */
+/** A broken rule: what was expected and what was received. */
 import type { RuleId } from './rules.ts';
 
-/** Thrown inside the kit to end a check; it becomes a finding of the report. */
+/** Ends a check inside the kit; it becomes a finding of the report. */
 export class Violation extends Error {
   readonly rule: RuleId;
   readonly expected: string;
@@ -16,7 +16,7 @@ export class Violation extends Error {
   }
 }
 
-/** A value as a report shows it: JSON where it has one, on one line, 200 characters at most. */
+/** A value as a report shows it: as JSON if possible, on one line, at most 200 characters. */
 export function brief(value: unknown): string {
   const text = (value instanceof Error ? `${value.name}: ${value.message}` : json(value)).replace(
     /\s+/g,

@@ -1,4 +1,4 @@
-/** An Env under watch: every answer is held to the rules, and written down. */
+/** WatchedEnv: checks every answer of an Env against the rules and records it. */
 import type { Action, Env, Observation, Transition } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { inTime } from './in-time.ts';
@@ -14,15 +14,15 @@ import { brief, Violation } from './violation.ts';
 export interface Watch {
   /** Milliseconds that a reset or a step may take. */
   timeout: number;
-  /** Called with each rule that an answer breaks; throw to stop there. */
+  /** Called with each rule that an answer breaks. Throw to stop. */
   onViolation(violation: Violation): void;
 }
 
-/** Throws a {@link Violation} where there is no answer to go on with. */
+/** Throws a {@link Violation} if an answer is missing or too malformed to go on with. */
 export class WatchedEnv<Task> {
   readonly env: Env<Task>;
   readonly #watch: Watch;
-  /** One JSON text for the reset and each step of the episode, without the times that calls took. */
+  /** One JSON text for the reset and one for each step of the episode, with the times of calls set to 0. */
   transcript: string[] = [];
   #observation: Observation | undefined;
   #running = false;
@@ -54,7 +54,7 @@ export class WatchedEnv<Task> {
   async step(action: Action): Promise<Transition> {
     const last = this.#observation!;
     const before = JSON.stringify(last);
-    // By reference: schemas are compiled once for each object.
+    // The same objects, not copies, because compiled schemas are cached by object.
     const offered = last.tools;
     const given = structuredClone(action);
     const transition = await this.#answered(`step(${brief(action)})`, () => this.env.step(given));
@@ -70,7 +70,7 @@ export class WatchedEnv<Task> {
     return transition;
   }
 
-  /** Resets, then takes the actions until they or the episode end. */
+  /** Resets, then takes the actions until the actions or the episode end. */
   async play(task: Task, seed: number, actions: Iterable<Action>): Promise<Transition[]> {
     await this.reset(task, seed);
     const transitions: Transition[] = [];

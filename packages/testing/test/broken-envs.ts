@@ -1,4 +1,4 @@
-/** Environments that break one rule each, all made from one good one. */
+/** Environments that break one rule each. All are changes of one valid environment. */
 import { lookup } from 'node:dns/promises';
 import {
   type Action,
@@ -19,17 +19,17 @@ import type { RuleId } from '../src/index.ts';
 
 type Definition = EnvDefinition<Rung, { toolTimeout?: number }>;
 
-/** Climbs as high as the task says, and answers. */
+/** Climbs to the task's goal, then answers. */
 const oracle: Definition['oracle'] =
   ({ goal }) =>
   (_, turn) =>
     turn === 0 ? [{ name: 'climb', arguments: { rungs: goal } }] : 'done';
 
-/** The good one: `close` is declared and never scored, so it must not weigh. */
+/** Rewards of the valid environment. `close` is declared but never scored, so its weight must be 0. */
 const rewards = { ...ladderSpec.rewards, close: outcomeReward([0, 1], 0) };
 const limits: EnvLimits = { ...ladderLimits, toolTimeout: 5000 };
 
-/** A ladder whose tool comes by role. */
+/** A ladder environment with the tool of its role. */
 function ladder(tool: Tool, toolTimeout: number): Env<Rung> {
   const env = new LadderEnv(tool, { ...limits, toolTimeout });
   return Object.assign(env, { spec: { ...env.spec, rewards } });
@@ -37,7 +37,7 @@ function ladder(tool: Tool, toolTimeout: number): Env<Rung> {
 
 export interface Changes {
   definition?: Partial<Definition>;
-  /** What an Env does instead. */
+  /** Methods that replace those of the valid Env. */
   env?(good: Env<Rung>, tool: Tool): Partial<Env<Rung>>;
   open?(good: EnvHandle<Rung>): Partial<EnvHandle<Rung>>;
 }
@@ -46,7 +46,7 @@ export function ladderDefinition({ definition, env: change, open: reopen }: Chan
   return defineEnv<Rung, { toolTimeout?: number }>({
     name: 'ladder-v1',
     description: 'Climb.',
-    // The check makes it short where a tool hangs.
+    // checkEnv sets a short toolTimeout to check hanging tools.
     options: { type: 'object', properties: { toolTimeout: { type: 'number' } } },
     rewards,
     limits,
@@ -78,7 +78,7 @@ export function ladderDefinition({ definition, env: change, open: reopen }: Chan
 
 export const climbing = { climbing: async () => climb };
 
-/** Changes what comes of a step. */
+/** Changes the transition of every step. */
 function stepping(change: (transition: Transition, action: Action) => unknown): Changes {
   return {
     env: (good) => ({
@@ -90,7 +90,7 @@ function stepping(change: (transition: Transition, action: Action) => unknown): 
   };
 }
 
-/** Changes the steps after which the episode goes on. */
+/** Changes the transition of every step that does not end the episode. */
 function whileRunning(change: (transition: Transition) => object): Changes {
   return stepping((transition) =>
     transition.outcome.kind === 'running' ? { ...transition, ...change(transition) } : transition,
@@ -105,12 +105,12 @@ const unseeded = createRng(1, 'unseeded');
 
 export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes][] = [
   [
-    'rewards that are not the declared ones',
+    'a spec whose rewards differ from the definition',
     'ENV-1',
     { env: (good) => ({ spec: { ...good.spec, rewards: ladderSpec.rewards } }) },
   ],
   [
-    'a default that its own schema refuses',
+    'a default that its schema refuses',
     'ENV-2',
     {
       definition: {
@@ -119,17 +119,17 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'options whose schema is none',
+    'options with an invalid schema',
     'ENV-2',
     { definition: { options: { type: 'object', properties: { size: { type: 'integre' } } } } },
   ],
   [
-    'a bug on opening',
+    'a bug in open()',
     'ENV-2',
     { definition: { open: () => Promise.reject(new TypeError('x is not a function')) } },
   ],
   [
-    'tasks that change from one opening to the next',
+    'tasks that differ each time the environment is opened',
     'ENV-3',
     {
       open: () => {
@@ -149,16 +149,16 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
-  ['a range upside down', 'ENV-4', { definition: { rewards: { right: outcomeReward([1, 0], 1) } } }],
+  ['a range with low above high', 'ENV-4', { definition: { rewards: { right: outcomeReward([1, 0], 1) } } }],
   [
-    'a weight that is not finite',
+    'an infinite weight',
     'ENV-4',
     { definition: { rewards: { right: outcomeReward([0, 1], Number.POSITIVE_INFINITY) } } },
   ],
-  ['no turns', 'ENV-5', { definition: { limits: { ...limits, maxTurns: 0 } } }],
-  ['a capability that is no boolean', 'ENV-36', { definition: { capabilities: noBoolean as object } }],
+  ['a limit of 0 turns', 'ENV-5', { definition: { limits: { ...limits, maxTurns: 0 } } }],
+  ['a capability that is not a boolean', 'ENV-36', { definition: { capabilities: noBoolean as object } }],
   [
-    'a look-up of a name that nobody declared',
+    'an undeclared DNS lookup',
     'ENV-36',
     {
       env: (good) => ({
@@ -170,7 +170,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a step that resets by itself',
+    'a step that resets the environment',
     'ENV-6',
     {
       env: (good) => ({
@@ -212,7 +212,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'steps that wait in line',
+    'concurrent steps that are queued',
     'ENV-8',
     {
       env: (good) => {
@@ -228,7 +228,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a history that outlives its episode',
+    'a reset that depends on earlier episodes',
     'ENV-9',
     {
       env: (good) => {
@@ -246,7 +246,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a close that works once',
+    'a second close() that throws',
     'ENV-10',
     {
       env: (good) => {
@@ -262,12 +262,12 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'dice without a seed',
+    'unseeded randomness',
     'ENV-11',
     stepping((transition) => ({ ...transition, info: { roll: unseeded.float() } })),
   ],
   [
-    'state that episodes share',
+    'state shared by episodes',
     'ENV-12',
     {
       env: (good) => ({
@@ -284,7 +284,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'an observation that grows after it was given',
+    'an observation that is changed after it was returned',
     'ENV-13',
     {
       env: (good) => {
@@ -306,7 +306,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a task that is used up',
+    'a task that is changed',
     'ENV-13',
     {
       env: (good) => ({
@@ -337,7 +337,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { env: (good) => ({ reset: async (options) => ({ ...(await good.reset(options)), messages: [] }) }) },
   ],
   [
-    'two tools of one name',
+    'two tools with the same name',
     'ENV-14',
     {
       env: (good) => ({
@@ -349,12 +349,12 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a task that gives its answer away',
+    'a first observation that contains the answer',
     'ENV-15',
     { definition: { label: ({ goal }) => `climb to ${goal}` } },
   ],
   [
-    'a hint that gives the answer away',
+    'a hint that contains the answer',
     'ENV-15',
     {
       env: (good) => {
@@ -397,7 +397,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     stepping(({ outcome: _, ...rest }) => ({ ...rest, done: true })),
   ],
   [
-    'a truncation for a reason of its own',
+    'an unknown truncation reason',
     'ENV-17',
     stepping((transition) =>
       transition.outcome.kind === 'truncated'
@@ -430,19 +430,19 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       return rest;
     }),
   ],
-  ['an outcome reward on the way', 'ENV-19', whileRunning(() => ({ rewards: { right: 0.5 } }))],
-  ['a reward that nobody declared', 'ENV-20', whileRunning(() => ({ rewards: { bonus: 1 } }))],
+  ['an outcome reward before the end', 'ENV-19', whileRunning(() => ({ rewards: { right: 0.5 } }))],
+  ['an undeclared reward', 'ENV-20', whileRunning(() => ({ rewards: { bonus: 1 } }))],
   ['a reward out of range', 'ENV-21', whileRunning(() => ({ rewards: { climbed: 2 } }))],
-  ['a reward that is no number', 'ENV-21', whileRunning(() => ({ rewards: { climbed: Number.NaN } }))],
+  ['a reward of NaN', 'ENV-21', whileRunning(() => ({ rewards: { climbed: Number.NaN } }))],
   [
-    'a truncation without scores',
+    'a truncation that leaves outcome components unscored',
     'ENV-22',
     stepping((transition) =>
       transition.outcome.kind === 'truncated' ? { ...transition, rewards: { climbed: 1 } } : transition,
     ),
   ],
   [
-    'an episode without end',
+    'an ignored turn limit',
     'ENV-23',
     stepping((transition) =>
       transition.outcome.kind === 'truncated' && transition.outcome.reason === 'max_turns'
@@ -451,12 +451,12 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     ),
   ],
   [
-    'half a call that is run',
+    'a cut-off action whose calls are executed',
     'ENV-24',
     { env: (good) => ({ step: (action, options) => good.step({ ...action, stopReason: 'stop' }, options) }) },
   ],
   [
-    'arguments that nobody validates',
+    'arguments that are not validated',
     'ENV-25',
     {
       env: (good, tool) => ({
@@ -484,12 +484,12 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     })),
   ],
   [
-    'records of the last call only',
+    'a record of the last call only',
     'ENV-26',
     stepping(({ calls, ...rest }) => ({ ...rest, calls: calls.slice(-1) })),
   ],
   [
-    'an error for an unknown tool',
+    'an exception for a malformed call',
     'ENV-27',
     {
       env: (good) => ({
@@ -504,7 +504,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'an answer that is thought about for ever',
+    'a step that never settles',
     'ENV-28',
     {
       env: (good) => ({
@@ -513,18 +513,14 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
+  ['a step that ignores its signal', 'ENV-29', { env: (good) => ({ step: (action) => good.step(action) }) }],
   [
-    'a signal that is not looked at before a step',
-    'ENV-29',
-    { env: (good) => ({ step: (action) => good.step(action) }) },
-  ],
-  [
-    'a reset that cannot be cancelled',
+    'a reset that ignores its signal',
     'ENV-29',
     { env: (good) => ({ reset: ({ signal: _, ...options }) => good.reset(options) }) },
   ],
   [
-    'a step that cannot be cancelled while a tool hangs',
+    'a step that ignores its signal while a tool hangs',
     'ENV-29',
     {
       env: (good) => ({
@@ -541,7 +537,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     { env: (_, tool) => ladderWithLimits(tool, { toolTimeout: 100_000 }) },
   ],
   [
-    'a failing tool as the model’s problem',
+    'a tool failure that is reported to the model',
     'ENV-31',
     {
       env: (_, tool) => {
@@ -554,14 +550,14 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       },
     },
   ],
-  ['an oracle that is wrong', 'ENV-32', { definition: { oracle: () => () => 'done' } }],
+  ['an oracle that answers wrongly', 'ENV-32', { definition: { oracle: () => () => 'done' } }],
   [
     'an oracle that never answers',
     'ENV-32',
     { definition: { oracle: () => () => [{ name: 'climb', arguments: { rungs: 1 } }] } },
   ],
   [
-    'a prize for showing up',
+    'a full reward for an empty answer',
     'ENV-33',
     stepping((transition) =>
       transition.outcome.kind === 'aborted'
@@ -570,7 +566,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     ),
   ],
   [
-    'a timer that goes on',
+    'a timer that is never cleared',
     'ENV-34',
     {
       env: (good) => ({
@@ -582,16 +578,16 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     },
   ],
   [
-    'a tool’s text at its full length',
+    'a tool text that is not cut',
     'ENV-35',
     { env: (_, tool) => ladderWithLimits(tool, { maxToolCharacters: 1_000_000 }) },
   ],
 ];
 
-/** Timers that a broken environment left, for the test to clear. */
+/** Timers left by a broken environment, for the test to clear. */
 export const leaks: ReturnType<typeof setInterval>[] = [];
 
-/** An Env whose limits are not those of its spec. */
+/** An Env that does not apply the limits of its spec. */
 function ladderWithLimits(tool: Tool, wrong: Partial<EnvLimits>): Partial<Env<Rung>> {
   const short = { ...limits, toolTimeout: 200 };
   const env = new LadderEnv(tool, { ...short, ...wrong });

@@ -1,4 +1,4 @@
-/** Learners that break one rule each, all made from one good one. */
+/** Learners that break one rule each. All are changes of one valid learner. */
 import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
 import type { RuleId } from '../src/index.ts';
 import { TableLearner } from './table-model.ts';
@@ -7,7 +7,7 @@ class Learning extends TableLearner {
   override backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
     return super.backward(batch, { ...gradients, dLogprobs: this.given(gradients.dLogprobs, batch) });
   }
-  /** What is learned from instead. */
+  /** The gradients to use instead of `dLogprobs`. */
   given(dLogprobs: Rows, _batch: TokenBatch): Rows {
     return dLogprobs;
   }
@@ -29,7 +29,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'rows that are padded to one length',
+    'outputs padded to one length',
     'LRN-1',
     () =>
       new (class extends TableLearner {
@@ -43,7 +43,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'rows that see each other',
+    'rows that affect each other',
     'LRN-2',
     () =>
       new (class extends TableLearner {
@@ -75,7 +75,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'gradients of one size, whatever was given',
+    'gradients of a fixed size',
     'LRN-4',
     () =>
       new (class extends Learning {
@@ -108,7 +108,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'a step that is taken at rate 0 too',
+    'a change at learning rate 0',
     'LRN-6',
     () =>
       new (class extends TableLearner {
@@ -118,7 +118,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'a step along a gradient that is not finite',
+    'a step that accepts a gradient that is not finite',
     'LRN-7',
     () =>
       new (class extends TableLearner {
@@ -129,7 +129,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'an optimizer that forgets',
+    'optimizer state that is not loaded',
     'LRN-8',
     () =>
       new (class extends TableLearner {
@@ -148,7 +148,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'a reference that learns',
+    'a reference that changes with the learner',
     'LRN-9',
     () =>
       new (class extends TableLearner {
@@ -158,7 +158,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'one temperature for all',
+    'an ignored temperature',
     'LRN-10',
     () =>
       new (class extends TableLearner {
@@ -168,7 +168,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'a critic that moves the policy as it warms up',
+    'a criticOnly step that changes the policy',
     'LRN-11',
     () =>
       new (class extends TableLearner {
@@ -200,7 +200,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
       })(),
   ],
   [
-    'a critic that nobody hears of',
+    'a critic without values',
     'LRN-11',
     () =>
       new (class extends TableLearner {

@@ -1,7 +1,7 @@
-/** Packages that break one rule each, all made from one good one: path → content. */
+/** Packages that break one rule each, as path → content. All are changes of one valid package. */
 import type { RuleId } from '../src/index.ts';
 
-/** A file's text, JSON, or where a symbolic link leads. */
+/** Path → text, JSON, or the target of a symbolic link. */
 export type Files = Readonly<Record<string, string | object | { link: string }>>;
 
 const env = `export default {
@@ -64,7 +64,7 @@ export const brokenPlugins: readonly [what: string, rule: RuleId, files: Files][
   ],
   ['no keyword', 'PLUG-5', { ...goodPlugin, 'package.json': { ...json, keywords: [] } }],
   [
-    'a timer from importing',
+    'a timer started by importing',
     'PLUG-6',
     { ...goodPlugin, 'lamp.js': `globalThis.lampTimer = setInterval(() => {}, 100_000);\n${env}` },
   ],

@@ -1,4 +1,4 @@
-/** Policies that break one rule each, all made from one good one. */
+/** Policies that break one rule each. All are changes of one valid policy. */
 import {
   type Action,
   type ActionTokens,
@@ -10,7 +10,7 @@ import {
 import type { RuleId } from '../src/index.ts';
 import { TablePolicy } from './table-model.ts';
 
-/** Changes what comes of {@link Policy.act}. */
+/** Changes the result of {@link Policy.act}. */
 function acting(
   change: (action: Action, options: SamplingOptions, observation: Observation) => object,
 ): () => Partial<Policy> {
@@ -27,7 +27,7 @@ function withTokens(change: (tokens: ActionTokens) => object): () => Partial<Pol
   return acting((action) => ({ ...action, tokens: { ...action.tokens!, ...change(action.tokens!) } }));
 }
 
-/** Asks the good one something else. */
+/** Changes the options of {@link Policy.act}. */
 function asking(change: (options: SamplingOptions) => Partial<SamplingOptions>): () => Partial<Policy> {
   const good = new TablePolicy();
   return () => ({ act: (observation, options) => good.act(observation, { ...options, ...change(options) }) });
@@ -38,22 +38,22 @@ const unseeded = createRng(1, 'unseeded');
 
 export const brokenPolicies: readonly [what: string, rule: RuleId, change: () => Partial<Policy>][] = [
   ['no context length', 'POL-1', () => ({ spec: { name: 'table', contextLength: 0 } })],
-  ['a stop for a reason of its own', 'POL-2', acting((action) => ({ ...action, stopReason: 'eos' }))],
+  ['an unknown stop reason', 'POL-2', acting((action) => ({ ...action, stopReason: 'eos' }))],
   [
-    'calls of one id',
+    'two calls with the same id',
     'POL-2',
     acting((action) => {
       const call = { id: 'a', name: 'search', arguments: {} };
       return { ...action, toolCalls: [call, call], stopReason: 'tool_call' };
     }),
   ],
-  ['log-probabilities of another length', 'POL-3', withTokens(() => ({ logprobs: new Float32Array(0) }))],
+  ['fewer log-probabilities than tokens', 'POL-3', withTokens(() => ({ logprobs: new Float32Array(0) }))],
   ['probabilities above 1', 'POL-3', withTokens(({ logprobs }) => ({ logprobs: logprobs.map(() => 0.5) }))],
-  ['plain arrays of tokens', 'POL-3', withTokens(({ action }) => ({ action: [...action] }))],
-  ['no end', 'POL-4', asking(() => ({ maxTokens: 60 }))],
-  ['another action each time', 'POL-5', asking(() => ({ seed: unseeded.int(1e9) }))],
+  ['tokens in a plain array', 'POL-3', withTokens(({ action }) => ({ action: [...action] }))],
+  ['an ignored maxTokens', 'POL-4', asking(() => ({ maxTokens: 60 }))],
+  ['an ignored seed', 'POL-5', asking(() => ({ seed: unseeded.int(1e9) }))],
   [
-    'one random stream for all conversations',
+    'sampling that depends on concurrent calls',
     'POL-6',
     () => {
       const good = new TablePolicy();
@@ -71,7 +71,7 @@ export const brokenPolicies: readonly [what: string, rule: RuleId, change: () =>
     },
   ],
   [
-    'a context that is cut in silence',
+    'a context that is cut silently',
     'POL-7',
     () => {
       const good = new TablePolicy();
@@ -85,9 +85,9 @@ export const brokenPolicies: readonly [what: string, rule: RuleId, change: () =>
       };
     },
   ],
-  ['a signal that nobody looks at', 'POL-8', asking(() => ({ signal: undefined }))],
+  ['an ignored signal', 'POL-8', asking(() => ({ signal: undefined }))],
   [
-    'an error for an episode that is not known',
+    'an exception for an unknown episode',
     'POL-9',
     () => {
       const known = new Set<string>();
@@ -104,7 +104,7 @@ export const brokenPolicies: readonly [what: string, rule: RuleId, change: () =>
     },
   ],
   [
-    'dice at temperature 0',
+    'random sampling at temperature 0',
     'POL-10',
     asking(({ temperature }) => ({ temperature: temperature === 0 ? 1 : temperature })),
   ],

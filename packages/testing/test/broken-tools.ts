@@ -1,4 +1,4 @@
-/** Tools that break one rule each, all made from one good one. */
+/** Tools that break one rule each. All are changes of one valid tool. */
 import { createRng, refuse, type Tool, ToolEnvError, type ToolResult, text } from '@toolenv/core';
 import type { RuleId } from '../src/index.ts';
 
@@ -7,7 +7,7 @@ interface Arguments extends Record<string, unknown> {
   label?: string;
 }
 
-/** Rolls a die of the episode; 13 sides are refused, which the schema does not say. */
+/** Rolls a die. Refuses 13 sides, which its schema allows. */
 export const die: Tool<Arguments, { roll: number }> = {
   name: 'roll',
   description: 'Roll a die.',
@@ -31,7 +31,7 @@ export const die: Tool<Arguments, { roll: number }> = {
 
 type Change = (args: Arguments, result: ToolResult) => unknown;
 
-/** The die with something else made of its result. */
+/** Changes the result of the die. */
 function rolling(change: Change): Partial<Tool<Arguments>> {
   return {
     execute: async (args, context) => change(args, await die.execute(args, context)) as ToolResult,
@@ -42,15 +42,15 @@ function rolling(change: Change): Partial<Tool<Arguments>> {
 const unseeded = createRng(1, 'unseeded');
 let last = 0;
 
-/** Timers that a broken tool left, for the test to clear. */
+/** Timers left by a broken tool, for the test to clear. */
 export const toolLeaks: ReturnType<typeof setInterval>[] = [];
 
 export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<Tool<Arguments>>][] = [
-  ['a name with blanks', 'TOOL-1', { name: 'roll a die' }],
+  ['a name with spaces', 'TOOL-1', { name: 'roll a die' }],
   ['no description', 'TOOL-1', { description: ' ' }],
   ['an input schema of an array', 'TOOL-2', { inputSchema: { type: 'array' } }],
   [
-    'an input schema that is none',
+    'an invalid input schema',
     'TOOL-2',
     { inputSchema: { type: 'object', properties: { sides: { type: 'int' } } } },
   ],
@@ -59,10 +59,10 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     'TOOL-3',
     rolling(() => ({ content: [], structuredContent: { roll: 0 } })),
   ],
-  ['a result without data that it promised', 'TOOL-3', rolling(() => text('rolled'))],
-  ['a text as the result', 'TOOL-4', rolling(() => 'rolled 3')],
+  ['a result without its structured content', 'TOOL-3', rolling(() => text('rolled'))],
+  ['a string as the result', 'TOOL-4', rolling(() => 'rolled 3')],
   [
-    'an image without its type',
+    'an image without a MIME type',
     'TOOL-4',
     rolling((_, result) => ({ ...result, content: [{ type: 'image', data: '' }] })),
   ],
@@ -72,7 +72,7 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     rolling((_, { content }) => ({ content, structuredContent: { roll: 1, at: new Date(0) } })),
   ],
   [
-    'an error for a call that the schema allows',
+    'an exception for a call that the schema allows',
     'TOOL-6',
     rolling(({ sides }, result) => {
       if (sides > 10) throw new RangeError('no such die');
@@ -80,7 +80,7 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     }),
   ],
   [
-    'a fault of the machine',
+    'an infrastructure fault',
     'TOOL-6',
     {
       execute: async () => {
@@ -97,7 +97,7 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     }),
   ],
   [
-    'a wait that cannot be cancelled',
+    'a wait that ignores its signal',
     'TOOL-8',
     {
       execute: async (args, context) => {
@@ -107,12 +107,12 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     },
   ],
   [
-    'dice without a seed',
+    'unseeded randomness',
     'TOOL-9',
     rolling((_, { content }) => ({ content, structuredContent: { roll: 1 + unseeded.int(1000) } })),
   ],
   [
-    'state that calls share',
+    'state shared by calls',
     'TOOL-10',
     {
       execute: async (_, context) => {
@@ -122,14 +122,14 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
       },
     },
   ],
-  ['a refusal that is no error', 'TOOL-11', rolling((_, result) => ({ ...result, isError: undefined }))],
+  ['a refusal without isError', 'TOOL-11', rolling((_, result) => ({ ...result, isError: undefined }))],
   [
-    'a refusal that does not say where',
+    'a refusal without a path',
     'TOOL-11',
     rolling((_, { mistake, ...result }) => ({ ...result, mistake: mistake && { expected: 'luck' } })),
   ],
   [
-    'a call that never ends',
+    'a call that never settles',
     'TOOL-12',
     {
       execute: async (args, context) => {
@@ -140,7 +140,7 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     },
   ],
   [
-    'a timer that goes on',
+    'a timer that is never cleared',
     'TOOL-13',
     rolling((_, result) => {
       toolLeaks.push(setInterval(() => {}, 100_000));

@@ -1,4 +1,4 @@
-/** Trajectories that break one rule each, all made from one good one. */
+/** Trajectories that break one rule each. All are changes of one valid trajectory. */
 import {
   aborted,
   outcomeReward,
@@ -61,7 +61,7 @@ export function goodTrajectory(): Trajectory<unknown> {
   };
 }
 
-/** The good one with the last step's reward gone. */
+/** The valid trajectory without the reward of its last step. */
 function unscored(): Trajectory<unknown> {
   const good = goodTrajectory();
   good.steps[1]!.rewards = {};
@@ -69,15 +69,15 @@ function unscored(): Trajectory<unknown> {
 }
 
 export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () => Trajectory | string][] = [
-  ['no JSON', 'TRAJ-1', () => '{"version": 1,'],
+  ['malformed JSON', 'TRAJ-1', () => '{"version": 1,'],
   ['no episode id', 'TRAJ-1', () => ({ ...goodTrajectory(), episodeId: '' })],
   [
-    'an outcome of no kind',
+    'an unknown outcome',
     'TRAJ-1',
     () => ({ ...goodTrajectory(), outcome: { kind: 'done' } }) as unknown as Trajectory,
   ],
   [
-    'a tool message that answers no call',
+    'a tool message without a call id',
     'TRAJ-1',
     () => {
       const good = goodTrajectory();
@@ -87,7 +87,7 @@ export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () 
   ],
   ['a date in the task', 'TRAJ-2', () => ({ ...goodTrajectory(), task: { at: new Date(0) } })],
   [
-    'log-probabilities that were rounded in writing',
+    'log-probabilities rounded in the file',
     'TRAJ-2',
     () => {
       const good = goodTrajectory();
@@ -103,7 +103,7 @@ export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () 
     },
   ],
   [
-    'a component that is not the sum',
+    'a component that is not the sum over the steps',
     'TRAJ-3',
     () => ({ ...goodTrajectory(), rewards: { right: 1, looked: 0.5 } }),
   ],
@@ -113,9 +113,13 @@ export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () 
     'TRAJ-4',
     () => ({ ...goodTrajectory(), outcome: aborted(new ToolEnvError('infrastructure.server', 'down')) }),
   ],
-  ['an episode that still runs', 'TRAJ-5', () => ({ ...goodTrajectory(), outcome: { kind: 'running' } })],
   [
-    'a log-probability too few',
+    'an episode that is still running',
+    'TRAJ-5',
+    () => ({ ...goodTrajectory(), outcome: { kind: 'running' } }),
+  ],
+  [
+    'fewer log-probabilities than tokens',
     'TRAJ-6',
     () => {
       const good = goodTrajectory();
@@ -124,7 +128,7 @@ export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () 
     },
   ],
   [
-    'an outcome reward on the way',
+    'an outcome reward before the last step',
     'TRAJ-7',
     () => {
       const good = goodTrajectory();
@@ -142,5 +146,9 @@ export const brokenTrajectories: readonly [what: string, rule: RuleId, make: () 
       return good;
     },
   ],
-  ['a truncation without scores', 'TRAJ-9', () => ({ ...unscored(), outcome: truncated('max_turns') })],
+  [
+    'a truncation that leaves an outcome component unscored',
+    'TRAJ-9',
+    () => ({ ...unscored(), outcome: truncated('max_turns') }),
+  ],
 ];

@@ -1,9 +1,10 @@
-/** checkEnv finds what is broken under the right rule, and nothing in what is good. */
+/** checkEnv reports each defect under its rule, and reports nothing for a valid environment. */
 import { lookup } from 'node:dns/promises';
 import { createRng } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
 import { assertConforms, checkEnv, reportText } from '../src/index.ts';
 import { brokenEnvs, climbing, ladderDefinition, leaks } from './broken-envs.ts';
+import { expectFinding } from './expect-finding.ts';
 
 const options = { tools: climbing, timeout: 1000, actions: 150, seed: 1 };
 
@@ -11,13 +12,13 @@ afterEach(() => {
   for (const timer of leaks.splice(0)) clearInterval(timer);
 });
 
-test('a good environment keeps every rule', async () => {
+test('a valid environment passes every rule', async () => {
   const report = await checkEnv(ladderDefinition(), options);
   expect(reportText(report)).toMatch(/^ladder-v1: 36 rules hold, 0 are broken, 0 were not checked\.$/);
   expect(report.skipped).toEqual([]);
 });
 
-test('what an environment says that it cannot do is not held against it', async () => {
+test('rules that the declared capabilities rule out are skipped', async () => {
   const dice = createRng(1, 'unseeded');
   const unseeded = ladderDefinition({
     definition: { capabilities: { seedable: false } },
@@ -32,7 +33,7 @@ test('what an environment says that it cannot do is not held against it', async 
   expect(ofUnseeded.skipped).toEqual(
     ['ENV-9', 'ENV-11', 'ENV-12'].map((rule) => ({
       rule,
-      reason: 'the environment says that it is not seedable',
+      reason: 'the environment declares that it is not seedable',
     })),
   );
 
@@ -69,13 +70,9 @@ test('what an environment says that it cannot do is not held against it', async 
 
 test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
   const report = await checkEnv(ladderDefinition(changes), options);
-  expect(
-    report.findings.map((finding) => finding.rule),
-    reportText(report),
-  ).toEqual([rule]);
-  const [finding] = report.findings;
-  expect(finding!.expected).not.toBe('');
-  expect(finding!.received).not.toBe('');
-  expect(finding!.hint).not.toBe('');
+  const finding = expectFinding(report, rule);
+  expect(finding.expected).not.toBe('');
+  expect(finding.received).not.toBe('');
+  expect(finding.hint).not.toBe('');
   await expect(assertConforms(report)).rejects.toMatchObject({ code: 'bug.conformance' });
 });

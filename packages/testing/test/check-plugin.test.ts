@@ -1,4 +1,4 @@
-/** checkPlugin finds what is broken under the right rule, and nothing in what is good. */
+/** checkPlugin reports each defect under its rule, and reports nothing for a valid package. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { findPlugin } from '@toolenv/core/plugins';
 import { afterEach, expect, test } from 'vitest';
 import { checkPlugin, reportText } from '../src/index.ts';
 import { brokenPlugins, type Files, goodPlugin } from './broken-plugins.ts';
+import { expectFinding } from './expect-finding.ts';
 
 const made: string[] = [];
 
@@ -29,36 +30,32 @@ async function write(files: Files): Promise<string> {
   return folder;
 }
 
-test('a good package keeps every rule', async () => {
+test('a valid package passes every rule', async () => {
   const report = await checkPlugin(await write(goodPlugin));
   expect(reportText(report)).toBe('lamp@1.0.0: 6 rules hold, 0 are broken, 0 were not checked.');
 });
 
-test('looking at the streams of a process whose input is a pipe is no leak', async () => {
+test('does not report the standard streams of a process whose input is a pipe', async () => {
   const lamp = `import process from 'node:process';\nvoid process.pid;\n${goodPlugin['lamp.js']}`;
   const folder = await write({ ...goodPlugin, 'lamp.js': lamp });
   const kit = JSON.stringify(join(import.meta.dirname, '../src/index.ts'));
   const script = `import { checkPlugin, reportText } from ${kit};
     console.log(reportText(await checkPlugin(${JSON.stringify(folder)})));`;
   const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script];
-  // Its input is a pipe, which nobody has looked at.
+  // The child's standard input is a pipe that nothing has accessed yet.
   const { stdout } = await promisify(execFile)(process.execPath, args);
   expect(stdout).toBe('lamp@1.0.0: 6 rules hold, 0 are broken, 0 were not checked.\n');
 });
 
 test.each(brokenPlugins)('%s: %s', async (_, rule, files) => {
-  const report = await checkPlugin(await write(files));
-  expect(
-    report.findings.map((finding) => finding.rule),
-    reportText(report),
-  ).toEqual([rule]);
+  expectFinding(await checkPlugin(await write(files)), rule);
 });
 
-test('a folder that is no package is the mistake of who named it', async () => {
+test('a folder that is not a package is a usage error', async () => {
   await expect(checkPlugin(tmpdir())).rejects.toMatchObject({ code: 'usage.not_a_package' });
 });
 
-test('a plugin is not loaded through a link out of its package', async () => {
+test('does not load a plugin through a link out of its package', async () => {
   const folder = await write({ ...goodPlugin, 'lamp.js': { link: '/etc/hostname' } });
   const found = findPlugin('envs', 'lamp/lamp-v1', { from: join(folder, '..', '..') });
   await expect(found).rejects.toMatchObject({ code: 'usage.bad_manifest' });

@@ -1,4 +1,4 @@
-/** checkTrajectory finds what is broken under the right rule, and nothing in what is good. */
+/** checkTrajectory reports each defect under its rule, and reports nothing for valid trajectories. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,16 +7,17 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { expect, test } from 'vitest';
 import { checkTrajectory, checkTrajectoryFile, reportText } from '../src/index.ts';
 import { brokenTrajectories, goodTrajectory } from './broken-trajectories.ts';
+import { expectFinding } from './expect-finding.ts';
 
 const unscored = { rewards: { right: null, looked: null }, reward: null };
 const good: [what: string, trajectory: Trajectory][] = [
-  ['a finished one', goodTrajectory()],
+  ['a finished trajectory', goodTrajectory()],
   [
-    'an aborted one',
+    'an aborted trajectory',
     { ...goodTrajectory(), ...unscored, outcome: aborted(new ToolEnvError('infrastructure.server', 'down')) },
   ],
   [
-    'one that was cut before its first step',
+    'a trajectory truncated before its first step',
     {
       ...goodTrajectory(),
       steps: [],
@@ -27,7 +28,7 @@ const good: [what: string, trajectory: Trajectory][] = [
   ],
 ];
 
-test.each(good)('%s keeps every rule, in memory and as a line', async (_, trajectory) => {
+test.each(good)('%s passes every rule, in memory and as a line', async (_, trajectory) => {
   for (const subject of [trajectory, encodeTrajectory(trajectory)]) {
     const report = await checkTrajectory(subject);
     expect(reportText(report)).toMatch(/: 9 rules hold, 0 are broken, 0 were not checked\.$/);
@@ -35,14 +36,10 @@ test.each(good)('%s keeps every rule, in memory and as a line', async (_, trajec
 });
 
 test.each(brokenTrajectories)('%s: %s', async (_, rule, make) => {
-  const report = await checkTrajectory(make());
-  expect(
-    report.findings.map((finding) => finding.rule),
-    reportText(report),
-  ).toEqual([rule]);
+  expectFinding(await checkTrajectory(make()), rule);
 });
 
-test('a file is one report, whose findings name their lines', async () => {
+test('makes one report of a file, whose findings name their lines', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-trajectories-'));
   try {
     const file = join(folder, 'trajectories.jsonl');

@@ -1,4 +1,4 @@
-/** The spec, the checks and the broken examples speak of the same rules; its schema files are those of the kit. */
+/** The spec, the checks and the broken examples have the same rules, and the spec's schema files match the code. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
@@ -16,7 +16,7 @@ const spec = readFileSync(join(root, 'docs/spec/v1.md'), 'utf8');
 const known = Object.keys(rules) as RuleId[];
 const id = /'((?:TOOL|ENV|POL|LRN|TRAJ|PLUG)-\d+)'/g;
 
-/** Ids that the checks cite, by file. */
+/** Rule ids that the checks cite, by file. */
 const kit = join(root, 'packages/testing/src');
 const cited = readdirSync(kit)
   .filter((file) => file !== 'rules.ts')
@@ -24,7 +24,7 @@ const cited = readdirSync(kit)
     [...readFileSync(join(kit, file), 'utf8').matchAll(id)].map((match) => ({ file, rule: match[1]! })),
   );
 
-test('every rule of the spec has a check, under the same title', () => {
+test('every rule of the spec has a check and the same title', () => {
   const written = [...spec.matchAll(/^- \*\*([A-Z]+-\d+) ([^*]+?)\.\*\*/gm)].map(([, rule, title]) => [
     rule,
     title,
@@ -37,12 +37,12 @@ test('every rule of the spec has a check, under the same title', () => {
   expect(unchecked).toEqual([]);
 });
 
-test('no check cites a rule that is not in the spec', () => {
+test('no check cites a rule that the spec lacks', () => {
   expect(cited.length).toBeGreaterThan(known.length);
   expect(cited.filter(({ rule }) => !Object.hasOwn(rules, rule))).toEqual([]);
 });
 
-test('something in the tests breaks each rule', () => {
+test('each rule has a broken example', () => {
   const broken = [brokenTools, brokenEnvs, brokenPolicies, brokenLearners, brokenTrajectories, brokenPlugins];
   const shown = new Set(broken.flatMap((examples) => examples.map(([, rule]) => rule)));
   expect(known.filter((rule) => !shown.has(rule))).toEqual([]);
@@ -63,7 +63,7 @@ describe('schema files', () => {
     expect(spec).toContain(`(${name}.schema.json)`);
   });
 
-  test('there are no others', () => {
+  test('there are no other schema files', () => {
     const files = readdirSync(join(root, 'docs/spec')).filter((file) => file.endsWith('.json'));
     expect(files).toEqual(
       Object.keys(wireSchemas)

@@ -1,4 +1,4 @@
-/** The smallest language model there is: log-probabilities of the next token from the last one, in a table. */
+/** A minimal language model: a table of logits of the next token given the last token. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -12,10 +12,10 @@ import {
 import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
 
 const vocabulary = 16;
-/** Ends a turn. */
+/** The token that ends a turn. */
 const end = 0;
 
-/** Logits of the token after `last`, and their softmax at a temperature. */
+/** Probabilities of the token after `last` at a temperature. */
 function distribution(table: Float64Array, last: number, temperature: number): number[] {
   const logits = Array.from(
     table.subarray(last * vocabulary, (last + 1) * vocabulary),
@@ -27,7 +27,7 @@ function distribution(table: Float64Array, last: number, temperature: number): n
   return weights.map((weight) => weight / total);
 }
 
-/** Weights, gradients and Adam's moments, in full precision. */
+/** Its weights, gradients and Adam moments, in double precision. */
 export class TableLearner implements Learner {
   table: Float64Array = Float64Array.from({ length: vocabulary ** 2 }, (_, i) => Math.sin(i * 7.3));
   gradient: Float64Array = new Float64Array(vocabulary ** 2);
@@ -37,7 +37,7 @@ export class TableLearner implements Learner {
     second: new Float64Array(vocabulary ** 2),
   };
 
-  /** What is to come after the last token; a critic's. */
+  /** The critic's value after each last token; `undefined` without a critic. */
   values: Float64Array | undefined;
   valueGradient: Float64Array = new Float64Array(vocabulary);
 
@@ -144,7 +144,7 @@ function outputs(
   };
 }
 
-/** Samples from a table. A prompt is a token per character; an action is told as digits. */
+/** Samples from the table. A prompt has one token per character; an action's text lists its tokens as numbers. */
 export class TablePolicy implements Policy {
   readonly spec = { name: 'table', contextLength: 400 };
   readonly #table = new TableLearner().table;

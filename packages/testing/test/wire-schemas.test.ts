@@ -1,4 +1,4 @@
-/** What is really written follows the schemas of what is written, and holds no environment variables. */
+/** The files that toolenv writes follow their schemas and contain no secrets from the environment variables. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ async function lines(file: string): Promise<unknown[]> {
     .map((line) => JSON.parse(line));
 }
 
-test('a recording and a file of episodes, made where secrets are about', async () => {
+test('a recording and a file of episodes follow their schemas, and secrets are redacted', async () => {
   const [key, secret] = ['LADDER_API_KEY', 'k-93ab57d1c0ffee4842'];
   vi.stubEnv(key, secret);
   const leaky: Tool = {
@@ -61,7 +61,7 @@ test('a recording and a file of episodes, made where secrets are about', async (
   for (const line of await lines(episodes)) expect(mistakes('trajectory', line)).toEqual([]);
 });
 
-test('a checkpoint’s state', async () => {
+test('the state of a checkpoint follows its schema', async () => {
   const saved = await saveCheckpoint(folder, new TableLearner(), { step: 3, seed: 1, memory: { kl: 0.2 } });
   const state: object = JSON.parse(await readFile(join(saved, 'trainer_state.json'), 'utf8'));
   expect(mistakes('checkpoint-state', state)).toEqual([]);
@@ -69,7 +69,7 @@ test('a checkpoint’s state', async () => {
   expect(mistakes('checkpoint-state', { ...state, sha256: { table: 'short' } })).toHaveLength(1);
 });
 
-test('reports, of what keeps the rules and of what breaks one', async () => {
+test('reports follow their schema, with and without findings', async () => {
   const options = { tools: climbing, actions: 20, skip: ['ENV-34'] as const };
   const good = await checkEnv(ladderDefinition(), options);
   const broken = await checkEnv(ladderDefinition({ definition: { oracle: () => () => 'done' } }), options);
@@ -78,13 +78,13 @@ test('reports, of what keeps the rules and of what breaks one', async () => {
     expect(mistakes('report', JSON.parse(JSON.stringify(report)))).toEqual([]);
 });
 
-test('the list of plugins', () => {
+test('the list of plugins follows its schema', () => {
   const plugins = listPlugins(import.meta.dirname);
   expect(plugins.map(({ ref }) => ref)).toContain('@toolenv/envs-qa/bridge-v1');
   for (const plugin of plugins) expect(mistakes('plugin-info', plugin)).toEqual([]);
 });
 
-test('an environment that is opened has its capabilities', async () => {
+test('an open environment has the capabilities of its definition', async () => {
   const capabilities = { networked: true };
   const open = await openEnv(ladderDefinition({ definition: { capabilities } }), {
     seed: 1,
