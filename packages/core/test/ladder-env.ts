@@ -1,4 +1,4 @@
-/** A small environment for tests: climb by calling `climb`, end by answering; the answer is worth its number. */
+/** A small environment for tests. The `climb` tool raises the height; an answer is right if the height is the goal. */
 import {
   type Env,
   type EnvHandle,
@@ -86,7 +86,7 @@ export class LadderEnv extends ToolEnv<Rung, { goal: number; height: number }> {
 
 const tasks: TaskSet<Rung> = { length: 10, at: (index) => ({ goal: index + 1 }) };
 
-/** An open environment, and counts of what the loop did with its episodes. */
+/** An open environment that counts how many Envs were opened and closed. */
 export function openLadder(
   make: () => Env<Rung> = () => new LadderEnv(),
 ): EnvHandle<Rung> & { opened: number; closed: number } {

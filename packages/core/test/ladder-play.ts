@@ -1,4 +1,4 @@
-/** What tests of wrappers share: actions on the ladder, and a player of it. */
+/** Shared by the tests of wrappers: actions and a policy for the ladder environment. */
 import {
   type Action,
   collect,
@@ -24,7 +24,7 @@ export function contents({ messages }: { messages: Message[] }): string[] {
   return messages.map(({ role, content }) => `${role}: ${content}`);
 }
 
-/** One episode for each goal. */
+/** Plays one episode for each goal. */
 export function play(env: EnvHandle<Rung>, policy: Policy, goals: number[]): Promise<Trajectory<Rung>[]> {
   const episodes = goals.map((goal, group) => ({ task: { goal }, group, sample: 0 }));
   const sampling = { maxTokens: 9, temperature: 1 };

@@ -1,4 +1,4 @@
-/** What a package publishes for an environment: one definition; heavy things are opened once per run. */
+/** EnvDefinition: what a package publishes for an environment. `open` loads expensive resources once per run. */
 import type { Env, EnvLimits } from '../protocol/env.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
@@ -7,7 +7,7 @@ import type { Script } from './scripted-policy.ts';
 
 export type Split = 'train' | 'validation' | 'test';
 
-/** Tasks by number, so that a million of them need no memory. */
+/** Tasks by index, so that a million tasks need no memory. */
 export interface TaskSet<Task> {
   readonly length: number;
   at(index: number): Task;
@@ -15,36 +15,36 @@ export interface TaskSet<Task> {
 
 export interface OpenOptions<Options> {
   options: Options;
-  /** Seeds whatever the environment generates when it opens. */
+  /** Seeds everything that the environment generates when it opens. */
   seed: number;
   /** Tools for the roles that the environment names, in place of the defaults. */
   tools?: Record<string, ToolFactory>;
 }
 
-/** Makes a tool of a role, given what the environment has for it (for `search`: the documents to index). */
+/** Makes the tool for a role from the material that the environment supplies (for `search`: the documents to index). */
 export type ToolFactory<Material = unknown> = (material: Material) => Promise<Tool>;
 
-/** What differs from the usual in an environment; loops and checks go by it (ENV-36). */
+/** How an environment differs from the default. Rollouts and checks adapt to it (ENV-36). */
 export interface EnvCapabilities {
-  /** Equal task, seed and actions give equal episodes. Default true. */
+  /** Whether equal tasks, seeds and actions give equal episodes. Default true. */
   seedable?: boolean;
-  /** Any number of its Envs may play at once. Default true; else a rollout plays one episode after the other. */
+  /** Whether any number of its Envs may run at once. Default true. If false, a rollout plays one episode at a time. */
   concurrent?: boolean;
-  /** It talks to other machines, or to servers of this one. Default false. */
+  /** Whether it connects to servers, on this machine or others. Default false. */
   networked?: boolean;
 }
 
-/** An environment that is open for a run. */
+/** An open environment. */
 export interface EnvHandle<Task> {
   tasks: Record<Split, TaskSet<Task>>;
-  /** A fresh Env; any number may live at once, unless it is not `concurrent`. */
+  /** A fresh Env. Any number may live at once, unless `concurrent` is false. */
   episode(): Env<Task>;
   close(): Promise<void>;
   /** `<package>/<name>-v<N>`, set when it was opened as a plugin. */
   readonly ref?: string;
-  /** Version of the plugin's package, set likewise. */
+  /** Version of the plugin's package, set when it was opened as a plugin. */
   readonly packageVersion?: string;
-  /** Those of its definition, set by `openEnv`. */
+  /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
 }
 
@@ -59,11 +59,11 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<EnvHandle<Task>>;
-  /** A player that knows the task and wins it: shows that the task can be won. For checks and baselines. */
+  /** A script that wins the task because it knows the answer. Checks and baselines use it to show that the task can be won. */
   oracle?(task: Task): Script;
   /**
-   * The answer, as a text that no observation may hold before a tool has said anything. `undefined` where the question
-   * itself may name it, as "which of A and B" does.
+   * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
+   * itself may name the answer, as "which of A and B" does.
    */
   label?(task: Task): string | undefined;
 }

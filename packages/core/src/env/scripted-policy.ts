@@ -1,13 +1,13 @@
-/** A policy that plays a script: for tests of environments, and for baselines that need no model. */
+/** scriptedPolicy: a policy that plays a script, for tests of environments and for baselines without a model. */
 
 import type { Action } from '../protocol/action.ts';
 import type { Observation, ToolCall } from '../protocol/message.ts';
 import type { Policy } from '../protocol/policy.ts';
 
-/** What a script says in a turn: an answer, tool calls, or a whole action. */
+/** A script's turn: an answer, tool calls, or a whole action. */
 export type Scripted = string | Omit<ToolCall, 'id'>[] | Action;
 
-/** What to do in a turn, given the observation and the number of the turn in its episode, from 0. */
+/** Decides a turn from the observation and the turn's number in its episode, counted from 0. */
 export type Script = (observation: Observation, turn: number) => Scripted | Promise<Scripted>;
 
 /** Plays `script`. Its actions have no tokens. */

@@ -1,4 +1,4 @@
-/** ToolEnv: "what it means". Authors say how an episode begins, what results and answers are worth; the rest is here. */
+/** ToolEnv: runs episodes of tool calls. Authors define how an episode begins and what results and answers are worth. */
 
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ToolCallRecord, Transition } from '../protocol/env.ts';
@@ -11,12 +11,12 @@ import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { dispatch } from '../tools/dispatch.ts';
 
-/** What an author's hook may say of a step; what it leaves out keeps its default. */
+/** What an author's hook may decide about a step. Fields left out take their defaults. */
 export interface TurnResult {
   rewards?: Rewards;
   /** Default: the episode goes on. */
   outcome?: ScoredOutcome;
-  /** The whole next conversation, to cut or rewrite it. Default: the one so far with the new messages appended. */
+  /** The whole next conversation, in order to shorten or rewrite it. Default: the current one with the new messages appended. */
   messages?: Message[];
   info?: Record<string, unknown>;
 }
@@ -24,7 +24,7 @@ export interface TurnResult {
 export interface InitialContext {
   /** Seeded by the episode. */
   rng: Rng;
-  /** Aborted when the episode ends; honour it in anything that waits. */
+  /** Aborted when the episode ends. Pass it to everything that waits. */
   signal?: AbortSignal;
 }
 
@@ -36,25 +36,25 @@ export interface InitialState<State> {
 
 /**
  * Base class of environments whose actions are tool calls and answers. One instance runs one episode at a time.
- * A truncated episode, whoever truncates it, scores 0 in each outcome component left unscored.
+ * A truncated episode scores 0 in each outcome component left unscored, whether a limit or a hook truncated it.
  */
 export abstract class ToolEnv<Task, State> implements Env<Task> {
   abstract readonly spec: EnvSpec;
 
   #episode: Episode<State> | undefined;
 
-  /** The first messages of an episode and the state that the other hooks receive. */
+  /** The first messages of an episode, and the state that the other hooks receive. */
   protected abstract initial(
     task: Task,
     context: InitialContext,
   ): InitialState<State> | Promise<InitialState<State>>;
-  /** The tools on offer now. */
+  /** The tools that the policy may call next. */
   protected abstract tools(state: State): Tool[];
-  /** A turn without a tool call: what the answer is worth. */
+  /** Called after a turn without tool calls, whose text is the answer. */
   protected abstract onAnswer(state: State, text: string): TurnResult | Promise<TurnResult>;
   /**
-   * After a turn's tool calls, their results whole: process rewards, an early end, another context. Default: append and
-   * go on.
+   * Called after a turn's tool calls with their complete results. May reward, end the episode or rewrite the context.
+   * Default: append the results and go on.
    */
   protected onToolResults(_state: State, _calls: ToolCallRecord[]): TurnResult | Promise<TurnResult> {
     return {};
@@ -89,7 +89,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     if (episode.stepping) {
       throw new ToolEnvError(
         'bug.concurrent_step',
-        'step() during a step(): await the first, or use two Envs.',
+        'step() during another step(): await the first, or use two Envs.',
       );
     }
     if (episode.done) {
@@ -97,7 +97,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     }
     options.signal?.throwIfAborted();
     episode.stepping = true;
-    // Until the step has ended well: tools may have acted, so that a step that threw cannot be taken again.
+    // Reset below if the step succeeds. A step that throws cannot be repeated, because its tools may have acted.
     episode.done = true;
     try {
       const transition = await this.#advance(episode, action, options.signal);
@@ -145,7 +145,7 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     };
   }
 
-  /** A turn that ran out of tokens is neither a call nor an answer, whatever it looks like so far. */
+  /** Ends the episode after a turn that ran out of tokens. Such a turn is neither a call nor an answer. */
   #cutShort(episode: Episode<State>, action: Action): Transition {
     episode.messages = [...episode.messages, { role: 'assistant', content: action.text }];
     const rewards = scoreTruncation(this.spec.rewards, {});

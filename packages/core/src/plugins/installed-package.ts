@@ -1,8 +1,8 @@
-/** Installed npm packages as files: found and read, never run. */
+/** Finds and reads installed npm packages without running them. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 
-/** The part of package.json that plugins concern. */
+/** The fields of package.json that matter for plugins. */
 export interface PackageJson {
   name: string;
   version: string;
@@ -11,12 +11,12 @@ export interface PackageJson {
 }
 
 export interface InstalledPackage {
-  /** Real path, symlinks of a workspace followed. */
+  /** Real path, with the symlinks of a workspace resolved. */
   folder: string;
   json: PackageJson;
 }
 
-/** The package of that name as seen from a folder: itself, an enclosing one, or in the nearest node_modules upwards. */
+/** Finds a package by name from a folder: the folder's own package, an enclosing one, or one in the nearest node_modules. */
 export function findPackage(name: string, from: string): InstalledPackage | undefined {
   for (const folder of upwards(from)) {
     const own = readPackage(folder);
@@ -27,7 +27,7 @@ export function findPackage(name: string, from: string): InstalledPackage | unde
   return undefined;
 }
 
-/** Every package seen from folders, nearest first, each name once. */
+/** All packages that can be found from the folders, nearest first, each name once. */
 export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();
   for (const folder of from.flatMap((start) => [...upwards(start)])) {
@@ -41,11 +41,11 @@ export function* allPackages(from: readonly string[]): Generator<InstalledPackag
 }
 
 /**
- * The file that an export subpath (`./bridge-v1`) of a package names under the conditions of this process, as Node's
- * algorithm has it (https://nodejs.org/api/esm.html#resolution-algorithm-specification, PACKAGE_TARGET_RESOLVE),
- * subpath patterns left out. `undefined` if the package does not export it.
+ * The file for an export subpath (`./bridge-v1`) under the conditions of this process, by Node's algorithm
+ * (https://nodejs.org/api/esm.html#resolution-algorithm-specification, PACKAGE_TARGET_RESOLVE) without subpath patterns.
+ * `undefined` if the package does not export it.
  *
- * Node itself resolves only from the file that asks, and a plugin is the user's, installed where they work.
+ * `import()` cannot be used: it resolves from this file, but plugins are installed in the user's folder.
  */
 export function resolveExport(installed: InstalledPackage, subpath: string): string | undefined {
   const { exports } = installed.json;
@@ -69,7 +69,7 @@ function resolveTarget(target: unknown, active: ReadonlySet<string>): string | u
   return undefined;
 }
 
-/** Node's own, those given as `--conditions`, and the workspace's if this very file runs from source. */
+/** The active export conditions: Node's own, those given by `--conditions`, and the workspace's if this file runs from source. */
 function conditions(): Set<string> {
   const active = new Set(['node', 'import', 'module-sync', 'default']);
   const flags = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
@@ -89,7 +89,7 @@ function* upwards(from: string): Generator<string> {
   }
 }
 
-/** Folders of a node_modules, those inside scopes included, by name. */
+/** Package folders in a node_modules folder, sorted by name, scoped packages included. */
 function entries(modules: string): string[] {
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).filter((name) => !name.startsWith('.'));
@@ -105,7 +105,7 @@ function readPackage(folder: string): InstalledPackage | undefined {
     const named = typeof json?.name === 'string' && typeof json.version === 'string';
     return named ? { folder: realpathSync(folder), json } : undefined;
   } catch {
-    // No package is there, or none that npm could have installed.
+    // The folder is not a package, or its package.json is invalid.
     return undefined;
   }
 }

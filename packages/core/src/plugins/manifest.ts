@@ -1,4 +1,4 @@
-/** The `"toolenv"` field of a plugin's package.json: what the package offers, and where. */
+/** The manifest: the `"toolenv"` field of a plugin's package.json, which lists its plugins and their files. */
 import { ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, validate } from '../schemas/json-schema.ts';
 import type { InstalledPackage } from './installed-package.ts';
@@ -7,8 +7,8 @@ export const pluginKinds = ['envs', 'tools', 'trainers', 'policies'] as const;
 export type PluginKind = (typeof pluginKinds)[number];
 
 /**
- * Version of the protocol, and for each kind name → export subpath of the package (`"bridge-v1": "./bridge-v1"`), whose
- * default export is the plugin.
+ * The version of the protocol and, for each kind of plugin, name → export subpath of the package
+ * (`"bridge-v1": "./bridge-v1"`). The default export of that file is the plugin.
  */
 export type Manifest = { spec: 'v1' } & Partial<Record<PluginKind, Record<string, string>>>;
 
@@ -17,7 +17,7 @@ const entries: JsonSchema = {
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_.-]*-v[1-9][0-9]*$' },
   additionalProperties: { type: 'string', pattern: '^\\./(?!.*\\.\\.)' },
 };
-/** Of the `"toolenv"` field. */
+/** Schema of the `"toolenv"` field. */
 export const manifestSchema: JsonSchema = {
   type: 'object',
   required: ['spec'],
@@ -26,16 +26,16 @@ export const manifestSchema: JsonSchema = {
 };
 
 /**
- * The manifest of a package, or `undefined` if it is no plugin.
+ * The manifest of a package, or `undefined` if the package has none.
  * @throws ToolEnvError `usage.spec_version` if it is for another version of the protocol, `usage.bad_manifest` if it is
- *   not well formed.
+ *   malformed.
  */
 export function readManifest({ json, folder }: InstalledPackage): Manifest | undefined {
   const { name, version, toolenv } = json;
   if (toolenv === undefined) return undefined;
   const spec = (toolenv as Partial<Manifest> | null)?.spec;
   if (typeof spec === 'string' && spec !== 'v1') {
-    const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of it that speaks v1 or update toolenv.`;
+    const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of the package for v1, or update toolenv.`;
     throw new ToolEnvError('usage.spec_version', message);
   }
   const [wrong] = validate(manifestSchema, toolenv);

@@ -1,12 +1,12 @@
-/** Options of plugins, as people write them: checked against the plugin's schema, and completed with its defaults. */
+/** Checks a plugin's options against its schema and fills in the defaults. */
 
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, validateWithDefaults } from '../schemas/json-schema.ts';
 
 /**
- * A copy of `options` with the schema's defaults filled in. A property that the schema does not list is refused, unless
- * its `additionalProperties` allows it.
+ * A copy of `options` with the schema's defaults filled in. Refuses properties that the schema does not list, unless its
+ * `additionalProperties` allows them.
  * @param owner Names the plugin in errors.
  * @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option.
  */

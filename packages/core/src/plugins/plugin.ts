@@ -1,4 +1,4 @@
-/** Plugins: npm packages with a `"toolenv"` manifest, found without running them and loaded by reference. */
+/** Plugins: finds npm packages with a `"toolenv"` manifest without running them, and loads plugins by reference. */
 import { existsSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import type { PolicyDefinition } from './policy-definition.ts';
 import { parseReference, type Reference } from './reference.ts';
 import type { Trainer } from './trainer.ts';
 
-/** What the entry file of each kind of plugin exports as default. */
+/** Type of the default export, by kind of plugin. */
 export interface PluginTypes {
   envs: EnvDefinition;
   tools: ToolFactory;
@@ -23,13 +23,13 @@ export interface PluginInfo {
   ref: string;
   kind: PluginKind;
   package: string;
-  /** Of the package. */
+  /** Version of the package. */
   version: string;
 }
 
 export interface LoadedPlugin<Kind extends PluginKind> extends PluginInfo {
   plugin: PluginTypes[Kind];
-  /** Of the package. */
+  /** Folder of the package. */
   folder: string;
 }
 
@@ -41,9 +41,9 @@ const singular: Record<PluginKind, string> = {
 };
 
 /**
- * The plugins installed where `from` can import them, by reference. Reads manifests and runs nothing.
- * @param from Folder or folders to look from, in order, each with its parents: of two packages of one name the first counts.
- * @param onUnreadable Is told why a package's manifest is left out; loading one of its plugins throws the same.
+ * The plugins that can be imported from `from`, sorted by reference. Reads manifests and runs no code.
+ * @param from Folder or folders to search from, in order, each with its parents. The first package of a name counts.
+ * @param onUnreadable Called with the reason when a package's manifest is left out. Loading its plugins throws the same error.
  */
 export function listPlugins(
   from: string | readonly string[] = process.cwd(),
@@ -63,9 +63,9 @@ export function listPlugins(
 }
 
 /**
- * Imports the plugin of a reference and where it came from.
- * @param from Folder or folders it is looked for from, in order, each with its parents. Default: the working folder,
- *   then where this package is installed.
+ * Imports the plugin with a reference. The result also names its package.
+ * @param from Folder or folders to search from, in order, each with its parents. Default: the working folder. The folder
+ *   of this package is searched last.
  * @throws ToolEnvError `usage.bad_reference`, `usage.unknown_plugin`, `usage.spec_version`, `usage.bad_manifest`.
  */
 export async function findPlugin<Kind extends PluginKind>(
@@ -90,11 +90,11 @@ export async function findPlugin<Kind extends PluginKind>(
     throw new ToolEnvError('usage.bad_manifest', message);
   }
   if (!existsSync(file)) {
-    const message = `${name}@${version}: "${subpath}" is exported as ${file}, which is not there: build the package.`;
+    const message = `${name}@${version}: "${subpath}" is exported as ${file}, which does not exist: build the package.`;
     throw new ToolEnvError('usage.bad_manifest', message);
   }
   if (!realpathSync(file).startsWith(installed.folder + sep)) {
-    const message = `${name}@${version}: "${subpath}" leads out of the package, to ${realpathSync(file)}: put the file inside.`;
+    const message = `${name}@${version}: "${subpath}" leads out of the package, to ${realpathSync(file)}: move the file into the package.`;
     throw new ToolEnvError('usage.bad_manifest', message);
   }
   const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href);
@@ -105,7 +105,7 @@ export async function findPlugin<Kind extends PluginKind>(
   return { ref, kind, package: name, version, folder: installed.folder, plugin: module.default };
 }
 
-/** The default export of a plugin's entry file; throws as {@link findPlugin} does. */
+/** The default export of a plugin's entry file. Throws as {@link findPlugin} does. */
 export async function loadPlugin<Kind extends PluginKind>(
   kind: Kind,
   ref: string,

@@ -1,4 +1,4 @@
-/** References to plugins: `<package>/<name>-v<N>`, for example `@toolenv/envs-qa/bridge-v1`. */
+/** Parses references to plugins: `<package>/<name>-v<N>`, for example `@toolenv/envs-qa/bridge-v1`. */
 import { ToolEnvError } from '../protocol/errors.ts';
 
 export interface Reference {
@@ -6,14 +6,14 @@ export interface Reference {
   package: string;
   /** Name in the package's manifest, version included: `bridge-v1`. */
   name: string;
-  /** Version of what is named, not of the package. */
+  /** Version of the plugin, not of the package. */
   version: number;
 }
 
 const pattern =
   /^((?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*)\/([a-z0-9][a-z0-9_.-]*-v([1-9]\d*))$/;
 
-/** @throws ToolEnvError `usage.bad_reference` if it is not of the form. */
+/** @throws ToolEnvError `usage.bad_reference` if the text does not have this form. */
 export function parseReference(reference: string): Reference {
   const match = pattern.exec(reference);
   if (match) return { package: match[1]!, name: match[2]!, version: Number(match[3]) };

@@ -1,4 +1,4 @@
-/** "Did you mean": the valid name nearest to a misspelt name, by Levenshtein distance. */
+/** "Did you mean": finds the valid name nearest to a misspelt name, by Levenshtein distance. */
 
 /** A hint for the end of an error: `Did you mean "x"?`, or else the list of valid names after `label`. */
 export function didYouMean(name: string, candidates: readonly string[], label: string): string {

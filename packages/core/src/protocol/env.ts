@@ -1,28 +1,29 @@
-/** Env: the public face of an environment, Gym's reset/step/close over conversations. */
+/** Env: the public interface of an environment, Gym's reset/step/close for conversations. */
 import type { Action, ParseFailure } from './action.ts';
 import type { Observation, ToolCall } from './message.ts';
 import type { AbortedOutcome, ScoredOutcome } from './outcome.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
 import type { ToolResult } from './tool.ts';
 
-/** What the model did wrong in a call, told so that it can do better. */
+/** What is wrong with a call, in words that help the model to correct it. */
 export interface ModelMistake {
   code: 'malformed_call' | 'unknown_tool' | 'invalid_arguments' | 'too_many_calls';
+  /** JSON Pointer to the wrong part of the call; empty for the whole call. */
   path: string;
   expected: string;
   received: string;
   hint: string;
 }
 
-/** One call of a step: what was asked, what came of it, and how long it took. */
+/** One call of a step: the request, its result, and the time that it took. */
 export interface ToolCallRecord {
   call: ToolCall | ParseFailure;
-  /** The tool's own answer; absent if the call was a mistake. */
+  /** The tool's own result; absent if the call was a mistake. */
   result?: ToolResult;
-  /** Set if the answer was too long to keep: characters and digest of its JSON. `result` is then without content. */
+  /** Set if the result was too long to keep: length and digest of its JSON. `result.content` is then empty. */
   cut?: { characters: number; sha256: string };
   mistake?: ModelMistake;
-  /** What the model reads, bounded in length. */
+  /** What the model reads, limited in length. */
   text: string;
   milliseconds: number;
 }
@@ -49,7 +50,7 @@ export interface EnvSpec {
 export interface EnvLimits {
   /** Policy turns before the episode is truncated. */
   maxTurns: number;
-  /** Tool calls executed in one turn; further ones are answered with a mistake. */
+  /** Tool calls executed in one turn; further calls are answered with a mistake. */
   maxCallsPerTurn: number;
   /** Milliseconds a tool call may take. */
   toolTimeout: number;
@@ -57,7 +58,7 @@ export interface EnvLimits {
   maxToolCharacters: number;
 }
 
-/** One episode at a time; run many episodes with many Envs. */
+/** Runs one episode at a time. Use one Env per concurrent episode. */
 export interface Env<Task = unknown> {
   readonly spec: EnvSpec;
   reset(options: {

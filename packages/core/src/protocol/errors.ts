@@ -1,17 +1,17 @@
-/** The one error class of toolenv: a string code, a message that names the remedy, and the cause. */
+/** ToolEnvError: the only error class of toolenv, with a string code, a message that names the remedy, and a cause. */
 
 const brand: symbol = Symbol.for('toolenv.error');
 
 /**
- * What went wrong, for programs.
- * - `infrastructure.*`: the machine, a server or a tool's backend failed: the episode is aborted, never scored.
- * - `usage.*`: bad input by the person at the keyboard: one line, exit code 2.
- * - `context.*`: the observation does not fit the policy's context: the episode is truncated and scored.
- * - `bug.*`: a rule of the protocol was broken by the program (an environment, a policy or the caller).
+ * The kind of error, for programs.
+ * - `infrastructure.*`: the machine, a server or a tool's backend failed. The episode is aborted and never scored.
+ * - `usage.*`: the user's input is wrong. The command line prints one line and exits with code 2.
+ * - `context.*`: the observation does not fit the policy's context. The episode is truncated and scored.
+ * - `bug.*`: the program (an environment, a policy or the caller) broke a rule of the protocol.
  */
 export type ErrorCode = `${'infrastructure' | 'usage' | 'context' | 'bug'}.${string}`;
 
-/** Thrown by everything in toolenv. Recognise it with {@link ToolEnvError.isInstance}, across package copies. */
+/** Recognise it with {@link ToolEnvError.isInstance}, which also works if several copies of the package are installed. */
 export class ToolEnvError extends Error {
   readonly code: ErrorCode;
 
@@ -27,17 +27,17 @@ export class ToolEnvError extends Error {
   }
 }
 
-/** Whether the machine failed, and neither the model nor the program. */
+/** Whether the infrastructure failed, as opposed to the model or the program. */
 export function isInfrastructure(error: unknown): error is ToolEnvError {
   return ToolEnvError.isInstance(error) && error.code.startsWith('infrastructure.');
 }
 
-/** Whether the program broke a rule: nothing that may be survived. */
+/** Whether the program broke a rule of the protocol. Such errors must end the run. */
 export function isBug(error: unknown): error is ToolEnvError {
   return ToolEnvError.isInstance(error) && error.code.startsWith('bug.');
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
-/** The messages of a conversation, as chat templates and MCP know them. */
+/** The messages of a conversation, in the form that chat templates and MCP use. */
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
 /**
- * One block of a tool's output, as MCP 2025-11-25 has them (server/tools#tool-result). Blocks may carry `annotations`
- * and `_meta` too; kinds that are not known yet pass through as they are.
+ * One block of a tool's output, as defined by MCP 2025-11-25 (server/tools#tool-result). Blocks may also carry
+ * `annotations` and `_meta`. Unknown types pass through unchanged.
  */
 export type ContentBlock =
   | { type: 'text'; text: string }
@@ -16,7 +16,7 @@ export type ContentBlock =
 /** A resource by value: its text, or its bytes in base64. */
 export type EmbeddedResource = { uri: string; mimeType?: string } & ({ text: string } | { blob: string });
 
-/** A call that the model made and that parsed as one. */
+/** A call that the model wrote and that parsed. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -28,7 +28,7 @@ export type Message =
   | { role: 'assistant'; content: string; toolCalls?: ToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string; name: string };
 
-/** What a model is told of a tool. */
+/** What the model sees of a tool. */
 export interface ToolDescription {
   name: string;
   description: string;

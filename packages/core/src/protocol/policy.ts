@@ -1,27 +1,27 @@
-/** Policy: turns an observation into an action. Called concurrently for many episodes; it batches inside. */
+/** Policy: turns an observation into an action. Many episodes call it concurrently, and it batches the calls itself. */
 import type { Action } from './action.ts';
 import type { Observation } from './message.ts';
 
 export interface SamplingOptions {
-  /** Tokens generated at most. */
+  /** Largest number of generated tokens. */
   maxTokens: number;
   /** 0 is greedy decoding. */
   temperature: number;
-  /** Samples among the fewest likeliest tokens that have this share of the probability (arXiv 1904.09751). Default 1: all. */
+  /** Samples from the smallest set of most likely tokens with at least this total probability (arXiv 1904.09751). Default 1: all. */
   topP?: number;
-  /** Samples among this many likeliest tokens. Default: all. */
+  /** Samples from this many most likely tokens. Default: all. */
   topK?: number;
-  /** Samples among tokens at least this probable, as a share of the likeliest one's (arXiv 2407.01082). Default 0: all. */
+  /** Samples from tokens whose probability is at least this fraction of the highest one (arXiv 2407.01082). Default 0: all. */
   minP?: number;
-  /** Texts of which the first that is written ends the turn. It is no part of the action's text, and its tokens stay. */
+  /** The first of these texts to be generated ends the turn. It is left out of the action's text, but its tokens are kept. */
   stop?: readonly string[];
-  /** Seeds this action's sampling: equal observation, options and weights give equal tokens. */
+  /** Seeds the sampling of this action. Equal observations, options and weights give equal tokens. */
   seed: number;
-  /** Names the conversation, so that a policy can keep its key–value cache from turn to turn. */
+  /** Identifies the conversation, so that a policy can keep its key–value cache from turn to turn. */
   episodeId?: string;
   /**
-   * Milliseconds for which a policy that batches may wait for conversations whose tools are at work, so that equal seeds give equal
-   * bits whatever the tools' timing. Default: as the policy has it.
+   * Milliseconds that a batching policy may wait for conversations whose tools are running, so that equal seeds give equal
+   * bits regardless of the tools' timing. Default: the policy's own setting.
    */
   batchDelay?: number;
   signal?: AbortSignal;
@@ -29,15 +29,15 @@ export interface SamplingOptions {
 
 export interface PolicySpec {
   readonly name: string;
-  /** Tokens of prompt and action together at most. */
+  /** Largest number of tokens in a prompt and its action together. */
   readonly contextLength: number;
 }
 
 export interface Policy {
   readonly spec: PolicySpec;
-  /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token: the episode is truncated. */
+  /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token; the episode is then truncated. */
   act(observation: Observation, options: SamplingOptions): Promise<Action>;
-  /** Frees what was kept for an episode. */
+  /** Frees what the policy keeps for an episode. */
   endEpisode?(episodeId: string): void;
   close?(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Seeded randomness: every stream is derived from a seed and a path of names, so that none depends on timing. */
+/** Seeded randomness. Each stream is derived from a seed and a path of names, so that no stream depends on timing. */
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 /** A seeded stream of random numbers. */
@@ -14,9 +14,9 @@ export interface Rng {
 }
 
 /**
- * A 32-bit seed from a seed and a path: `deriveSeed(1, 'rollout', 3)`. Equal paths give equal seeds on every machine,
- * which is what makes concurrent episodes reproducible whatever order they finish in. FNV-1a, then MurmurHash3's
- * finalizer: FNV alone leaves the seeds of `…, 3` and `…, 4` next to each other, and their streams correlated.
+ * A 32-bit seed from a seed and a path: `deriveSeed(1, 'rollout', 3)`. Equal paths give equal seeds on every machine, so
+ * concurrent episodes are reproducible in whatever order they finish. Hashes with FNV-1a and MurmurHash3's finalizer:
+ * FNV alone gives `…, 3` and `…, 4` adjacent seeds, whose streams are correlated.
  */
 export function deriveSeed(seed: number, ...path: (string | number)[]): number {
   let hash = 0x811c9dc5;

@@ -1,4 +1,4 @@
-/** Trajectory: everything that happened in one episode, enough to score it again, replay it and learn from it. */
+/** Trajectory: the complete record of an episode, enough to score it again, replay it and learn from it. */
 
 import type { Action } from './action.ts';
 import type { ToolCallRecord } from './env.ts';
@@ -6,11 +6,11 @@ import type { Observation } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
 
-/** One turn: what the policy saw, what it did, what came of it. */
+/** One turn: what the policy saw, what it did, and what the environment answered. */
 export interface TrajectoryStep {
   observation: Observation;
   action: Action;
-  /** Empty if the step was cut short by a deadline or aborted. */
+  /** Empty if a deadline cut the step short or the step was aborted. */
   calls: ToolCallRecord[];
   /** Absent if the step was aborted. */
   rewards?: Rewards;
@@ -19,27 +19,27 @@ export interface TrajectoryStep {
 
 export interface Trajectory<Task = unknown> {
   version: 1;
-  /** Reference of the environment's plugin, else its bare name. */
+  /** Reference of the environment's plugin, or its bare name if it is not a plugin. */
   env: string;
-  /** Version of the npm package the environment came from, if it came from one. */
+  /** Version of the environment's npm package, if it has one. */
   envVersion?: string;
   policy: string;
   episodeId: string;
-  /** Place of the episode in the rollout's plan, from 0. */
+  /** Position of the episode in the rollout's plan, from 0. */
   index: number;
   /** A JSON value. */
   task: Task;
-  /** Episodes of one group share a task and are compared with each other. */
+  /** Episodes of the same group share a task and are compared with each other. */
   group: number;
-  /** Number of the episode in its group. */
+  /** Index of the episode in its group. */
   sample: number;
   seed: number;
-  /** What the components below mean and weigh. */
+  /** Declares the components of `rewards`. */
   rewardSpec: RewardSpec;
   steps: TrajectoryStep[];
   outcome: Outcome;
-  /** Each component summed over the steps that scored it, `null` where none did and for an aborted episode. */
+  /** Each component summed over the steps that scored it; `null` if no step did, or if the episode was aborted. */
   rewards: Rewards;
-  /** The weighted scalar; `null` for an aborted episode. */
+  /** The weighted sum of `rewards`; `null` for an aborted episode. */
   reward: number | null;
 }

@@ -1,37 +1,38 @@
-/** JSON Schema 2020-12 validation of what models write, with mistakes that a model can act on. */
+/** Validates values against JSON Schema 2020-12, and describes mistakes so that a model can correct them. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv } from 'ajv/dist/ajv.js';
 import { nearest } from '../protocol/did-you-mean.ts';
+import { escapeKey, resolvePointer } from './json-pointer.ts';
 
 /** A JSON Schema, 2020-12. */
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** One thing wrong with a value: where (JSON Pointer), what was expected, what came. */
+/** One mistake in a value: its place (JSON Pointer), what was expected and what was received. */
 export interface SchemaMistake {
   path: string;
   expected: string;
   received: string;
-  /** The valid name or value that was most likely meant. */
+  /** The most similar valid name or value. */
   nearest?: string;
 }
 
-/** The mistake of what lies at `keys` in `root`. */
+/** The mistake for the value at `keys` in `root`. */
 export function mistakeAt(root: unknown, keys: readonly string[], expected: string): SchemaMistake {
-  const path = keys.map((key) => `/${escapePointer(key)}`).join('');
-  return { path, expected, received: describe(at(root, path)) };
+  const path = keys.map((key) => `/${escapeKey(key)}`).join('');
+  return { path, expected, received: describe(resolvePointer(root, path)) };
 }
 
-// Formats are annotations in 2020-12 (Validation §7.2.1), and ajv without them would write a warning for each.
-// Verbose errors carry the schema that they come from, whose names are what a model may have meant.
+// Formats are only annotations in 2020-12 (Validation §7.2.1), and ajv would warn about each one that it does not know.
+// Verbose errors carry the parent schema, whose property names serve for "did you mean".
 const settings = { allErrors: true, strict: false, validateFormats: false, verbose: true } as const;
 const ajv = new Ajv2020(settings);
-/** Many MCP servers still publish draft-07 schemas, and say so. */
+/** For schemas that declare draft-07, as many MCP servers do. */
 const draft07 = new Ajv(settings);
 const filling = new Ajv2020({ ...settings, useDefaults: true });
 
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
-/** Every way in which `value` breaks `schema`; empty if it conforms. Schemas are compiled once. */
+/** All mistakes of `value` against `schema`; empty if it conforms. Each schema object is compiled once. */
 export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
   let check = compiled.get(schema);
   if (!check) {
@@ -41,14 +42,14 @@ export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
   return mistakes(check, value);
 }
 
-/** Writes the schema's defaults into `value` where it lacks them, then validates it as {@link validate} does. */
+/** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */
 export function validateWithDefaults(schema: JsonSchema, value: Record<string, unknown>): SchemaMistake[] {
   return mistakes(compile(filling, schema), value);
 }
 
 function compile(validator: Ajv | Ajv2020, schema: JsonSchema): ValidateFunction {
   const check = validator.compile(schema);
-  // Else ajv keeps every schema it ever saw, and a second one of the same $id would throw.
+  // ajv keeps every compiled schema, and throws for a second schema with the same $id.
   validator.removeSchema(schema);
   return check;
 }
@@ -63,9 +64,9 @@ function toMistake(
   root: unknown,
 ): SchemaMistake {
   const property = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
-  const path = property === undefined ? instancePath : `${instancePath}/${escapePointer(String(property))}`;
+  const path = property === undefined ? instancePath : `${instancePath}/${escapeKey(String(property))}`;
   const allowed: unknown = params.allowedValues ?? params.allowedValue;
-  const received = at(root, path);
+  const received = resolvePointer(root, path);
   const near =
     keyword === 'enum'
       ? nearestOf(received, allowed)
@@ -85,20 +86,6 @@ function nearestOf(value: unknown, choices: unknown): string | undefined {
     value,
     choices.filter((choice) => typeof choice === 'string'),
   );
-}
-
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function at(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const key of pointer.split('/').slice(1)) {
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    const owned = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-    value = owned ? (value as Record<string, unknown>)[name] : undefined;
-  }
-  return value;
 }
 
 function describe(value: unknown): string {

@@ -1,4 +1,4 @@
-/** JSON Schemas (2020-12) of what crosses a wire or lands on disk. docs/spec/ has them as files. */
+/** JSON Schemas (2020-12) of everything that crosses a wire or is written to disk. docs/spec/ has them as files. */
 
 import { manifestSchema, pluginKinds } from '../plugins/manifest.ts';
 import { callSchema, headerSchema } from '../recording/tool-recording.ts';
@@ -9,14 +9,14 @@ const name: JsonSchema = { type: 'string', minLength: 1 };
 const natural: JsonSchema = { type: 'integer', minimum: 0 };
 const sha256: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const tokenIds: JsonSchema = { type: 'array', items: natural };
-/** What JSON lacks of a float32 (NaN, ±Infinity, −0) is written as a string. */
+/** A float32. Values that JSON lacks (NaN, ±Infinity, −0) are written as strings. */
 const float: JsonSchema = { type: ['number', 'string'] };
 
 function object(properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema {
   return { type: 'object', properties, required };
 }
 
-/** Holds an object to `rules` where its `property` is one of `values`. */
+/** Applies `rules` to an object whose `property` is one of `values`. */
 function when(property: string, values: readonly string[], rules: JsonSchema): JsonSchema {
   const condition = { properties: { [property]: { enum: values } }, required: [property] };
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -52,7 +52,7 @@ const action = object(
   ['text', 'toolCalls', 'stopReason'],
 );
 
-/** A content block of MCP 2025-11-25 (server/tools#tool-result); other types pass. */
+/** A content block of MCP 2025-11-25 (server/tools#tool-result). Unknown types are allowed. */
 const contentBlock: JsonSchema = {
   ...object({ type: name }),
   allOf: [
@@ -239,7 +239,7 @@ export type WireSchemaName =
   | 'trajectory'
   | 'transition';
 
-/** `docs/spec/<name>.schema.json` has the same. Unknown properties are allowed everywhere but in a manifest. */
+/** Also in `docs/spec/<name>.schema.json`. Unknown properties are allowed everywhere except in a manifest. */
 export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   action,
   'checkpoint-state': checkpointState,
@@ -251,7 +251,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   report,
   'reward-spec': rewardSpec,
   'tool-description': toolDescription,
-  // The first line, and the others.
+  // The first line of a recording, and the other lines.
   'tool-recording': { anyOf: [headerSchema, callSchema] },
   'tool-result': toolResult,
   trajectory,

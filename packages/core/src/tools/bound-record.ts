@@ -1,14 +1,14 @@
-/** What is kept of a tool's answer once the environment has read it: ten megabytes belong into no trajectory. */
+/** boundRecord: limits how much of a tool's result a trajectory stores. */
 import { createHash } from 'node:crypto';
 import type { ToolCallRecord } from '../protocol/env.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 
-/** Characters of an answer's JSON that are kept with a step. */
+/** Largest number of characters of a result's JSON that is stored. */
 const longestResult = 16_384;
 
 /**
- * The record as it is if its result is short; else without the result's content, of which size and digest remain. What
- * the model read is `text`, which is bounded already.
+ * The record unchanged if its result is short. Otherwise the record without the result's content, with its length and
+ * digest instead. `text`, which the model read, is limited already.
  * @throws ToolEnvError `infrastructure.tool_failed` for a result that JSON cannot hold.
  */
 export function boundRecord(record: ToolCallRecord): ToolCallRecord {
@@ -26,7 +26,7 @@ function toJson({ call, result }: ToolCallRecord): string {
     return JSON.stringify(result);
   } catch (error) {
     const name = 'name' in call ? call.name : '';
-    const message = `Tool "${name}" failed: its result is no JSON value: ${messageOf(error)}`;
+    const message = `Tool "${name}" failed: its result is not JSON: ${messageOf(error)}`;
     throw new ToolEnvError('infrastructure.tool_failed', message, { cause: error });
   }
 }

@@ -1,12 +1,12 @@
-/** CallContext: what a tool is told of a call. */
+/** CallContext: what a tool receives along with the arguments of a call. */
 
 import type { Rng } from '../protocol/rng.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import type { Deadline } from './deadline.ts';
 
 /**
- * Its signal is made when it is first asked for, as it costs more than all else of a quick call. It is the object's own all
- * the same, so that a copy (`{ ...context }`) has it; the one getter of all keeps them one shape for V8.
+ * The signal is created on first access, because creating it costs more than the rest of a quick call. It is an own
+ * property, so that a copy (`{ ...context }`) has it. All instances share one getter, which keeps their V8 shape the same.
  */
 export class CallContext implements ToolContext {
   declare readonly signal: AbortSignal;

@@ -1,23 +1,23 @@
-/** Deadline: a signal that follows a parent signal and, at the latest, aborts after some time. */
+/** Deadline: a signal that aborts after some time, or earlier with its parent signal. */
 import { setMaxListeners } from 'node:events';
 
-/** setTimeout's longest delay; a longer one would fire at once. */
+/** Longest delay of setTimeout. A longer delay would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
 export interface DeadlineOptions {
   /** Milliseconds from now; absent or Infinity means that only the parent aborts. */
   after?: number;
   parent?: AbortSignal;
-  /** What {@link Deadline.signal} aborts with when the time has passed. */
+  /** Makes the reason with which {@link Deadline.signal} aborts when the time has passed. */
   reason: () => unknown;
 }
 
-/** Bounds work that may ignore its signal. Call {@link Deadline.clear} when done: it frees the timer and the listener. */
+/** Bounds work that may ignore its signal. Call {@link Deadline.clear} afterwards to free the timer and the listener. */
 export class Deadline {
   readonly #options: DeadlineOptions;
   readonly #end: number;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Rejects the races that are not over. */
+  /** Rejects the pending races. */
   readonly #racing: Set<(reason: unknown) => void> = new Set();
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
@@ -32,44 +32,44 @@ export class Deadline {
     if (options.parent?.aborted) this.#follow();
   }
 
-  /** Made when it is first asked for. */
+  /** Created on first access. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      // Node warns of a leak from the eleventh listener on; a tool may well wait for twenty pages at once.
+      // By default Node warns of a leak at the eleventh listener, but a tool may wait for twenty pages at once.
       setMaxListeners(0, this.#controller.signal);
       if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;
   }
 
-  /** Whether it was the time, and not the parent, that aborted. */
+  /** Whether the time has passed before anything else aborted. */
   get passed(): boolean {
     return this.#passed;
   }
 
   /**
-   * The result of `work`, or a rejection with the signal's reason as soon as it aborts, whatever `work` does then; what
-   * `work` throws later is dropped.
+   * The result of `work`. Rejects with the signal's reason as soon as the signal aborts, even if `work` ignores it. Later
+   * results and errors of `work` are dropped.
    */
   race<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.waitFor(() => work(this.signal));
   }
 
-  /** {@link Deadline.race} for work that asks for the signal itself, or never does. */
+  /** {@link Deadline.race} for work that may not need the signal. */
   waitFor<T>(work: () => Promise<T>): Promise<T> {
-    // A computation that blocked the event loop may have kept the timer from firing.
+    // A computation that blocks the event loop may have delayed the timer.
     if (performance.now() >= this.#end) this.#pass();
     return new Promise((resolve, reject) => {
       if (this.#aborted) throw this.#aborted.reason;
       this.#racing.add(reject);
-      // An async function, so that work that throws at once, or returns no promise, settles like any other.
+      // The async function also settles if `work` throws synchronously or returns no promise.
       const result = (async () => work())();
       result.then(resolve, reject).finally(() => this.#racing.delete(reject));
     });
   }
 
-  /** Aborts now, if nothing has yet. */
+  /** Aborts now, unless already aborted. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
     if (this.#aborted) return;
     this.#aborted = { reason };

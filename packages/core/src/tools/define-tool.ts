@@ -1,4 +1,4 @@
-/** defineTool: one schema gives the type of `execute`'s argument, its validation, and what the model is told. */
+/** defineTool: one schema defines the type of `execute`'s argument, its validation, and what the model sees. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { refuse, type Tool, type ToolContext, type ToolResult } from '../protocol/tool.ts';
@@ -6,15 +6,15 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Flat, FromJsonSchema } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from './standard-schema.ts';
 
-/** A JSON Schema (2020-12), or a schema of zod, valibot, arktype or another library that speaks Standard Schema. */
+/** A JSON Schema (2020-12), or a schema of zod, valibot, arktype or another library that implements Standard Schema. */
 export type ArgumentsSchema = JsonSchema | StandardSchemaV1;
 
-/** What a model may send: the arguments of {@link Tool.execute}. */
+/** The arguments of {@link Tool.execute}, as the model sends them. */
 export type SentArguments<Schema> = Schema extends StandardSchemaV1
   ? Flat<StandardSchemaV1.InferInput<Schema>>
   : FromSchema<Schema>;
 
-/** What the author's `execute` gets: after the schema's defaults and transforms, if its library has such. */
+/** The arguments of the author's `execute`, after the schema's defaults and transforms. */
 export type ParsedArguments<Schema> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
   : FromSchema<Schema>;
@@ -22,27 +22,28 @@ export type ParsedArguments<Schema> = Schema extends StandardSchemaV1
 type FromSchema<Schema> =
   FromJsonSchema<Schema> extends infer Args extends object ? Args : Record<string, unknown>;
 
-/** A tool as its author writes it. */
+/** A tool as the author declares it. */
 export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
   extends Omit<Tool<never, Data>, 'inputSchema' | 'execute'> {
-  /** Of an object. What the model is told, and what its arguments are held to. */
+  /** Schema of an object. The model sees it, and its arguments are validated against it. */
   readonly inputSchema: Schema;
-  /** For a library that gives no JSON Schema by itself: the JSON Schema of `inputSchema`, or what makes it. */
+  /** The JSON Schema of `inputSchema`, or a function that makes it. Required if the schema's library provides none. */
   readonly jsonSchema?: Schema extends StandardSchemaV1 ? JsonSchema | ((schema: Schema) => object) : never;
-  /** As {@link Tool.execute}; a property, so that a wrong argument type is an error. */
+  /** As {@link Tool.execute}. A property instead of a method, so that TypeScript reports a wrong argument type. */
   readonly execute: (args: Args, context: ToolContext) => Promise<ToolResult<Data>>;
 }
 
 /**
- * Declares a tool. The type of `execute`'s argument comes from `inputSchema`, a literal of JSON Schema or a Standard
- * Schema; where it cannot (a schema that is no literal), name it: `defineTool<Args>({…})`.
+ * Declares a tool. The type of `execute`'s argument is inferred from `inputSchema`, which is a literal JSON Schema or a
+ * Standard Schema. If the schema is not a literal, name the type: `defineTool<Args>({…})`.
  *
  * An environment validates arguments against the JSON Schema before `execute`. A Standard Schema then checks what JSON
- * Schema cannot say (refinements) and applies its defaults and transforms; what it refuses is the model's mistake too.
- * @throws ToolEnvError `usage.json_schema` for a library that gives no JSON Schema, without `jsonSchema`;
- *   `usage.tool_schema` for a schema that is not of an object.
+ * Schema cannot express (refinements) and applies its defaults and transforms. A refusal is the model's mistake in both
+ * cases.
+ * @throws ToolEnvError `usage.json_schema` if the library provides no JSON Schema and `jsonSchema` is absent;
+ *   `usage.tool_schema` if the schema does not describe an object.
  */
-// `Args` is only ever named, never inferred: else this would take what the schema is there to type.
+// `Args` is never inferred, or this overload would win over the one that infers from the schema.
 export function defineTool<Args extends object = never, Data = unknown>(
   definition: ToolDefinition<JsonSchema, NoInfer<Args>, Data> & ([Args] extends [never] ? never : unknown),
 ): Tool<Flat<NoInfer<Args>>, Data>;
@@ -76,6 +77,6 @@ function describe(
 ): JsonSchema {
   const described = typeof given === 'function' ? given(schema) : (given ?? toJsonSchema(schema, owner));
   const { $schema, ...rest } = described as JsonSchema;
-  // The model need not read the name of the usual dialect.
+  // The model need not see the name of the default dialect.
   return String($schema ?? '2020-12').includes('2020-12') ? rest : { $schema, ...rest };
 }

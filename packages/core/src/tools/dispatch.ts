@@ -1,4 +1,4 @@
-/** Runs one turn's tool calls: validates, executes in parallel, bounds time and length. Mistakes come back as data. */
+/** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
 
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
@@ -20,10 +20,10 @@ export interface DispatchOptions {
 }
 
 /**
- * Executes `calls` on `tools`, all at once and under one deadline. A tool that fails, hangs, or answers with something else
- * than a result stops the other calls of the turn, whether or not they honour their signal.
- * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if one hangs; a tool's
- *   own `infrastructure.*` and `bug.*` errors as they are.
+ * Executes `calls` on `tools` concurrently under one deadline. A tool that fails, hangs or returns a malformed result stops
+ * the other calls of the turn, even if they ignore their signal.
+ * @throws ToolEnvError `infrastructure.tool_failed` if a tool throws, `infrastructure.tool_timeout` if a tool hangs; a
+ *   tool's own `infrastructure.*` and `bug.*` errors unchanged.
  * @throws The reason of `options.signal` when it aborts.
  */
 export async function dispatch(
@@ -51,7 +51,7 @@ export async function dispatch(
   }
 }
 
-/** What the calls of one turn share. */
+/** Shared by the calls of one turn. */
 interface Turn extends DispatchOptions {
   deadline: Deadline;
   unanswered: Set<ToolCall>;
@@ -59,7 +59,7 @@ interface Turn extends DispatchOptions {
 
 type Checked = { call: ToolCall; tool: Tool } | { call: ToolCall | ParseFailure; mistake: ModelMistake };
 
-/** Before the deadline begins: compiling a schema may take a while, and is no tool's fault. */
+/** Runs before the deadline starts: compiling a schema may take a while and does not count against the tool. */
 function check(
   call: ToolCall | ParseFailure,
   index: number,
@@ -108,8 +108,8 @@ async function execute(
 
 function timeout(unanswered: ReadonlySet<ToolCall>, { toolTimeout }: EnvLimits): ToolEnvError {
   const names = [...new Set([...unanswered].map(({ name }) => `"${name}"`))].join(', ');
-  const late = `Tool ${names} gave no answer within ${toolTimeout / 1000} s`;
-  const remedy = "raise the environment's toolTimeout or mend the tool.";
+  const late = `Tool ${names} did not answer within ${toolTimeout / 1000} s`;
+  const remedy = "raise the environment's toolTimeout or fix the tool.";
   return new ToolEnvError('infrastructure.tool_timeout', `${late}: ${remedy}`);
 }
 
@@ -155,7 +155,7 @@ function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimit
   }
   const wrong = validate(tool.inputSchema, call.arguments);
   if (wrong.length === 0) return undefined;
-  // A misspelt name is also a missing one; of the two, the spelling is what to mend.
+  // A misspelt name also causes a mistake about the missing name. Report the misspelling.
   return invalidArguments(tool, wrong.find(({ nearest }) => nearest !== undefined) ?? wrong[0]!);
 }
 
@@ -173,7 +173,7 @@ function textOf(result: ToolResult): string {
   return (result.isError ? 'Error: ' : '') + result.content.map(textOfBlock).join('\n');
 }
 
-/** What a policy that reads text gets of a block: its text, else what it is. */
+/** A block as text: its own text, or its type in brackets. */
 function textOfBlock(block: ContentBlock): string {
   if (block.type === 'text') return String(block.text);
   if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
@@ -181,7 +181,7 @@ function textOfBlock(block: ContentBlock): string {
   return resource?.text ?? `[${block.type}]`;
 }
 
-/** At most `limit` UTF-16 units of `text`, never half of a surrogate pair, and a note of how much was cut. */
+/** At most `limit` UTF-16 units of `text`, without splitting a surrogate pair, and a note that says how much was cut. */
 function bound(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);

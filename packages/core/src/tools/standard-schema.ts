@@ -1,4 +1,4 @@
-/** Schemas of any library that speaks Standard Schema (https://standardschema.dev): as JSON Schema, and as a check. */
+/** Converts Standard Schemas (https://standardschema.dev) to JSON Schema, and validates values with them. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, mistakeAt, type SchemaMistake } from '../schemas/json-schema.ts';
@@ -8,27 +8,27 @@ export function isStandardSchema(schema: object): schema is StandardSchemaV1 {
 }
 
 /**
- * The JSON Schema of what `schema` accepts, as its library gives it (https://standardschema.dev/json-schema).
+ * The JSON Schema of what `schema` accepts, from its library (https://standardschema.dev/json-schema).
  * @param owner Names the schema's owner in errors.
- * @throws ToolEnvError `usage.json_schema` if the library gives none, or not for this schema.
+ * @throws ToolEnvError `usage.json_schema` if the library provides none, or none for this schema.
  */
 export function toJsonSchema(schema: StandardSchemaV1, owner: string): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard'] as StandardSchemaV1.Props &
     Partial<StandardJSONSchemaV1.Props>;
-  const remedy = 'pass one as "jsonSchema", or a function that makes it from the schema';
+  const remedy = 'pass a JSON Schema, or a function that makes it from the schema, as "jsonSchema"';
   if (!jsonSchema) {
-    const message = `${owner}: ${vendor} gives no JSON Schema by itself: ${remedy}.`;
+    const message = `${owner}: ${vendor} provides no JSON Schema: ${remedy}.`;
     throw new ToolEnvError('usage.json_schema', message);
   }
   try {
     return jsonSchema.input({ target: 'draft-2020-12' });
   } catch (error) {
-    const message = `${owner}: ${vendor} has no JSON Schema for this schema (${messageOf(error)}): ${remedy}.`;
+    const message = `${owner}: ${vendor} cannot express this schema as JSON Schema (${messageOf(error)}): ${remedy}.`;
     throw new ToolEnvError('usage.json_schema', message, { cause: error });
   }
 }
 
-/** What `schema` makes of `value` (defaults and transforms applied), or what is wrong with it first. */
+/** The parsed `value`, with defaults and transforms applied, or its first mistake. */
 export async function parse<Schema extends StandardSchemaV1>(
   schema: Schema,
   value: unknown,

@@ -21,7 +21,7 @@ function calling(...rungs: number[]): Action {
 
 const answer: Action = { text: 'done', toolCalls: [], stopReason: 'stop' };
 
-test('an episode: calls, their messages in order, the answer', async () => {
+test('plays an episode: calls, their messages in order, then the answer', async () => {
   const env = new LadderEnv();
   const first = await env.reset(start);
   expect(first.messages).toEqual([{ role: 'user', content: 'Climb to 3.' }]);
@@ -43,7 +43,7 @@ test('an episode: calls, their messages in order, the answer', async () => {
   await expect(env.step(answer)).rejects.toMatchObject({ code: 'bug.step_after_end' });
 });
 
-test('every call has one tool message, mistakes included, each after its call', async () => {
+test('answers every call with one tool message, in order, mistaken calls included', async () => {
   const env = new LadderEnv(climb, { maxCallsPerTurn: 9 });
   await env.reset(start);
   const broken = { parseFailure: 'not JSON', text: '{' };
@@ -55,7 +55,7 @@ test('every call has one tool message, mistakes included, each after its call', 
   ).toEqual(['', 'c0', 'x']);
 });
 
-test('limits truncate, and score 0 in the outcome components left unscored', async () => {
+test('truncates at limits and scores 0 in the outcome components left unscored', async () => {
   const env = new LadderEnv(climb, { maxTurns: 2 });
   await env.reset(start);
   await env.step(calling(1));
@@ -73,7 +73,7 @@ test('limits truncate, and score 0 in the outcome components left unscored', asy
   });
 });
 
-test('half an answer is no answer', async () => {
+test('does not score an answer that the length limit cut off', async () => {
   const env = new LadderEnv(climb);
   await env.reset(start);
   const { rewards, outcome } = await env.step({ ...answer, stopReason: 'length' });
@@ -83,14 +83,14 @@ test('half an answer is no answer', async () => {
   });
 });
 
-test('an end of the author’s own keeps its nulls, on the last turn too', async () => {
+test('leaves components unscored if the author ends the episode, even on the last turn', async () => {
   const env = new LadderEnv(climb, { maxTurns: 1 });
   await env.reset(start);
   const { rewards, outcome } = await env.step(answer);
   expect({ rewards, outcome }).toEqual({ rewards: { right: 0 }, outcome: terminated('answered') });
 });
 
-test('a failing tool aborts the episode, which is then over', async () => {
+test('ends the episode as aborted if a tool fails', async () => {
   const broken: Tool = { ...climb, execute: () => Promise.reject(new Error('boom')) };
   const env = new LadderEnv(broken);
   await env.reset(start);
@@ -105,7 +105,7 @@ test('a failing tool aborts the episode, which is then over', async () => {
   expect((await env.reset(start)).messages).toHaveLength(1);
 });
 
-test('a step before reset, or during another, is a bug', async () => {
+test('refuses a step before reset or during another step', async () => {
   const env = new LadderEnv();
   await expect(env.step(answer)).rejects.toMatchObject({ code: 'bug.step_before_reset' });
   await env.reset(start);
@@ -115,7 +115,7 @@ test('a step before reset, or during another, is a bug', async () => {
   expect((await env.step(answer)).outcome.kind).toBe('terminated');
 });
 
-test('hooks may wait; their infrastructure faults abort and their bugs throw', async () => {
+test('awaits hooks, aborts on their infrastructure faults and throws their bugs', async () => {
   class Judged extends LadderEnv {
     readonly #verdict: () => Promise<TurnResult>;
     constructor(verdict: () => Promise<TurnResult>) {
@@ -139,7 +139,7 @@ test('hooks may wait; their infrastructure faults abort and their bugs throw', a
   await expect(judge(() => Promise.reject(new TypeError('bug')))).rejects.toThrow('bug');
 });
 
-/** A step whose call is answered with `result`, and the records that the environment's hook saw. */
+/** Takes a step whose tool returns `result`. Returns the transition and the records that the hook saw. */
 async function answeredWith(result: ToolResult) {
   let seen: ToolCallRecord[] = [];
   class Watching extends LadderEnv {
@@ -153,7 +153,7 @@ async function answeredWith(result: ToolResult) {
   return { transition: await env.step(calling(1)), seen };
 }
 
-test('the environment reads a long result whole; the record keeps its size and digest', async () => {
+test('passes a long result to the hook whole and records only its length and digest', async () => {
   const long: ToolResult = { ...text('x'.repeat(10_000_000)), structuredContent: { rows: 3 }, isError: true };
   const { transition, seen } = await answeredWith(long);
   expect(seen[0]!.result).toBe(long);
@@ -168,14 +168,14 @@ test('the environment reads a long result whole; the record keeps its size and d
   expect(JSON.stringify(transition).length).toBeLessThan(2000);
 });
 
-test('a short result is kept as it is', async () => {
+test('records a short result unchanged', async () => {
   const short = { ...text('x'.repeat(1000)), structuredContent: { rows: 3 } };
   const { transition } = await answeredWith(short);
   expect(transition.calls[0]!.result).toBe(short);
   expect(transition.calls[0]).not.toHaveProperty('cut');
 });
 
-test('a result that is no JSON value is the tool’s fault', async () => {
+test('treats a result that JSON cannot hold as a failure of the tool', async () => {
   const { transition } = await answeredWith({ content: [], structuredContent: { rows: 3n } });
   expect(transition.outcome).toMatchObject({
     kind: 'aborted',

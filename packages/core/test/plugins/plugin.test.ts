@@ -8,7 +8,7 @@ import { findPlugin, listPlugins, loadPlugin, parseReference } from '../../src/p
 
 let root: string;
 
-/** Writes a package; every entry file leaves a mark when it runs. */
+/** Writes a package whose files create the file `ran` when they run. */
 async function install(
   folder: string,
   json: Record<string, unknown>,
@@ -112,10 +112,10 @@ describe('references', () => {
     '@x/../a-v1',
     'a/b/c-v1',
     '',
-  ])('"%s" is none', (ref) => expect(() => parseReference(ref)).toThrow('write <package>/<name>-v<N>'));
+  ])('"%s" is refused', (ref) => expect(() => parseReference(ref)).toThrow('write <package>/<name>-v<N>'));
 });
 
-test('listing reads manifests of node_modules upwards, of symlinks and of the package itself, and runs nothing', () => {
+test('lists plugins of enclosing node_modules, of symlinks and of the package itself, without running them', () => {
   const lab = { kind: 'envs', package: '@lab/envs', version: '1.2.3' };
   expect(listPlugins(join(root, 'project'))).toEqual([
     ...['empty', 'hidden', 'maze'].map((name) => ({ ...lab, ref: `@lab/envs/${name}-v1` })),
@@ -129,7 +129,7 @@ test('listing reads manifests of node_modules upwards, of symlinks and of the pa
   expect(existsSync(join(root, 'packages/tools/ran'))).toBe(false);
 });
 
-test('loading imports the entry under the conditions of this process, once', async () => {
+test('imports an entry once, under the export conditions of this process', async () => {
   const from = join(root, 'project');
   const loaded = await findPlugin('envs', '@lab/envs/maze-v1', { from });
   expect(loaded).toMatchObject({ ref: '@lab/envs/maze-v1', version: '1.2.3', plugin: { name: 'maze-v1' } });
@@ -161,7 +161,7 @@ test.each([
   ['future/x-v1', 'usage.spec_version', 'future@1.2.3 speaks toolenv spec v9, and this toolenv speaks v1'],
   ['upwards/x-v1', 'usage.bad_manifest', 'toolenv/envs/x-v1: expected must match pattern'],
   ['@lab/envs/hidden-v1', 'usage.bad_manifest', 'the manifest\'s "./hidden" is not in "exports"'],
-  ['@lab/envs/unbuilt-v1', 'usage.bad_manifest', 'dist/unbuilt.js, which is not there: build the package.'],
+  ['@lab/envs/unbuilt-v1', 'usage.bad_manifest', 'dist/unbuilt.js, which does not exist: build the package.'],
   ['@lab/envs/outside-v1', 'usage.bad_manifest', 'the manifest\'s "./outside" is not in "exports"'],
   ['@lab/envs/empty-v1', 'usage.bad_manifest', './empty has no default export: it must be the environment.'],
 ])('%s is refused in one line', async (ref, code, message) => {
@@ -173,7 +173,7 @@ test.each([
 describe('openEnv', () => {
   const open = (over: object = {}) => openEnv('@lab/envs/maze-v1', { seed: 4, from: root, ...over });
 
-  test('fills in defaults and the default tools of the roles, and remembers where it came from', async () => {
+  test('fills in default options and tools, and records the reference and the version', async () => {
     const env = await open({ options: { size: 9 } });
     expect(env).toMatchObject({ ref: '@lab/envs/maze-v1', packageVersion: '1.2.3' });
     const given = env.tasks.train.at(0) as { tools: { search(material: string): Promise<unknown> } };
@@ -183,13 +183,13 @@ describe('openEnv', () => {
     await env.close();
   });
 
-  test('a tool given for a role takes the place of the default', async () => {
+  test('uses a given tool in place of the default', async () => {
     const search = async () => ({ name: 'mine' }) as never;
     const env = await open({ tools: { search } });
     expect(env.tasks.train.at(0)).toMatchObject({ tools: { search } });
   });
 
-  test('a definition opens without being installed', async () => {
+  test('opens a definition that is not installed', async () => {
     const definition = await loadPlugin('envs', '@lab/envs/maze-v1', { from: root });
     const env = await openEnv(definition, { seed: 1, from: root });
     expect(env.ref).toBeUndefined();

@@ -13,7 +13,7 @@ const spec = {
   found: processReward([-1, 1], 0.25),
 };
 
-test('components sum over steps; never scored stays null', () => {
+test('sums components over steps, and keeps null for components that no step scored', () => {
   const rewards = sumRewards(spec, [
     { rewards: { found: 1 } },
     {},
@@ -23,16 +23,16 @@ test('components sum over steps; never scored stays null', () => {
   expect(weigh(spec, rewards)).toBe(0.5);
 });
 
-test('a truncation scores 0 only where an outcome component was left unscored', () => {
+test('scores 0 for a truncation only in unscored outcome components', () => {
   expect(scoreTruncation(spec, { em: 0.5, found: 1 })).toEqual({ em: 0.5, f1: 0, found: 1 });
   expect(scoreTruncation(spec, { f1: null })).toEqual({ em: 0, f1: 0 });
 });
 
 test.each([
-  [{ typo: 1 }, 'Reward "typo" is not declared in the spec; declared: em, f1, found.'],
+  [{ typo: 1 }, 'Reward "typo" is not declared in the spec. Declared: em, f1, found.'],
   [{ em: 1.5 }, 'Reward "em" is 1.5, outside its range [0, 1].'],
   [{ em: Number.NaN }, 'Reward "em" is NaN, outside its range [0, 1].'],
-  [{ toString: 0 }, 'Reward "toString" is not declared in the spec; declared: em, f1, found.'],
+  [{ toString: 0 }, 'Reward "toString" is not declared in the spec. Declared: em, f1, found.'],
 ])('%o is a bug', (rewards, message) => {
   expect(() => sumRewards(spec, [{ rewards: rewards as never }])).toThrow(message);
 });

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRng, deriveSeed } from '../../src/index.ts';
 
-test('equal paths give equal streams, on every machine', () => {
+test('equal paths give equal streams on every machine', () => {
   expect(deriveSeed(1, 'rollout', 3)).toBe(3926743525);
   const rng = createRng(1, 'rollout', 3);
   expect([rng.int(1000), rng.int(1000), rng.int(1000)]).toEqual([210, 870, 380]);
 });
 
-test('a path is not its concatenation', () => {
+test('a path and its concatenation give different seeds', () => {
   expect(deriveSeed(1, 'a', 'b')).not.toBe(deriveSeed(1, 'ab'));
   expect(deriveSeed(1, 2, 3)).not.toBe(deriveSeed(1, 23));
 });
 
-test('neighbouring streams are independent, from their first number on', () => {
+test('adjacent streams are uncorrelated from their first number on', () => {
   const streams = Array.from({ length: 4000 }, (_, i) => createRng(7, 'act', i));
   const draws = Array.from({ length: 4 }, () => streams.map((rng) => rng.float()));
   for (const draw of draws) {
@@ -24,7 +24,7 @@ test('neighbouring streams are independent, from their first number on', () => {
   expect(Math.abs(correlation(draws[0]!, draws[2]!))).toBeLessThan(0.06);
 });
 
-test('float, int, pick and shuffle keep to their ranges', () => {
+test('float, int, pick and shuffle stay in their ranges', () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 1000 }), (seed, bound) => {
       const rng = createRng(seed);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { validate, validateWithDefaults } from '../../src/schemas/index.ts';
 
-test('a mistake names its path, what was expected and what came', () => {
+test('a mistake names its path, what was expected and what was received', () => {
   const schema = {
     type: 'object',
     properties: { query: {}, k: { enum: [1, 2] } },
@@ -16,14 +16,14 @@ test('a mistake names its path, what was expected and what came', () => {
   expect(validate(schema, { query: '', 'a/b': 7 })[0]).toMatchObject({ path: '/a~1b', received: '7' });
 });
 
-test('schemas that share an $id, and draft-07 ones, compile', () => {
+test('compiles draft-07 schemas and schemas that share an $id', () => {
   for (const type of ['string', 'number']) expect(validate({ $id: 'same', type }, true)).toHaveLength(1);
   const draft07 = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
   expect(validate(draft07, ['a'])).toEqual([]);
   expect(validate(draft07, [1])[0]).toMatchObject({ path: '/0', expected: 'must be string' });
 });
 
-test('defaults are filled in, nested ones too', () => {
+test('fills in defaults, nested defaults included', () => {
   const schema = { properties: { a: { default: 1 }, b: { default: {}, properties: { c: { default: 2 } } } } };
   const value = {};
   expect(validateWithDefaults(schema, value)).toEqual([]);

@@ -24,13 +24,13 @@ const options: DispatchOptions = {
 const context = { signal: new AbortController().signal, rng: createRng(1), episodeId: 'e', callIndex: 0 };
 const about = { name: 'search', description: 'Find documents.' };
 
-/** One call of `tool`, as an environment makes it. */
+/** Calls `tool` as an environment does. */
 async function answer(tool: Tool, args: Record<string, unknown>) {
   const [record] = await dispatch([{ id: 'c', name: tool.name, arguments: args }], [tool], options);
   return record!;
 }
 
-/** What every library is asked for: a query of at least one character, and a whole number of 3 unless given. */
+/** The schema in every library: a query of at least one character, and an integer with the default 3. */
 type Search = { query: string; k: number };
 type Sent = { query: string; k?: number | undefined };
 const echo = async ({ query, k }: Search): Promise<ToolResult<never>> => text(`${query} ${k}`);
@@ -68,7 +68,7 @@ const libraries = {
 };
 
 describe.each(Object.entries(libraries))('a schema of %s', (_, tool) => {
-  test('types what may be sent, and is told as JSON Schema', () => {
+  test('types the arguments and is shown to the model as JSON Schema', () => {
     expectTypeOf(tool.execute).parameter(0).toExtend<Sent>();
     expectTypeOf<{ query: string }>().toExtend<Parameters<typeof tool.execute>[0]>();
     expect(tool.inputSchema).toMatchObject({
@@ -85,7 +85,7 @@ describe.each(Object.entries(libraries))('a schema of %s', (_, tool) => {
     expect((await tool.execute({ query: 'y' }, context)).content).toEqual([{ type: 'text', text: 'y 3' }]);
   });
 
-  test('refuses what it does not accept, as the model’s mistake', async () => {
+  test('refuses wrong arguments as the model’s mistake', async () => {
     const { mistake, result } = await answer(tool, { query: 'x', k: 'many' });
     expect(mistake).toMatchObject({ code: 'invalid_arguments', path: '/k', received: '"many"' });
     expect(mistake!.expected).toBe('must be integer');
@@ -93,12 +93,12 @@ describe.each(Object.entries(libraries))('a schema of %s', (_, tool) => {
     expect(result).toBeUndefined();
   });
 
-  test('fits where any tool does', () => {
+  test('is assignable to Tool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 });
 
-test('what JSON Schema cannot say is checked too, and told alike', async () => {
+test('checks refinements that JSON Schema cannot express, and reports them in the same form', async () => {
   const range = defineTool({
     name: 'range',
     description: 'Count.',
@@ -111,20 +111,20 @@ test('what JSON Schema cannot say is checked too, and told alike', async () => {
     execute: async ({ span }) => text(String(span['to/until'] - span.from)),
   });
   expect((await answer(range, { span: { from: 1, 'to/until': 3 } })).text).toBe('2');
-  const { mistake, result, text: told } = await answer(range, { span: { from: 3, 'to/until': 1 } });
+  const { mistake, result, text: message } = await answer(range, { span: { from: 3, 'to/until': 1 } });
   expect(mistake).toMatchObject({
     code: 'invalid_arguments',
     path: '/span/to~1until',
     expected: 'not below "from"',
     received: '1',
   });
-  expect(told).toMatch(
+  expect(message).toMatch(
     /^Error \(invalid_arguments\) at \/span\/to~1until: expected not below "from"; received 1\. Arguments of "range"/,
   );
   expect(result).toBeUndefined();
 });
 
-test('a check that waits is awaited, and transforms reach execute', async () => {
+test('awaits asynchronous refinements, and passes transformed arguments to execute', async () => {
   const schema = z.object({ day: z.string().transform(Number) }).refine(async ({ day }) => day < 32);
   const tool = defineTool({
     name: 'day',
@@ -140,7 +140,7 @@ test('a check that waits is awaited, and transforms reach execute', async () => 
   expect((await answer(tool, { day: '70' })).mistake).toMatchObject({ code: 'invalid_arguments', path: '' });
 });
 
-test('a tool may refuse arguments by itself', async () => {
+test('a tool may refuse arguments itself', async () => {
   const open = defineTool({
     name: 'open',
     description: 'Open a page.',
@@ -158,7 +158,7 @@ test('a tool may refuse arguments by itself', async () => {
   expect((await answer(open, { page: 2 })).result).toEqual(text('…'));
 });
 
-test('a misspelt argument or value gets the nearest', async () => {
+test('suggests the nearest name or value for a misspelling', async () => {
   const tool = defineTool({
     name: 'list',
     description: 'List.',
@@ -183,15 +183,15 @@ test('a misspelt argument or value gets the nearest', async () => {
   expect(far.hint).toMatch(/^Arguments of "list"/);
 });
 
-test('a JSON Schema for each field that a library cannot give', () => {
+test('requires jsonSchema if the library cannot provide one', () => {
   const declare = () =>
     defineTool({ ...about, inputSchema: valibotSchema, execute: async ({ query }) => text(query) });
   expect(declare).toThrow(
-    'Tool "search": valibot gives no JSON Schema by itself: pass one as "jsonSchema", or a function that makes it',
+    'Tool "search": valibot provides no JSON Schema: pass a JSON Schema, or a function that makes it',
   );
   const dated = { ...about, inputSchema: z.object({ day: z.date() }), execute: async () => text('') };
   expect(() => defineTool(dated)).toThrow(
-    /Tool "search": zod has no JSON Schema for this schema \(Date cannot .*\): pass one as "jsonSchema"/,
+    /Tool "search": zod cannot express this schema as JSON Schema \(Date cannot .*\): pass a JSON Schema/,
   );
   const jsonSchema = { type: 'object', properties: { day: { type: 'string' } } };
   expect(defineTool({ ...dated, jsonSchema }).inputSchema).toEqual(jsonSchema);
@@ -204,14 +204,14 @@ test('a JSON Schema for each field that a library cannot give', () => {
   expect(older.inputSchema.$schema).toBe('http://json-schema.org/draft-07/schema#');
 });
 
-test('a schema that is not of an object is refused at once', () => {
+test('refuses a schema that does not describe an object', () => {
   const execute = async () => text('');
   const message = 'Tool "search": its inputSchema is of type "string": wrap it in an object.';
   expect(() => defineTool({ ...about, inputSchema: { type: 'string' }, execute })).toThrow(message);
   expect(() => defineTool({ ...about, inputSchema: z.string(), execute })).toThrow(message);
 });
 
-test('a JSON Schema literal types execute', () => {
+test('a literal JSON Schema types execute', () => {
   defineTool({
     ...about,
     inputSchema: {
@@ -251,7 +251,7 @@ test('a JSON Schema literal types execute', () => {
   });
 });
 
-test('a schema that is no literal leaves the arguments open; naming their type closes them', () => {
+test('a schema that is not a literal leaves the arguments untyped unless their type is named', () => {
   interface Sides {
     sides: number;
   }

@@ -27,7 +27,7 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-test('calls run in parallel, in order, each with its own index and stream', async () => {
+test('runs calls in parallel, each with its own index and random stream, and keeps their order', async () => {
   const seen: number[] = [];
   const slow = tool('slow', async ({ ms }, { callIndex, rng }) => {
     await sleep(Number(ms));
@@ -44,7 +44,7 @@ test('calls run in parallel, in order, each with its own index and stream', asyn
   expect(new Set(first.map((record) => record.text.split(':')[1])).size).toBe(3);
 });
 
-test('the mistakes of a model come back as data', async () => {
+test('returns the mistakes of a model as data', async () => {
   const limits = { ...options.limits, maxCallsPerTurn: 4, maxToolCharacters: 1000 };
   const calls = [
     call('clim', { rungs: 1 }),
@@ -96,26 +96,26 @@ test.each<[string, Tool['execute'], string]>([
   await expect(failure).rejects.toMatchObject({ code: 'infrastructure.tool_failed' });
 });
 
-test('a tool that hangs and ignores its signal, then rejects, times out without harm', async () => {
+test('times out a tool that hangs, ignores its signal and rejects later', async () => {
   let rejectLate = (_error: Error) => {};
   const stubborn = tool('stubborn', () => new Promise((_resolve, reject) => (rejectLate = reject)));
   await expect(dispatch([call('stubborn')], [stubborn], options)).rejects.toMatchObject({
     code: 'infrastructure.tool_timeout',
-    message: expect.stringContaining('Tool "stubborn" gave no answer within 0.02 s'),
+    message: expect.stringContaining('Tool "stubborn" did not answer within 0.02 s'),
   });
-  // A rejection that nobody handled would fail the test run.
+  // An unhandled rejection would fail the test.
   rejectLate(new Error('too late'));
   await sleep(1);
 });
 
-test('a timeout names the calls that it waited for', async () => {
+test('a timeout names the tools that did not answer', async () => {
   const slow = tool('slow', (args) => (args.quick ? Promise.resolve(text('done')) : new Promise(() => {})));
   const quick = tool('quick', async () => text('done'));
   const calls = [call('slow', { quick: true }), call('slow'), call('quick')];
-  await expect(dispatch(calls, [slow, quick], options)).rejects.toThrow(/^Tool "slow" gave no answer within/);
+  await expect(dispatch(calls, [slow, quick], options)).rejects.toThrow(/^Tool "slow" did not answer within/);
 });
 
-test('one failure stops the other calls of the turn, and leaves no timer', async () => {
+test('one failure stops the other calls of the turn and leaves no timer', async () => {
   let stopped: unknown;
   const waits = tool('waits', async (_, { signal }) => {
     await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -135,7 +135,7 @@ test('one failure stops the other calls of the turn, and leaves no timer', async
   expect(timers()).toBe(before);
 });
 
-test('a copy of the context has its signal, also if it is first asked for after the end', async () => {
+test('a copy of the context has the signal, even if it is read only after the timeout', async () => {
   let copy: ToolContext | undefined;
   let late: ToolContext | undefined;
   const copies = tool('copies', async (_, context) => {
@@ -147,13 +147,13 @@ test('a copy of the context has its signal, also if it is first asked for after 
     return new Promise(() => {});
   });
   const calls = [call('copies'), call('waits')];
-  await expect(dispatch(calls, [copies, waits], options)).rejects.toThrow('Tool "waits" gave no answer');
+  await expect(dispatch(calls, [copies, waits], options)).rejects.toThrow('Tool "waits" did not answer');
   expect(copy).toMatchObject({ episodeId: 'e', callIndex: 5 });
   expect(copy!.signal.reason).toMatchObject({ code: 'infrastructure.tool_timeout' });
   expect(late!.signal).toBe(copy!.signal);
 });
 
-test('an abort of the caller is thrown as it is, even if it came before', async () => {
+test('throws the reason of the caller’s signal, even if it aborted earlier', async () => {
   const forever = tool('forever', () => new Promise(() => {}));
   const reason = new Error('stop');
   const controller = new AbortController();
@@ -165,7 +165,7 @@ test('an abort of the caller is thrown as it is, even if it came before', async 
   ).rejects.toBe(reason);
 });
 
-test('the model reads the text of embedded resources, and what other blocks are', async () => {
+test('shows the model the text of embedded resources and the type of other blocks', async () => {
   const content = [
     { type: 'text', text: 'see' },
     { type: 'resource', resource: { uri: 'file:///a', text: 'its text' } },
@@ -181,14 +181,14 @@ test('the model reads the text of embedded resources, and what other blocks are'
   expect(record!.text).toBe('see\nits text\n[resource]\n[resource_link file:///c]\n[image]');
 });
 
-test('no timeout means none', async () => {
+test('accepts an infinite timeout', async () => {
   const limits = { ...options.limits, toolTimeout: Number.POSITIVE_INFINITY };
   const slow = tool('slow', async () => sleep(5, text('done')));
   const [record] = await dispatch([call('slow')], [slow], { ...options, limits });
   expect(record!.text).toBe('done');
 });
 
-test('ten megabytes are cut for the model, between characters', async () => {
+test('cuts long text for the model without splitting a character', async () => {
   const big = tool('big', async () => text('x'.repeat(10_000_000)));
   const [record] = await dispatch([call('big')], [big], options);
   expect(record!.text).toBe(`${'x'.repeat(60)} […9999940 characters cut]`);

@@ -4,9 +4,10 @@ import { assertConforms, checkEnv } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
 import { describe, expect, test } from 'vitest';
 import { climbing, ladderDefinition } from '../../../testing/test/broken-envs.ts';
-import { EpisodeStatistics,
+import {
   type Env,
   type EnvHandle,
+  EpisodeStatistics,
   type Message,
   outcomeReward,
   type Policy,

@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConforms, checkTrajectory } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from 'vitest';
-import { EpisodeStatistics,
+import {
   type Env,
   type EnvHandle,
+  EpisodeStatistics,
   outcomeReward,
   processReward,
   scriptedPolicy,
