@@ -1,4 +1,4 @@
-/** The rules of spec v1 by id, each with the way to mend what breaks it. docs/spec/v1.md says what they mean. */
+/** The rules of spec v1 by id, each with a hint about how to keep it. docs/spec/v1.md has their text. */
 
 /** In the order of the spec, with its titles. An id is never given to another rule. */
 export const rules = {
@@ -16,15 +16,15 @@ export const rules = {
   },
   'TOOL-4': {
     title: 'Result',
-    hint: 'Return { content: [{ type: "text", text }] }, or another block that tool-result.schema.json knows.',
+    hint: 'Return { content: [{ type: "text", text }] }, or another block of tool-result.schema.json.',
   },
   'TOOL-5': {
     title: 'JSON',
-    hint: 'Return only what JSON can hold: no functions, NaN, bigint, Date, Map, or undefined in arrays.',
+    hint: 'Return only values that JSON can represent: no function, NaN, bigint, Date, Map, or undefined in an array.',
   },
   'TOOL-6': {
     title: 'Valid calls are served',
-    hint: 'Return a result with isError for a call that cannot be served; throw only if the machinery failed.',
+    hint: 'Return a result with isError for a call that cannot be served. Throw only if the machinery failed.',
   },
   'TOOL-7': {
     title: 'Arguments are read-only',
@@ -32,15 +32,15 @@ export const rules = {
   },
   'TOOL-8': {
     title: 'Cancellation',
-    hint: 'Pass context.signal to what waits, and call context.signal.throwIfAborted() in long loops.',
+    hint: 'Pass context.signal to everything that waits, and call context.signal.throwIfAborted() in long loops.',
   },
   'TOOL-9': {
     title: 'Randomness',
-    hint: 'Draw from context.rng instead of Math.random, and leave the clock out; or drop readOnlyHint.',
+    hint: 'Draw from context.rng instead of Math.random, and do not use the clock. Or remove readOnlyHint.',
   },
   'TOOL-10': {
     title: 'Concurrent calls',
-    hint: 'Keep what belongs to a call in local variables instead of fields of the tool or module.',
+    hint: 'Keep the state of a call in local variables, not in fields of the tool or module.',
   },
   'TOOL-11': {
     title: 'Refusals',
@@ -48,11 +48,11 @@ export const rules = {
   },
   'TOOL-12': {
     title: 'Time',
-    hint: 'Bound what the tool waits for; a call must settle.',
+    hint: 'Set a limit for everything that the tool waits for. A call must settle.',
   },
   'TOOL-13': {
     title: 'Nothing is left behind',
-    hint: 'Clear timers and close handles when the call settles, and the rest in close().',
+    hint: 'Clear timers and close handles when the call settles, and everything else in close().',
   },
   'ENV-1': {
     title: 'Spec',
@@ -60,11 +60,11 @@ export const rules = {
   },
   'ENV-2': {
     title: 'Options',
-    hint: 'Give options a valid JSON Schema of type "object" whose defaults follow it.',
+    hint: 'Give options a valid JSON Schema of type "object", with defaults that follow it.',
   },
   'ENV-3': {
     title: 'Tasks',
-    hint: 'Let each split have a length and at(index) return the same JSON value whenever the seed is the same.',
+    hint: 'Give each split a length, and let at(index) return the same JSON value whenever the seed is the same.',
   },
   'ENV-4': {
     title: 'Declared rewards',
@@ -88,19 +88,19 @@ export const rules = {
   },
   'ENV-9': {
     title: 'Reset begins anew',
-    hint: 'Make all state of an episode in reset() (in ToolEnv: in initial()).',
+    hint: 'Create all state of an episode in reset() (in ToolEnv: in initial()).',
   },
   'ENV-10': {
     title: 'Closing',
-    hint: 'Let close() do nothing when there is nothing to close: before reset, and the second time.',
+    hint: 'Let close() do nothing before the first reset and when it is called again.',
   },
   'ENV-11': {
     title: 'Determinism',
-    hint: 'Draw from context.rng or createRng(seed, …) instead of Math.random, and leave the clock out.',
+    hint: 'Draw from context.rng or createRng(seed, …) instead of Math.random, and do not use the clock.',
   },
   'ENV-12': {
     title: 'Isolation',
-    hint: 'Keep the state of an episode in its Env instead of in a module or in what episodes share.',
+    hint: 'Keep the state of an episode in its Env, not in a module or in an object that episodes share.',
   },
   'ENV-13': {
     title: 'Snapshots',
@@ -108,23 +108,23 @@ export const rules = {
   },
   'ENV-14': {
     title: 'Observation',
-    hint: 'Return { messages, tools } as observation.schema.json has them: one message or more, tools with distinct names.',
+    hint: 'Return { messages, tools } that follow observation.schema.json: at least one message, and tools with distinct names.',
   },
   'ENV-15': {
     title: 'No label',
-    hint: 'Take the answer out of the first messages, the tool descriptions and what is said of mistakes.',
+    hint: 'Remove the answer from the first messages, the tool descriptions and the replies to mistakes.',
   },
   'ENV-16': {
     title: 'JSON',
-    hint: 'Put only what JSON can hold into tasks, observations, rewards, calls and info.',
+    hint: 'Put only JSON values into tasks, observations, rewards, calls and info.',
   },
   'ENV-17': {
     title: 'Outcome',
-    hint: 'Return running, terminated(reason), truncated(reason) or aborted(cause) of @toolenv/core.',
+    hint: 'Return running, terminated(reason), truncated(reason) or aborted(cause) from @toolenv/core.',
   },
   'ENV-18': {
     title: 'Aborted means unscored',
-    hint: 'Leave rewards out of an aborted transition, and give a rewards object in every other one.',
+    hint: 'Leave rewards out of an aborted transition, and put a rewards object into every other transition.',
   },
   'ENV-19': {
     title: 'Outcome rewards come at the end',
@@ -144,7 +144,7 @@ export const rules = {
   },
   'ENV-23': {
     title: 'Turn limit',
-    hint: 'Return truncated("max_turns") at the latest from step number maxTurns.',
+    hint: 'Return truncated("max_turns") from step number maxTurns, unless the episode ends otherwise.',
   },
   'ENV-24': {
     title: 'Cut-off turns',
@@ -160,15 +160,15 @@ export const rules = {
   },
   'ENV-27': {
     title: 'Nothing escapes',
-    hint: 'Let no action make reset() or step() throw: a model can write anything.',
+    hint: 'Do not let any action make reset() or step() throw: a model can write anything.',
   },
   'ENV-28': {
     title: 'Time',
-    hint: 'Bound what a reset or a step waits for.',
+    hint: 'Set a limit for everything that reset() and step() wait for.',
   },
   'ENV-29': {
     title: 'Cancellation',
-    hint: 'Call signal.throwIfAborted() first, pass the signal to what waits, and reject with its reason.',
+    hint: 'Call signal.throwIfAborted() first, pass the signal to everything that waits, and reject with its reason.',
   },
   'ENV-30': {
     title: 'Tool deadline',
@@ -180,15 +180,15 @@ export const rules = {
   },
   'ENV-35': {
     title: 'Bounded text',
-    hint: 'Cut the text of a record to limits.maxToolCharacters and a note of what was cut (dispatch does).',
+    hint: 'Cut the text of a record to limits.maxToolCharacters, and add a note about the rest (dispatch does).',
   },
   'ENV-36': {
     title: 'Capabilities',
-    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true, where they are so.',
+    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false or networked: true where that is the case.',
   },
   'ENV-32': {
     title: 'The oracle wins',
-    hint: 'Make the task solvable, or mend the oracle: it must terminate with the best value of each outcome that weighs.',
+    hint: 'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0.',
   },
   'ENV-33': {
     title: 'Doing nothing loses',
@@ -204,11 +204,11 @@ export const rules = {
   },
   'POL-2': {
     title: 'Action',
-    hint: 'Return { text, toolCalls, stopReason } as action.schema.json has it, with distinct call ids.',
+    hint: 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   },
   'POL-3': {
     title: 'Tokens',
-    hint: 'Return prompt, action and logprobs as sampled: none empty, action and logprobs of one length, logprobs ≤ 0.',
+    hint: 'Return prompt, action and logprobs as sampled: none is empty, action and logprobs have one length, logprobs are ≤ 0.',
   },
   'POL-4': {
     title: 'Length',
@@ -216,11 +216,11 @@ export const rules = {
   },
   'POL-5': {
     title: 'Seeds',
-    hint: 'Seed the sampling by options.seed alone.',
+    hint: 'Seed the sampling with options.seed only.',
   },
   'POL-6': {
     title: 'Concurrency',
-    hint: 'Keep conversations apart: what else is being sampled must not change an action.',
+    hint: 'Keep conversations separate: other concurrent samples must not change an action.',
   },
   'POL-7': {
     title: 'Overflow',
@@ -232,7 +232,7 @@ export const rules = {
   },
   'POL-9': {
     title: 'Forgetting',
-    hint: 'Let endEpisode() do nothing for an episode that is not known, and forget the one that is.',
+    hint: 'Let endEpisode() forget a known episode, and do nothing for an unknown id.',
   },
   'POL-10': {
     title: 'Greedy',
@@ -244,15 +244,15 @@ export const rules = {
   },
   'LRN-1': {
     title: 'Forward',
-    hint: 'Return logprobs ≤ 0 and entropy ≥ 0, finite, rows as long as the batch’s, 0 where the mask is 0.',
+    hint: 'Return finite logprobs ≤ 0 and entropy ≥ 0 with the lengths of the batch’s rows, and 0 where the mask is 0.',
   },
   'LRN-2': {
     title: 'Rows are independent',
-    hint: 'Mask the padding: a row must give the same numbers whatever else is in the batch.',
+    hint: 'Mask the padding: a row must give the same numbers whatever the other rows are.',
   },
   'LRN-3': {
     title: 'Backward accumulates',
-    hint: 'Add to the gradients in backward(), and clear them in step() only.',
+    hint: 'Add to the gradients in backward(), and clear them only in step().',
   },
   'LRN-4': {
     title: 'Backward is linear',
@@ -260,7 +260,7 @@ export const rules = {
   },
   'LRN-5': {
     title: 'The mask',
-    hint: 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever they hold.',
+    hint: 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever their value.',
   },
   'LRN-6': {
     title: 'Step',
@@ -276,27 +276,27 @@ export const rules = {
   },
   'LRN-9': {
     title: 'Reference',
-    hint: 'Freeze a copy of the weights in reference(): later steps must not reach it.',
+    hint: 'Copy the weights in reference(): later steps must not change the copy.',
   },
   'LRN-10': {
     title: 'Temperature',
-    hint: 'Divide the logits by batch.temperature, 1 if it is absent.',
+    hint: 'Divide the logits by batch.temperature, or by 1 if it is absent.',
   },
   'LRN-11': {
     title: 'Critic',
-    hint: 'Let addCritic() begin with values of 0, learn them from dValues, keep the policy for criticOnly, and save both.',
+    hint: 'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
   },
   'TRAJ-1': {
     title: 'Form',
-    hint: 'Write it with encodeTrajectory; trajectory.schema.json has the form.',
+    hint: 'Write it with encodeTrajectory. trajectory.schema.json has the form.',
   },
   'TRAJ-2': {
     title: 'Exact round trip',
-    hint: 'Put only JSON values into task, info and calls, and write float32 values unrounded.',
+    hint: 'Put only JSON values into task, info and calls, and do not round float32 values.',
   },
   'TRAJ-3': {
     title: 'Totals',
-    hint: 'Compute rewards with sumRewards and reward with weigh, from the steps.',
+    hint: 'Compute rewards from the steps with sumRewards, and reward with weigh.',
   },
   'TRAJ-4': {
     title: 'Aborted means unscored',
@@ -304,15 +304,15 @@ export const rules = {
   },
   'TRAJ-5': {
     title: 'Finished',
-    hint: 'Write a trajectory when its episode has ended.',
+    hint: 'Write a trajectory after its episode has ended.',
   },
   'TRAJ-6': {
     title: 'Tokens',
-    hint: 'Keep prompt, action and logprobs as sampled: none empty, action and logprobs of one length.',
+    hint: 'Keep prompt, action and logprobs as sampled: none is empty, action and logprobs have one length.',
   },
   'TRAJ-7': {
     title: 'Outcome rewards come at the end',
-    hint: 'Score outcome components in the last step only.',
+    hint: 'Score outcome components only in the last step.',
   },
   'TRAJ-8': {
     title: 'Call records',
@@ -328,7 +328,7 @@ export const rules = {
   },
   'PLUG-2': {
     title: 'Inside the package',
-    hint: 'Let each entry name a subpath of the package itself, with no ".." and no link out of it.',
+    hint: 'Let each entry name a subpath of the package itself, without ".." and without a link that leads out of it.',
   },
   'PLUG-3': {
     title: 'Exported and built',
@@ -344,7 +344,7 @@ export const rules = {
   },
   'PLUG-6': {
     title: 'Import has no effect',
-    hint: 'Open files, servers and timers in open() instead of when the module is loaded.',
+    hint: 'Open files, servers and timers in open(), not while the module is loaded.',
   },
 } as const;
 
