@@ -1,4 +1,4 @@
-/** Checkpoints of a run: whole or not there, newest last. */
+/** Checkpoints of a run. A checkpoint is either complete or absent. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -7,18 +7,18 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 
-/** What resuming needs beside the learner's own files. */
+/** What a resumed run needs beside the learner's own files. */
 export interface CheckpointState {
-  /** Steps done. */
+  /** Updates done. */
   step: number;
   seed: number;
-  /** What else the trainer must remember, under names of its own. */
+  /** What else the trainer must remember, under its own names. */
   memory?: Record<string, number>;
 }
 
 /** The state as it is stored. */
 interface StoredState extends CheckpointState {
-  /** Of each other file of the checkpoint, by name. */
+  /** SHA-256 of every other file of the checkpoint, by name. */
   sha256: Record<string, string>;
 }
 
@@ -28,9 +28,9 @@ const folderName = /^step-(\d+)$/;
 const kept = 3;
 
 /**
- * Saves under `<out>/checkpoints/step-<N>` and returns that folder. It appears by a rename, so that a killed run leaves no
- * half of one. A step that is there already is left alone: a run's steps are the same each time they are done.
- * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written; earlier checkpoints stay.
+ * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
+ * leaves no incomplete checkpoint. An existing checkpoint of the step is kept, since a run repeats its steps exactly.
+ * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written. Earlier checkpoints stay.
  */
 export async function saveCheckpoint(out: string, learner: Learner, state: CheckpointState): Promise<string> {
   const steps = await checkpointSteps(out);
@@ -56,9 +56,9 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
 }
 
 /**
- * Loads the newest whole checkpoint of `out` into the learner; `undefined` if there is none. One that is damaged is put
- * aside as `step-<N>.damaged`, with a warning of this process, and the one before it is tried.
- * @throws ToolEnvError `usage.checkpoint_damaged` if all are, and what the learner throws.
+ * Loads the newest complete checkpoint of `out` into the learner; returns `undefined` if there is none. A damaged
+ * checkpoint is renamed to `step-<N>.damaged` with a process warning, and the checkpoint before it is tried.
+ * @throws ToolEnvError `usage.checkpoint_damaged` if all checkpoints are damaged; whatever the learner throws.
  */
 export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
   const steps = await checkpointSteps(out);
@@ -85,7 +85,7 @@ async function setAside(folder: string, error: unknown, before: number | undefin
   await rename(folder, `${folder}.damaged`);
 }
 
-/** The state of a checkpoint all of whose files are as they were written. */
+/** The state of a checkpoint, after checking that every file has its recorded digest. */
 async function readState(folder: string): Promise<StoredState> {
   const state: StoredState = JSON.parse(await readFile(join(folder, stateFile), 'utf8'));
   const found = await digests(folder);
@@ -96,7 +96,7 @@ async function readState(folder: string): Promise<StoredState> {
   return state;
 }
 
-/** SHA-256, in hexadecimal, of each file in a folder and the folders in it, but the state's. */
+/** SHA-256, in hexadecimal, of each file below a folder, except the state file. */
 async function digests(folder: string): Promise<Record<string, string>> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = found
@@ -112,7 +112,7 @@ async function digests(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Steps that have a whole checkpoint, ascending. */
+/** Steps that have a checkpoint, ascending. */
 export async function checkpointSteps(out: string): Promise<number[]> {
   const names = await readdir(join(out, 'checkpoints')).catch(() => []);
   const steps = names.map((name) => folderName.exec(name)?.[1]).filter((step) => step !== undefined);

@@ -1,28 +1,28 @@
-/** Trainer: consumes an environment, a policy and its learner; says what happens as it goes. */
+/** Trainer: improves a policy in an environment through its learner, and reports events on the way. */
 import type { EnvHandle } from '../env/env-definition.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
-/** What every trainer is given, whatever its own options. */
+/** What the command or program gives to every trainer. */
 export interface Run {
   env: EnvHandle<unknown>;
   policy: Policy;
   /** Trains the weights that `policy` samples from. */
   learner: Learner;
-  /** Folder for checkpoints and logs; it exists. */
+  /** Existing folder for checkpoints and logs. */
   out: string;
   seed: number;
-  /** Go on from the newest checkpoint in `out`. */
+  /** Continues from the newest checkpoint in `out`. */
   resume?: boolean;
-  /** Ends the run by throwing the signal's reason; what was checkpointed stays. */
+  /** Ends the run by throwing the signal's reason. Checkpoints stay. */
   signal?: AbortSignal;
 }
 
 export type Metrics = Record<string, number>;
 
-/** `step` counts from 1; an evaluation before the first update is of step 0. */
+/** `step` counts from 1. An evaluation before the first update has step 0. */
 export type TrainEvent =
   | { type: 'rollout'; step: number; metrics: Metrics; trajectories: Trajectory[] }
   | { type: 'update'; step: number; metrics: Metrics }
@@ -32,15 +32,11 @@ export type TrainEvent =
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of `Options`, with defaults: CLI flags and validation come from it. */
+  /** JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. */
   readonly options: JsonSchema;
   /**
-   * @param run What the command or program gives to every trainer.
-   * @param options The trainer's own. What is absent takes the schema's default.
+   * @param options The trainer's own options; absent options take the schema's defaults.
+   * @throws ToolEnvError `usage.*` for bad options, when the first event is requested.
    */
   train(run: Run, options: Partial<Options>): AsyncIterable<TrainEvent>;
-}
-
-export function defineTrainer<Options>(trainer: Trainer<Options>): Trainer<Options> {
-  return trainer;
 }

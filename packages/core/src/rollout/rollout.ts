@@ -12,42 +12,42 @@ import { Deadline } from '../tools/deadline.ts';
 import { finishTrajectory } from './finish-trajectory.ts';
 import { playEpisode } from './play-episode.ts';
 
-/** One episode to play. */
+/** An episode to play. */
 export interface EpisodeRequest<Task = unknown> {
   task: Task;
   /** Episodes of one group share a task and are compared with each other. */
   group: number;
-  /** Number of the episode in its group; (group, sample) is the episode's identity and seeds it. */
+  /** Number of the episode in its group. (group, sample) identifies the episode and seeds it. */
   sample: number;
 }
 
 export interface RolloutOptions<Task = unknown> {
   env: Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
   policy: Policy;
-  /** Drawn from as episodes begin, so that it may be a generator. */
+  /** Read as episodes begin, so it may be a generator. */
   episodes: Iterable<EpisodeRequest<Task>>;
-  /** Episodes in flight at most; one, if the environment is not `concurrent`. */
+  /** Largest number of episodes in flight; 1 if the environment is not `concurrent`. */
   concurrency: number;
-  /** Of every turn. */
+  /** Sampling options of every turn. */
   sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
   seed: number;
-  /** Milliseconds an episode may take; then it is truncated('deadline') with the work done so far. */
+  /** Milliseconds an episode may take. Then it is truncated('deadline') and keeps its finished turns. */
   deadline?: number;
-  /** Ends the run: every episode in flight is closed, and the reason is thrown. */
+  /** Ends the rollout: closes every episode in flight and throws the reason. */
   signal?: AbortSignal;
-  /** Times that an episode is tried again, with the same seed, after a retryable infrastructure fault. Default 1. */
+  /** Retries of an episode, with the same seed, after a retryable infrastructure fault. Default 1. */
   retries?: number;
 }
 
 /**
- * Plays the episodes and yields each trajectory as it finishes; `index` is its place in the plan. A finished episode's
- * slot is taken by the next one at once, and no more than `concurrency` unread trajectories ever wait for the reader.
+ * Plays the episodes and yields each trajectory as it finishes; `index` is its place in the plan. The next episode starts as
+ * soon as one finishes, and at most `concurrency` trajectories wait for the reader.
  *
- * Seeds come from (seed, group, sample), so that no trajectory depends on the timing of the others.
- * Truncations that the loop decides (`deadline`, and `context` when the policy throws `context.*`) score 0 in every
- * outcome component left unscored. Infrastructure faults make aborted trajectories.
- * @throws ToolEnvError `usage.rollout` at the call, for arguments that make no sense.
- * @throws Whatever an environment or a policy throws that is not `infrastructure.*` or `context.*`: it is a bug.
+ * Seeds come from (seed, group, sample), so no trajectory depends on the timing of the others.
+ * Truncations by the loop (`deadline`, and `context` when the policy throws `context.*`) score 0 in every outcome component
+ * left unscored. Infrastructure faults abort trajectories.
+ * @throws ToolEnvError `usage.rollout` at the call, for invalid arguments.
+ * @throws Whatever else an environment or a policy throws, because it is a bug.
  */
 export function rollout<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
   checkOptions(options);
@@ -79,7 +79,7 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
       const next = waiting.next();
       if (next.done) return;
       const episode = playWithRetries(next.value, index, options, leave.signal);
-      // Awaited below, but maybe not before it rejects, which must not count as unhandled.
+      // It may reject before it is awaited below, which must not count as unhandled.
       episode.catch(() => {});
       inFlight.set(index++, episode);
     }
@@ -177,16 +177,16 @@ function withinDeadline<Task>(
   };
 }
 
-/** What an error says of the episode. Bugs are thrown on. */
+/** The outcome that an error implies. Bugs are rethrown. */
 function outcomeOf(error: unknown, deadline: Deadline): Outcome {
-  // Whatever was thrown after the deadline, it was most likely thrown because of it.
+  // An error after the deadline was most likely caused by it.
   if (deadline.passed) return truncated('deadline');
   if (isInfrastructure(error)) return aborted(error);
   if (ToolEnvError.isInstance(error) && error.code.startsWith('context.')) return truncated('context');
   throw error;
 }
 
-/** An episode that is over stays valid if the server that ran it is gone. */
+/** A finished episode stays valid if its server is gone. */
 async function closeEnv(env: Env): Promise<void> {
   try {
     await env.close();

@@ -1,4 +1,4 @@
-/** From trajectories and their rewards to an advantage for each token: the estimators, chosen by name. */
+/** An advantage for each token, from trajectories and their rewards. The estimators are chosen by name. */
 import type { Trajectory } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import type { TrainingRow } from '../rows/training-row.ts';
@@ -10,18 +10,18 @@ export interface AdvantageOptions {
   advantage: 'grpo' | 'rloo' | 'reinforce++' | 'reinforce++-baseline';
   /** For `grpo`. */
   scaleRewards: RewardScale;
-  /** For `grpo` and `rloo`: `episode` gives each token the advantage of its episode, `turn` that of its turn. */
+  /** For `grpo` and `rloo`: whether each token has the advantage of its episode or of its turn. */
   credit: 'episode' | 'turn';
-  /** Discount for each action token; for `reinforce++`. */
+  /** Discount per action token, for `reinforce++`. */
   gamma: number;
 }
 
 /**
  * [B][T] the advantage of each token with mask 1, 0 elsewhere. Rewards at mask 0 are ignored, whatever they are.
- * @param trajectories Scored ones, those without rows as well: they count in their groups.
+ * @param trajectories Scored trajectories. A trajectory without rows counts in its group too.
  * @param rows All rows of these trajectories.
- * @param rewards [B][T] the rewards of `rows` as they are to count.
- * @param mask [B][T] usually the rows' own.
+ * @param rewards [B][T] the rewards to use, for example with a penalty subtracted.
+ * @param mask [B][T] usually the mask of `rows`.
  */
 export function estimateAdvantages(
   trajectories: readonly Trajectory[],
@@ -58,8 +58,8 @@ export function estimateAdvantages(
 }
 
 /**
- * [N] Σ r·m of each episode, as its own reward and what has been done to it since: an untouched reward stays exact, where
- * a sum over float32 rewards would make unequal scores of equal ones.
+ * [N] Σ r·m of each episode, computed as its reward plus the changes made to it. An unchanged reward stays exact; a sum of
+ * float32 rewards would make equal scores unequal.
  */
 function episodeScores(
   trajectories: readonly Trajectory[],

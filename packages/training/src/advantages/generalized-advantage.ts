@@ -1,4 +1,4 @@
-/** Generalised advantage estimation (arXiv 1506.02438) over the policy's own tokens: the environment's are skipped. */
+/** Generalised advantage estimation (arXiv 1506.02438) over the policy's own tokens, skipping the environment's. */
 import type { TokenValues } from '@toolenv/core/learner';
 
 export interface GeneralizedAdvantages {
@@ -9,9 +9,9 @@ export interface GeneralizedAdvantages {
 }
 
 /**
- * δ_t = r_t + γ·V_{t+1} − V_t and A_t = δ_t + γλ·A_{t+1}, where t + 1 is the next token with mask 1 of the episode, be it
- * in a later turn or row: what the environment wrote between them neither discounts, nor holds values or rewards. Beyond
- * the episode's last token V and A are 0.
+ * δ_t = r_t + γ·V_{t+1} − V_t and A_t = δ_t + γλ·A_{t+1}, where t + 1 is the next token of the episode with mask 1, also in a
+ * later turn or row. The environment's tokens between them do not discount, and have no values or rewards. Beyond the
+ * episode's last token V and A are 0.
  * @param rewards [B][T]
  * @param values [B][T] V_t is of the state before token t.
  * @param mask [B][T]

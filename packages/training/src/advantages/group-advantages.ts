@@ -1,14 +1,14 @@
-/** Advantages of whole episodes: how much better than the other episodes of its task. GRPO, Dr. GRPO and RLOO. */
+/** Advantages of whole episodes, compared with the other episodes of the same task: GRPO, Dr. GRPO and RLOO. */
 
 /**
- * What the difference from the group is divided by: the deviation of the group (GRPO, arXiv 2402.03300), that of the whole
- * batch, or nothing (Dr. GRPO, arXiv 2503.20783, which does not favour tasks that are nearly always or never done).
+ * The divisor of the difference from the group's mean: the standard deviation of the group (GRPO, arXiv 2402.03300), of the
+ * whole batch, or none (Dr. GRPO, arXiv 2503.20783, which does not favour tasks that nearly always succeed or fail).
  */
 export type RewardScale = 'group' | 'batch' | 'none';
 
 /**
- * (score − group mean) / (standard deviation, unbiased, + 1e-6) for each of `scores` [N], where `groups` [N] names each
- * one's group. A group of one has mean 0 and deviation 1, as in the paper's code.
+ * (score − group mean) / (unbiased standard deviation + 1e-6) for each of `scores` [N]; `groups` [N] names the group of each
+ * score. A group of one has mean 0 and deviation 1, as in the paper's code.
  */
 export function groupAdvantages(
   scores: readonly number[],
@@ -19,7 +19,7 @@ export function groupAdvantages(
   return perGroup(scores, groups, differenceFromMean).map((value, n) => value / divisors[n]!);
 }
 
-/** [N] what the differences of each episode are divided by. */
+/** [N] the divisor of each episode's difference. */
 export function rewardDivisors(
   scores: readonly number[],
   groups: readonly number[],
@@ -32,8 +32,8 @@ export function rewardDivisors(
 }
 
 /**
- * RLOO (arXiv 2402.14740): the score minus the mean of the others of its group, n/(n − 1)·(score − group mean). The
- * baseline does not depend on the episode itself, so that the gradient is unbiased. A group of one keeps its score.
+ * RLOO (arXiv 2402.14740): the score minus the mean of the other scores in its group, n/(n − 1)·(score − group mean). The
+ * baseline does not depend on the episode itself, so the gradient is unbiased. A group of one keeps its score.
  */
 export function leaveOneOutAdvantages(scores: readonly number[], groups: readonly number[]): number[] {
   return perGroup(scores, groups, (score, group) => {
@@ -41,7 +41,7 @@ export function leaveOneOutAdvantages(scores: readonly number[], groups: readonl
   });
 }
 
-/** Scores that are equal but for rounding differ from their mean by nothing. */
+/** 0 for scores that are equal apart from rounding. */
 function differenceFromMean(score: number, { mean, deviation }: Moments): number {
   return deviation === 0 ? 0 : score - mean;
 }
@@ -77,7 +77,7 @@ function moments(values: readonly number[]): Moments {
   return { mean, deviation: Math.sqrt(squares / (count - 1)), count };
 }
 
-/** Whether scores are equal but for the order in which their parts were added. */
+/** Whether scores are equal apart from rounding. */
 export function areEqual(scores: readonly number[]): boolean {
   return scores.every((score) => Math.abs(score - scores[0]!) < 1e-9);
 }

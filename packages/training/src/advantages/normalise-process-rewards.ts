@@ -1,10 +1,10 @@
-/** Process rewards brought to one scale before they meet the outcome, as PRIME (arXiv 2502.01456) does. */
+/** Scales process rewards before they are combined with the outcome, as PRIME (arXiv 2502.01456) does. */
 import type { TrainingRow } from '../rows/training-row.ts';
 
 /**
- * Rewards [B][T] of all the rows of a batch: the outcome's as they are, plus the process rewards divided by
- * max |Σ of an episode's process rewards from a token on| + 1e-6, the maximum over the tokens of the batch. No episode's
- * process return is then beyond ±1, wherever it is looked at.
+ * Rewards [B][T] of all rows of a batch: outcome rewards unchanged, plus process rewards divided by
+ * max |Σ of an episode's process rewards from a token on| + 1e-6, the maximum over the tokens of the batch. Process returns
+ * are then within ±1 at every token.
  * @param rows All rows of an episode, in their order.
  */
 export function normalisedRewards(rows: readonly TrainingRow[]): Float64Array[] {

@@ -1,11 +1,11 @@
-/** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the whole batch instead of compared in groups. */
+/** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the batch instead of compared in groups. */
 import type { TokenValues } from '@toolenv/core/learner';
 import { groupAdvantages } from './group-advantages.ts';
 import { whiten } from './whiten.ts';
 
 /**
- * Rewards [B][T] from each action token to the end of its episode, discounted by γ for each action token between. The
- * environment's tokens are skipped: they neither discount nor hold rewards. 0 at mask 0.
+ * The sum of rewards [B][T] from each action token to the end of its episode, discounted by γ per action token. The
+ * environment's tokens are skipped: they do not discount and have no rewards. 0 at mask 0.
  * @param episodes [B] names each row's episode; its rows follow each other in time.
  */
 export function discountedReturns(

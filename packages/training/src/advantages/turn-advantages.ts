@@ -1,4 +1,4 @@
-/** Advantages of turns: what came after a turn, compared with what came after the same turn in the other episodes. */
+/** Advantages of turns: the return of a turn, compared with the returns of the same turn in the other episodes. */
 import {
   groupAdvantages,
   leaveOneOutAdvantages,
@@ -7,13 +7,13 @@ import {
 } from './group-advantages.ts';
 
 /**
- * The return of each turn, Σ rewards from it on, minus a baseline for its number: the mean over the whole group, in which an
- * episode that had ended counts with the 0 that came after its end.
+ * The return of each turn (the sum of rewards from that turn on) minus a baseline for the turn's number: the mean over the
+ * whole group, where an episode that has already ended counts as 0.
  *
- * The mean over only the episodes that got so far, which is the obvious baseline, is biased when the policy decides when
- * to stop: it holds the episode itself, with a weight of 1/(episodes that got so far), so that late turns learn less the
- * fewer get there, and one that gets there alone learns nothing. Here the weight is 1/n at each turn; `leaveOneOut`
- * removes it altogether.
+ * The obvious baseline, the mean over the episodes that reached the turn, is biased when the policy decides when to stop. It
+ * contains the episode itself with weight 1/(episodes that reached the turn), so the fewer episodes reach a turn, the less
+ * it learns; an episode that reaches it alone learns nothing. Here that weight is 1/n at every turn, and `leaveOneOut`
+ * removes it.
  *
  * @param rewards [N][turns] each turn's rewards, outcome included; episodes differ in turns.
  * @param groups [N]

@@ -1,9 +1,9 @@
-/** Whitening: values at the policy's own tokens, moved to mean 0 and scaled to variance 1 over a whole batch. */
+/** Whitening: values at the policy's own tokens, shifted to mean 0 and scaled to variance 1 over the batch. */
 import type { TokenValues } from '@toolenv/core/learner';
 
 /**
- * (x − mean) / √(variance + 1e-8) over all tokens with mask 1, the variance unbiased; 0 at mask 0, whatever `values` holds
- * there. A single token, which has no variance, becomes 0.
+ * (x − mean) / √(unbiased variance + 1e-8) over all tokens with mask 1; 0 at mask 0, whatever `values` holds there. A single
+ * token, which has no variance, becomes 0.
  * @param values [B][T]
  * @param mask [B][T]
  */

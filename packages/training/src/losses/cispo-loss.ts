@@ -1,4 +1,4 @@
-/** CISPO (arXiv 2506.13585): clip the weight of a token and not its update, so that no token loses its gradient. */
+/** CISPO (arXiv 2506.13585): clips the weight of a token instead of its update, so that every token keeps a gradient. */
 import type { TokenLoss } from './token-loss.ts';
 
 /**

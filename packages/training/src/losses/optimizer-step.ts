@@ -1,4 +1,4 @@
-/** One step of the optimizer on one batch, which changes nothing and leaves evidence if its numbers are not finite. */
+/** One optimizer step on one batch. If a number is not finite, no weight changes, and the batch is saved as evidence. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
@@ -35,7 +35,7 @@ export async function optimizerStep(
   }
 }
 
-/** JSON has no NaN and no infinities: they are written as text. */
+/** JSON has no NaN and no infinities, so they are written as strings. */
 async function writeBatch(file: string, batch: TokenBatch, gradients: TokenGradients): Promise<void> {
   const numbers = (row: ArrayLike<number>) =>
     Array.from(row, (value) => (Number.isFinite(value) ? value : String(value)));

@@ -1,4 +1,4 @@
-/** The loss of the whole family over per-token arrays: a surrogate for each token, weighted, with penalty and bonus. */
+/** The policy loss of all algorithms over per-token arrays: a weighted surrogate per token, with penalty and bonus. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens } from './averages.ts';
@@ -11,17 +11,17 @@ import { sapoLoss } from './sapo-loss.ts';
 import type { TokenLoss } from './token-loss.ts';
 import { highEntropyMask, nearPolicy } from './token-selection.ts';
 
-/** Arrays are [B][T]. What any of them holds at mask 0 changes nothing. */
+/** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface PolicyLossInputs {
   /** Log-probabilities under the policy being trained. */
   logprobs: Rows;
-  /** Under the policy as it was before the step; the ratio is taken to these. */
+  /** Under the policy before the step; the denominator of the ratio. */
   oldLogprobs: Rows;
-  /** As the sampler gave them; default: `oldLogprobs`. */
+  /** From the sampler. Default: `oldLogprobs`. */
   sampledLogprobs?: Rows;
-  /** Under the reference policy; needed if beta > 0. */
+  /** Under the reference policy. Required if beta > 0. */
   referenceLogprobs?: Rows;
-  /** Of the distribution each token was drawn from, in nats; needed for the entropy bonus and the entropy mask. */
+  /** Of the distribution each token was drawn from, in nats. Required for the entropy bonus and the entropy mask. */
   entropy?: Rows;
   /** 1 where the policy generated the token. */
   mask: Uint8Array[];
@@ -29,27 +29,27 @@ export interface PolicyLossInputs {
 }
 
 export interface PolicyLossOptions extends Averaging, Clipping {
-  /** `sequence`: the geometric mean of a row's ratios stands for each of them (GSPO, arXiv 2507.18071). Default `token`. */
+  /** `sequence`: each token has the geometric mean of its row's ratios (GSPO, arXiv 2507.18071). Default `token`. */
   ratioLevel?: 'token' | 'sequence';
   /** CISPO's largest weight. Default 5. */
   ratioCap?: number;
-  /** SAPO's τ for A > 0, and else. Default [1, 1.05]. */
+  /** SAPO's τ for A > 0, and for A ≤ 0. Default [1, 1.05]. */
   sapoTemperatures?: readonly [number, number];
   /** Weight of the KL penalty. Default 0. */
   beta?: number;
   /** Default `k3`. */
   klEstimator?: KlEstimator;
-  /** An estimate counts for no more than this. Default 10. */
+  /** Largest absolute value of an estimate. Default 10. */
   klClamp?: number;
-  /** Weight of the mean entropy of the tokens that have a policy gradient by it; it lowers the loss. Default 0. */
+  /** Weight of the mean entropy, a bonus that lowers the loss, over the tokens that have a policy gradient. Default 0. */
   entropyCoefficient?: number;
-  /** Only this share of the tokens, those of the highest entropy, has a policy gradient and a bonus. Default 1. */
+  /** Share of the tokens that have a policy gradient and a bonus: those with the highest entropy. Default 1. */
   topEntropyQuantile?: number;
   /** Default: none. */
   mismatchCorrection?: MismatchCorrection;
   /** Default 3. */
   mismatchCap?: number;
-  /** Tokens with A < 0 are left out in rows whose log-probability fell by more than this a token. Default: none. */
+  /** Leaves out tokens with A < 0 in rows whose log-probability fell by more than this per token. Default: none. */
   offPolicyThreshold?: number;
 }
 
@@ -63,8 +63,8 @@ export interface PolicyLoss {
 }
 
 /**
- * Σ weight·(surrogate·selection·correction + β·KL) over the tokens with mask 1, less c·(mean entropy). Weights come from
- * the loss's average (`rowWeights`); selections and corrections are constants to the gradient.
+ * Σ weight·(surrogate·selection·correction + β·KL) over the tokens with mask 1, minus c·(mean entropy). Weights come from the
+ * loss's average (`rowWeights`). The gradient treats selections and corrections as constants.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
   const { logprobs, oldLogprobs, referenceLogprobs, entropy, mask, advantages } = inputs;
@@ -96,7 +96,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
       if (ratio < low && advantages[b]![t]! < 0) clippedLow += 1;
       if (ratio > high && advantages[b]![t]! > 0) clippedHigh += 1;
       if (ratio > delta && advantages[b]![t]! < 0) capped += 1;
-      // A ratio may be infinite where it does not matter.
+      // A ratio may be infinite where the advantage is 0.
       if (advantage !== 0) {
         const token = surrogate(ratio, advantage, row[t]!, options);
         value += token.value;
@@ -140,7 +140,7 @@ function surrogate(ratio: number, advantage: number, logprob: number, options: P
   return clippedLoss(ratio, advantage, options);
 }
 
-/** What each token's policy gradient is multiplied by: the sampler's correction, or 0 where the policy has moved away. */
+/** Factors of each token's policy gradient: the mismatch correction, or 0 where the policy has moved away. */
 function gradientFactors(
   inputs: PolicyLossInputs,
   { mismatchCorrection, mismatchCap = 3, offPolicyThreshold }: PolicyLossOptions,

@@ -1,4 +1,4 @@
-/** How the losses average over tokens: what one token of a row weighs. This is where the published losses differ most. */
+/** How the losses average over tokens: the weight of one token. Published losses differ most in this. */
 import { ToolEnvError } from '@toolenv/core';
 
 /**
@@ -11,9 +11,9 @@ export type LossType = 'grpo' | 'bnpo' | 'dr_grpo' | 'dapo' | 'cispo' | 'sapo';
 
 export interface Averaging {
   loss: LossType;
-  /** Tokens of a row at most; `dr_grpo` needs it. */
+  /** Largest number of tokens in a row; `dr_grpo` needs it. */
   maxLength?: number;
-  /** Action tokens of the whole optimizer step, if this is only one of its batches. */
+  /** Action tokens of the whole optimizer step, if this batch is only a part of it. */
   stepTokens?: number;
 }
 

@@ -1,21 +1,21 @@
-/** The sampler and the learner never compute quite the same probabilities: truncated importance sampling makes up for it. */
+/** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
 import type { TokenValues } from '@toolenv/core/learner';
 
 /**
- * The ratio p_learner/p_sampler is taken of each token or, multiplied up, of its row. Where it is beyond the cap,
- * `truncate` makes it the cap (TIS) and `mask` leaves the token or the row out.
+ * The ratio p_learner/p_sampler is taken per token or, as a product, per row. Beyond the cap, `truncate` replaces it by the cap
+ * (TIS), and `mask` leaves the token or row out.
  */
 export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
 
 export interface Mismatch {
-  /** [B][T] what the policy gradient of each token is multiplied by; 0 at mask 0. */
+  /** [B][T] factors of each token's policy gradient; 0 at mask 0. */
   weights: Float64Array[];
   metrics: Record<`sampling/${string}`, number>;
 }
 
 /**
- * @param oldLogprobs [B][T] as the learner computed them before the step.
- * @param sampledLogprobs [B][T] as the sampler did.
+ * @param oldLogprobs [B][T] from the learner, before the step.
+ * @param sampledLogprobs [B][T] from the sampler.
  */
 export function mismatchWeights(
   oldLogprobs: TokenValues,

@@ -1,10 +1,10 @@
-/** SAPO (arXiv 2511.20347): a soft gate instead of a hard clip, steeper for tokens that are to become less likely. */
+/** SAPO (arXiv 2511.20347): a soft gate instead of a hard clip, steeper for tokens that should become less likely. */
 import type { TokenLoss } from './token-loss.ts';
 
 /**
  * −(4/τ)·σ(τ(w − 1))·A. On-policy (w = 1) its gradient is that of the policy gradient, −A; it fades as w leaves 1.
  * @param ratio w = p(token) / p_old(token)
- * @param temperatures τ where A > 0, and where it is not.
+ * @param temperatures τ for A > 0, and for A ≤ 0.
  */
 export function sapoLoss(
   ratio: number,

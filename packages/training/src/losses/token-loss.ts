@@ -1,4 +1,4 @@
-/** One token's part of a loss, with its derivatives: what each family of losses is made of. */
+/** One token's contribution to a loss, with its derivatives. */
 export interface TokenLoss {
   value: number;
   /** By log w, which depends on one log-probability or on a whole row of them. */

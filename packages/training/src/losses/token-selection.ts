@@ -1,8 +1,8 @@
-/** Which tokens the policy gradient leaves out, beside those that the policy did not generate. */
+/** Which of the policy's own tokens the policy gradient leaves out. */
 import type { TokenValues } from '@toolenv/core/learner';
 
 /**
- * The share of tokens that the policy was least sure of, where the choices are made (arXiv 2506.01939).
+ * The share of tokens about which the policy was least certain, where it makes its choices (arXiv 2506.01939).
  * @returns [B][T] 1 where the entropy is in the top `quantile` of all tokens with mask 1, else 0.
  */
 export function highEntropyMask(
@@ -15,7 +15,7 @@ export function highEntropyMask(
   return mask.map((row, b) => row.map((bit, t) => (bit === 1 && entropy[b]![t]! >= threshold ? 1 : 0)));
 }
 
-/** Interpolates between neighbours, as torch.quantile does. */
+/** Interpolates linearly, as torch.quantile does. */
 function quantileOf(values: readonly number[], quantile: number): number {
   const sorted = Float64Array.from(values).sort();
   const at = quantile * (sorted.length - 1);
@@ -24,8 +24,8 @@ function quantileOf(values: readonly number[], quantile: number): number {
 }
 
 /**
- * Rows from which the policy has moved away (DeepSeek-V3.2, arXiv 2512.02556) teach nothing by what they did badly.
- * @returns [B] whether the mean of log p_sampled − log p over mask 1 is at most `threshold`; tokens with A ≥ 0 stay anyway.
+ * Finds rows from which the policy has moved away; their negative advantages are ignored (DeepSeek-V3.2, arXiv 2512.02556).
+ * @returns [B] whether the mean of log p_sampled − log p over mask 1 is at most `threshold`.
  */
 export function nearPolicy(
   logprobs: TokenValues,

@@ -1,13 +1,13 @@
-/** PPO's value loss over per-token arrays: values that move far from what they were are clipped. */
+/** PPO's value loss over per-token arrays: values are clipped to a range around their old values. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens } from './averages.ts';
 
-/** Arrays are [B][T]. What any of them holds at mask 0 changes nothing. */
+/** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface ValueLossInputs {
-  /** Of the critic being trained. */
+  /** From the critic being trained. */
   values: Rows;
-  /** Of the critic as it was before the step. */
+  /** From the critic before the step. */
   oldValues: Rows;
   returns: TokenValues;
   /** 1 where the token counts. */

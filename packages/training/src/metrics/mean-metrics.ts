@@ -1,7 +1,7 @@
-/** The metrics of several optimizer steps as those of one. */
+/** Combines the metrics of several optimizer steps. */
 import type { Metrics } from '@toolenv/core/plugins';
 
-/** Means, but the least of what is named `…/min` and the greatest of `…/max`. */
+/** Means, except that `…/min` is the least and `…/max` the greatest value. */
 export function meanMetrics(updates: readonly Metrics[]): Metrics {
   const names = new Set(updates.flatMap((metrics) => Object.keys(metrics)));
   const metrics: Metrics = {};

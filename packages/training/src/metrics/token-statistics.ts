@@ -2,7 +2,7 @@
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 
-/** `<name>/mean`, `/min` and `/max` over the tokens with mask 1; nothing if there are none. */
+/** `<name>/mean`, `/min` and `/max` over the tokens with mask 1; no metrics without any tokens. */
 export function tokenStatistics(name: string, values: TokenValues, mask: readonly Uint8Array[]): Metrics {
   const kept = atMask(values, mask);
   if (kept.length === 0) return {};
@@ -14,7 +14,7 @@ export function tokenStatistics(name: string, values: TokenValues, mask: readonl
   return { [`${name}/mean`]: mean(kept), [`${name}/min`]: range.min, [`${name}/max`]: range.max };
 }
 
-/** 1 − Var(returns − values) / Var(returns): 1 for a critic that knows, 0 for one that says the same of every token. */
+/** 1 − Var(returns − values) / Var(returns): 1 for a perfect critic, 0 for a constant critic. */
 export function explainedVariance(
   values: TokenValues,
   returns: TokenValues,

@@ -1,19 +1,20 @@
-/** rolloutsAhead: rollouts of later steps go on while a trainer learns from an earlier one. */
+/** Asynchronous rollouts: rollouts of later steps run while a trainer learns from an earlier rollout. */
 
-/** A rollout, and how old the weights are that began it. */
+/** A rollout, and the age of the weights that began it. */
 export interface Ahead<Rollout> {
   rollout: Rollout;
-  /** Optimizer updates done since it began, when it is handed over. */
+  /** Updates between the beginning of the rollout and its delivery. */
   staleness: number;
 }
 
 /**
- * Yields the rollouts of the steps from `from` up to `to`, in order. Whoever takes the next one has learned from all before it.
+ * Yields the rollouts of the steps from `from` up to, not including, `to`, in order. Requesting the next rollout means that
+ * earlier rollouts have been trained on.
  *
- * With `ahead` 0 a rollout begins when it is asked for. With more, that many further ones are in flight, so that slow tools
- * keep nobody waiting; a rollout is then handed over at most `ahead` updates after it began (bounded staleness, as in AReaL, arXiv
+ * With `ahead` 0 a rollout begins when it is requested. Otherwise that many further rollouts are in flight, so that slow tools do
+ * not delay learning; a rollout is delivered at most `ahead` updates after it began (bounded staleness, as in AReaL, arXiv
  * 2505.24298). Weights may change in the middle of an episode: each token keeps the log-probability it was sampled with.
- * @param play Begins the rollout of a step; its signal aborts when nobody will take it.
+ * @param play Begins the rollout of a step. Its signal aborts when the rollout is no longer needed.
  */
 export async function* rolloutsAhead<Rollout>(
   { from, to, ahead, signal }: { from: number; to: number; ahead: number; signal?: AbortSignal },
@@ -27,7 +28,7 @@ export async function* rolloutsAhead<Rollout>(
     for (let step = from; step < to; step++) {
       for (; next < to && next <= step + ahead; next++) {
         const rollout = play(next, stop);
-        // Awaited below, but maybe not before it rejects, which must not count as unhandled.
+        // It may reject before it is awaited below, which must not count as unhandled.
         rollout.catch(() => {});
         inFlight.push({ begun: step, rollout });
       }

@@ -1,7 +1,7 @@
-/** A control for the claim that the reward teaches: the same rewards, dealt out at random. */
+/** A control experiment for the claim that learning needs the rewards: the same rewards in random order. */
 import { createRng, outcomeReward, type Rewards, type Trajectory } from '@toolenv/core';
 
-/** The trajectories, each with the whole reward of another as its outcome. */
+/** The trajectories with permuted rewards: each has the whole reward of another trajectory as its outcome. */
 export function shuffleRewards(trajectories: readonly Trajectory[], seed: number): Trajectory[] {
   const dealt = createRng(seed, 'shuffled-rewards').shuffle(trajectories.map(({ reward }) => reward));
   const rewardSpec = { shuffled: outcomeReward([Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY], 1) };

@@ -1,8 +1,8 @@
-/** Groups whose episodes all scored the same: there is nothing to compare, and nothing to learn. */
+/** Groups whose episodes all scored the same, so that there is nothing to compare or learn. */
 import type { Trajectory } from '@toolenv/core';
 import { areEqual } from '../advantages/group-advantages.ts';
 
-/** Scored trajectories without those of such groups. A group of one is compared with nothing, and stays. */
+/** Scored trajectories without those of such groups. A group of one episode stays. */
 export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajectory[] {
   const scores = scoresOfGroups(trajectories);
   return trajectories.filter(({ group }) => {

@@ -1,7 +1,8 @@
-/** The mask of a trainer that does not tell the policy's tokens from the environment's: for ablations only. */
+/** The mask of a trainer that treats the environment's tokens like the policy's own. For ablations only. */
 
 /**
- * 1 from the first token that the policy generated to the last, the environment's tokens between them included.
+ * 1 from the first token that the policy generated to the last, including the environment's tokens between them. TRL's
+ * completion mask; verl's response mask is the action mask.
  * @param mask [T] 1 where the policy generated the token.
  */
 export function completionMask(mask: Uint8Array): Uint8Array {

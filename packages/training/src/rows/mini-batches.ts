@@ -1,4 +1,4 @@
-/** How the rows of a rollout are divided among optimizer steps. */
+/** Divides the rows of a rollout among optimizer steps. */
 import { createRng } from '@toolenv/core';
 
 /** The rows of each optimizer step: `miniBatches` of every epoch, shuffled if there is more than one. None is empty. */

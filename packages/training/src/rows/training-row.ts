@@ -1,4 +1,4 @@
-/** Token alignment, the only place where it exists: trajectories become rows of tokens, mask, log-probs and rewards. */
+/** Token alignment exists only here: trajectories become rows of tokens, mask, log-probabilities and rewards. */
 
 import type { ActionTokens, RewardSpec, Rewards, Trajectory } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
@@ -10,7 +10,7 @@ export interface TrainingRow extends TokenRow {
   logprobs: Float32Array;
   /** [T] weighted rewards, each on the last token of an action, else 0. */
   rewards: Float32Array;
-  /** [T] what of `rewards` is process rewards; the rest is the outcome's. */
+  /** [T] the process rewards within `rewards`; the rest are outcome rewards. */
   processRewards: Float32Array;
   /** [T] the turn, from 0, that generated the token at mask = 1, else −1. */
   turns: Int32Array;
@@ -21,9 +21,9 @@ export interface TrainingRow extends TokenRow {
  * The rows of a trajectory. Steps share a row as long as each prompt starts with the row so far (the last prompt and
  * action); a prompt that rewrites the past starts a new row, whose mask covers its own actions only.
  *
- * A turn's process rewards lie on the last token of its action; outcome components lie on the last action token of the
- * trajectory, which is in its last row. Rewards are weighted by the trajectory's reward spec, so that over all rows they
- * sum to its reward. An aborted trajectory has no rows.
+ * A turn's process rewards are placed on the last token of its action. Outcome rewards are placed on the last action token
+ * of the trajectory, in its last row. Rewards are weighted by the trajectory's reward spec, so that over all rows they sum
+ * to its reward. An aborted trajectory has no rows.
  * @throws ToolEnvError `bug.tokens` if a step has no tokens, an empty prompt or action, or log-probs of another length.
  */
 export function toTrainingRows(trajectory: Trajectory): TrainingRow[] {
@@ -86,7 +86,7 @@ function checked(
   const wrong = (what: string) =>
     new ToolEnvError(
       'bug.tokens',
-      `Turn ${turn} of episode ${episodeId} ${what}: policy "${policy}" must mend it.`,
+      `Turn ${turn} of episode ${episodeId} ${what}: this is a bug of policy "${policy}".`,
     );
   if (!tokens) throw wrong('has no token ids, which training needs');
   const { prompt, action, logprobs } = tokens;
