@@ -1,26 +1,20 @@
 export { Chat, type Turn } from './chat/chat.ts';
-export {
-  formatOf,
-  hermesFormat,
-  llamaFormat,
-  mistralFormat,
-  type ParsedTurn,
-  type ToolCallFormat,
-} from './chat/tool-call-formats.ts';
+export type { ParsedTurn } from './chat/tool-call-formats.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
-export { type LoraOptions, type LoraTarget, loraTargets } from './learner/lora.ts';
-export { type TrainingMemory, trainingMemory } from './learner/training-memory.ts';
+export type { LoraOptions, LoraTarget } from './learner/lora.ts';
+export type { TrainingMemory } from './learner/training-memory.ts';
 export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
 export { parameterShapes } from './model/decoder.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
-export { type ModelConfig, readModelConfig } from './model/model-config.ts';
+export type { ModelConfig } from './model/model-config.ts';
 export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './runtime/device.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './runtime/probe-device.ts';
 export { type Precision, type Runtime, type Tensors, tensor } from './runtime/runtime.ts';
 export type { TfjsBackend } from './runtime/tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './runtime/tfjs/tfjs-runtime.ts';
-export { type Sample, type SampleRequest, Sampler, type SamplerOptions } from './sampler/sampler.ts';
+export type { Sample, SampleRequest } from './sampler/sample-request.ts';
+export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {
   createPolicy,
   type LoadedPolicy,

@@ -1,4 +1,4 @@
-/** Draws from distributions in a device's memory: of a large vocabulary, only the block comes here that a token is in. */
+/** Draws from distributions in a device's memory. For a large vocabulary, only the block with the drawn token is copied to this process. */
 import type { Rng } from '@toolenv/core';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -6,10 +6,13 @@ import { type Runtime, type Tensor, tensor } from '../runtime/runtime.ts';
 import { type Drawing, type DrawnToken, drawToken, passing } from './draw-token.ts';
 import { truncates } from './truncate-distribution.ts';
 
-/** A smaller vocabulary comes whole. */
+/** A smaller vocabulary is copied whole. */
 const leastVocabulary = 4096;
 
-/** Into how many blocks of one size a vocabulary is cut, about as many as tokens in each; 1 if it is small or prime. */
+/**
+ * The number of equal blocks to split a vocabulary into: its largest divisor up to its square root, so that there are about as many blocks
+ * as tokens in a block. 1 if the vocabulary is small or prime.
+ */
 export function blockCount(vocabulary: number): number {
   if (vocabulary < leastVocabulary) return 1;
   let count = Math.floor(Math.sqrt(vocabulary));
@@ -17,7 +20,7 @@ export function blockCount(vocabulary: number): number {
   return count;
 }
 
-/** Blocks of a row, from `first` on, and its token in them. */
+/** The blocks of a row to copy, and the draw from their probabilities. */
 interface Choice {
   first: number;
   count: number;
@@ -26,7 +29,7 @@ interface Choice {
 
 export class BlockDrawing {
   readonly #runtime: Runtime;
-  /** Blocks of the vocabulary. */
+  /** The number of blocks of the vocabulary. */
   readonly count: number;
   readonly #size: number;
   readonly #programs: Programs<'choose'> = new Programs();
@@ -38,9 +41,9 @@ export class BlockDrawing {
   }
 
   /**
-   * A token of each row.
+   * Draws a token for each row.
    * @param probabilities [B, vocabulary], on the device.
-   * @param sums [B, blocks], of the probabilities of each block.
+   * @param sums [B, blocks], the total probability of each block.
    */
   async draw(
     probabilities: Tensor,
@@ -71,7 +74,7 @@ export class BlockDrawing {
   }
 
   #choice(sums: Float32Array, drawing: Drawing, rng: Rng): Choice {
-    // The likeliest token, and what is cut off, show only in the whole.
+    // Finding the likeliest token, or truncating the distribution, takes the whole row.
     if (drawing.temperature === 0 || truncates(drawing, this.count * this.#size))
       return { first: 0, count: this.count, find: (whole) => drawToken(whole, drawing, rng) };
     const threshold = rng.float();

@@ -1,4 +1,4 @@
-/** Computes tokens of many conversations at a time, with their keys and values cached, and draws the next of each. */
+/** Runs the model for many conversations at a time, caches their keys and values, and draws the next token of each. */
 import { createRng, type Rng } from '@toolenv/core';
 import { samplingProgram } from '../model/cached-attention.ts';
 import { causalMask } from '../model/causal-mask.ts';
@@ -6,10 +6,11 @@ import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { BlockDrawing, blockCount } from './block-drawing.ts';
+import { createKvCache } from './create-kv-cache.ts';
 import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
-import { createKvCache, type KvCache } from './kv-cache.ts';
+import type { KvCache } from './kv-cache.ts';
 
-/** What a slot lacks: the next tokens after those cached. */
+/** The tokens of a slot that follow its cached ones. */
 export interface Row {
   slot: number;
   tokens: Int32Array;
@@ -20,19 +21,25 @@ export interface Drawn extends DrawnToken {
   slot: number;
 }
 
-/** Building weights in, which lays matrices out for products once, takes as long as some 90 steps are faster for it. */
+/**
+ * Compiling the weights into the program lays matrices out for products once, and each step becomes faster. About 90 of these
+ * steps make up for the compilation.
+ */
 const stepsBeforeBuilding = 64;
 
 export class CachedDecoder {
   readonly #runtime: Runtime;
   readonly #model: Model;
   readonly #cache: KvCache;
-  /** Where distributions stay on the device. */
+  /** Set if distributions stay on the device. */
   readonly #blocks: BlockDrawing | undefined;
   readonly #buildsIn: boolean;
-  /** For any number of new tokens of each slot, and for one of each: with the weights as inputs, and built in. */
+  /**
+   * `many` takes any number of new tokens of each slot. `one` and `built` take one token of each: `one` has the weights as
+   * inputs, `built` has them compiled in.
+   */
   readonly #programs: Programs<'many' | 'one' | 'built'> = new Programs();
-  /** Steps of one token since these weights came or all was cleared. */
+  /** The number of one-token steps since the weights changed or the decoder was cleared. */
   #steps: { weights: Tensors; count: number } | undefined;
   readonly #drawings: Map<number, { drawing: Drawing; rng: Rng }> = new Map();
 
@@ -46,28 +53,28 @@ export class CachedDecoder {
       this.#blocks = new BlockDrawing(runtime, vocabulary);
   }
 
-  /** From now on, this is how a slot's tokens are drawn. */
+  /** Sets how the next tokens of a slot are drawn. */
   begin(slot: number, drawing: Drawing & { seed: number }): void {
     this.#drawings.set(slot, { drawing, rng: createRng(drawing.seed, 'sample') });
   }
 
-  /** Forgets what a slot has cached at and after `length`. */
+  /** Drops the cached positions of a slot from `length` on. */
   truncate(slot: number, length: number): void {
     this.#cache.truncate(slot, length);
   }
 
-  /** Gives a slot the first `length` cached positions of another. */
+  /** Replaces the cache of slot `to` by the first `length` positions of slot `from`. */
   fork(from: number, to: number, length: number): void {
     this.#cache.fork(from, to, length);
   }
 
-  /** One run: caches what each of some slots lacks, and draws its next token. */
+  /** Runs the model once: computes and caches the given tokens, and draws the next token of each row. */
   async advance(lacking: readonly Row[]): Promise<Drawn[]> {
     const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
     const { weights } = this.#model;
     const program = await this.#program(time, weights);
     const bySlot = new Map(lacking.map((row) => [row.slot, row]));
-    // All active slots take part where each has one token.
+    // A run with one token per slot has all active slots, so the cache may choose their order.
     const order = time === 1 ? this.#cache.inOrder([...bySlot.keys()]) : [...bySlot.keys()];
     const rows = order.map((slot) => bySlot.get(slot)!);
     const outputs = await program.run({
@@ -118,11 +125,11 @@ export class CachedDecoder {
 
   async #program(time: number, weights: Tensors): Promise<Executable> {
     const { constants, config } = this.#model;
-    const comes = this.#blocks ? 'sums' : 'probabilities';
+    const copied = this.#blocks ? 'sums' : 'probabilities';
     const compile = (length: 1 | 'S', builtIn?: Tensors) =>
       this.#runtime.compile((ops) => samplingProgram(ops, config, length, this.#blocks?.count), {
         constants: builtIn,
-        stays: (name) => this.#cache.isResident && name !== comes,
+        stays: (name) => this.#cache.isResident && name !== copied,
       });
     if (time > 1) return this.#programs.get('many', () => compile('S'));
     if (this.#steps?.weights !== weights) {
@@ -136,11 +143,11 @@ export class CachedDecoder {
     return this.#programs.get('one', () => compile(1));
   }
 
-  /** Forgets all slots and gives their memory back. Programs stay. */
+  /** Drops all slots and frees their memory. Compiled programs stay. */
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
-    // The two programs differ in the last bits: what is sampled from here on must not depend on what was before.
+    // The programs `one` and `built` differ in the last bits. Restart the count so that later samples do not depend on earlier ones.
     if (this.#steps) this.#steps.count = 0;
   }
 

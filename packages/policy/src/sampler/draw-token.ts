@@ -3,11 +3,11 @@ import type { Rng } from '@toolenv/core';
 import { type Truncation, truncateDistribution } from './truncate-distribution.ts';
 
 export interface Drawing extends Truncation {
-  /** 0 is greedy. */
+  /** 0 means greedy decoding. */
   temperature: number;
 }
 
-/** A token and its log-probability in the whole distribution. */
+/** A token and its log-probability in the distribution before truncation. */
 export interface DrawnToken {
   token: number;
   logprob: number;
@@ -32,8 +32,8 @@ function mostProbable(probabilities: Float32Array): number {
 }
 
 /**
- * Where the running sum passes `threshold`, and the sum before. Rounding may leave the sum a little under the whole: then the most
- * probable, as if there were nothing before.
+ * The first index at which the running sum exceeds `threshold`, and the sum before that index. If rounding keeps the sum below the
+ * threshold, it is the most probable index, with a sum of 0 before it.
  */
 export function passing(probabilities: Float32Array, threshold: number): { index: number; before: number } {
   let before = 0;

@@ -1,13 +1,12 @@
-/** The cache in this process's memory, outside the graph. */
-
+/** A key-value cache in this process's memory, outside the graph. */
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
 /**
- * Keys and values of each slot, in a row of buffers that are laid out as the graph reads them. The run returns only the new
- * tokens' keys and values, which are written here: a cache that went through the graph would be copied whole at every step.
+ * Each slot has a row in buffers that are laid out as the graph reads them. A run returns only the keys and values of the new
+ * tokens, and `append` writes them here. If the cache went through the graph, every step would copy all of it.
  */
 export class HostKvCache implements KvCache {
   readonly isResident = false;
@@ -15,7 +14,7 @@ export class HostKvCache implements KvCache {
   readonly #heads: number;
   readonly #size: number;
   readonly #leastPast: number;
-  /** One for each part: [rows, key-value heads, capacity, head width]. */
+  /** One buffer for each part: [rows, key-value heads, capacity, head width]. */
   #buffers: Float32Array[];
   #capacity = 0;
   /** The row of each slot. */
@@ -49,18 +48,18 @@ export class HostKvCache implements KvCache {
     this.#lengths[to] = length;
   }
 
-  /** Moves slots to the first rows, where {@link view} reads them in place. */
+  /** Moves the slots to the first rows, where {@link view} reads them in place. */
   inOrder(slots: readonly number[]): number[] {
     this.#reserve(Math.max(...slots) + 1, this.#capacity);
     const chosen = new Set(slots);
     const behind = slots.filter((slot) => this.#rows[slot]! >= slots.length);
-    // As few as possible move: a slot that ends leaves its row to one from behind.
+    // Move as few slots as possible: only slots in later rows move, into rows of slots that are not asked for.
     for (const [slot, row] of this.#rows.entries())
       if (row < slots.length && !chosen.has(slot)) this.#exchange(behind.pop()!, slot);
     return slots.toSorted((a, b) => this.#rows[a]! - this.#rows[b]!);
   }
 
-  /** Slots in rows 0 … n−1 are read in place unless most of it would be masked; others are gathered. */
+  /** Slots in rows 0 … n−1 are read in place unless most positions would be masked. Otherwise the slots are copied together. */
   async view(slots: readonly number[]): Promise<Tensors> {
     this.#reserve(Math.max(...slots) + 1, Math.max(this.#leastPast, this.#longest()));
     const rounded = roundUp(Math.max(this.#leastPast, ...slots.map((slot) => this.length(slot))));
@@ -115,7 +114,7 @@ export class HostKvCache implements KvCache {
     return this.#parts.map(() => new Float32Array(0));
   }
 
-  /** Where a position of a slot's head begins in each buffer. */
+  /** The offset of a position of a slot's head in each buffer. */
   #position(slot: number, head: number, position: number): number {
     return ((this.#rows[slot]! * this.#heads + head) * this.#capacity + position) * this.#size;
   }
@@ -143,7 +142,7 @@ export class HostKvCache implements KvCache {
     return gathered;
   }
 
-  /** Makes room for `slots` × `capacity`, keeping the contents, and brings rows together again once most of each is empty. */
+  /** Makes room for `slots` × `capacity` and keeps the contents. Shrinks the rows if less than half of the capacity is needed. */
   #reserve(slots: number, capacity: number): void {
     const rounded = roundUp(capacity);
     const fits = rounded <= this.#capacity && this.#capacity <= 2 * rounded;
@@ -152,7 +151,7 @@ export class HostKvCache implements KvCache {
     const stride = rounded * this.#size;
     const kept = Math.min(oldStride, stride);
     const rows = [...Array(this.#rows.length * this.#heads).keys()];
-    // Rows that move apart move last one first, so that none is written over before it has moved.
+    // When rows grow, move the last row first, so that no row is overwritten before it has moved.
     if (stride > oldStride) rows.reverse();
     while (this.#rows.length < slots) this.#rows.push(this.#rows.length);
     const needed = this.#rows.length * this.#heads * stride;

@@ -1,5 +1,4 @@
-/** The cache in a device's memory. Programs do not write over what they were given, so each change makes another. */
-
+/** A key-value cache in a device's memory. Programs cannot overwrite their inputs, so each change makes new buffers. */
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -15,7 +14,7 @@ import {
 import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
-/** The first positions of a row of the buffers, which slots may share. */
+/** The first `length` positions of a row of the buffers. Slots may share a row. */
 interface Past {
   row: number;
   length: number;
@@ -32,7 +31,7 @@ export class ResidentKvCache implements KvCache {
   /** `past.<part>` [rows, key-value heads, capacity, head width]. */
   #buffers: Tensors;
   #pasts: Map<number, Past> = new Map();
-  /** What {@link view} has gathered. */
+  /** The buffers that {@link view} gathered last. */
   #gathered: Tensors = {};
 
   constructor(runtime: Runtime, config: ModelConfig) {
@@ -59,7 +58,7 @@ export class ResidentKvCache implements KvCache {
     return slots.toSorted((a, b) => this.#past(a).row - this.#past(b).row || a - b);
   }
 
-  /** All rows in their order are given as they are unless most of it would be masked; others are gathered. */
+  /** If the slots are all rows in order, the buffers are the view unless most positions would be masked. Otherwise rows are gathered. */
   async view(slots: readonly number[]): Promise<Tensors> {
     const pasts = slots.map((slot) => this.#past(slot));
     const lengths = pasts.map(({ length }) => length);
@@ -74,7 +73,7 @@ export class ResidentKvCache implements KvCache {
     return { ...view, pastMask: pastMask(lengths, least) };
   }
 
-  /** Gathers what is cached and what is new: the slots that are given, and then the others. */
+  /** Gathers cached and new positions into new buffers: first the rows of `slots`, then those of the other slots. */
   async append(slots: readonly number[], counts: readonly number[], outputs: Tensors): Promise<void> {
     const fresh = Object.fromEntries(this.#parts.map((part) => [newOf(part), outputs[newOf(part)]!]));
     const given = new Set(slots);
@@ -87,7 +86,7 @@ export class ResidentKvCache implements KvCache {
     const grown = await this.#run('append', { ...this.#buffers, ...fresh, index });
     disposeTensors(fresh);
     this.#replace(grown);
-    // Another slot may have been truncated meanwhile.
+    // Another slot may have been truncated during the run.
     const lengthOf = (slot: number, row: number) => (given.has(slot) ? lengths[row]! : this.length(slot));
     this.#pasts = new Map(order.map((slot, row) => [slot, { row, length: lengthOf(slot, row) }]));
   }
@@ -132,8 +131,8 @@ export class ResidentKvCache implements KvCache {
   }
 
   /**
-   * [rows, key-value heads, capacity]: where each position is taken from, in the buffers or, behind them, among the new ones,
-   * `time` of each row, of which the first so many count. Where there is nothing to be taken, it is any.
+   * [rows, key-value heads, capacity]: the source of each position. Sources are numbered through the buffers and then through the new
+   * positions, `time` for each row; counts[row] of them are appended. Padding indices are arbitrary.
    */
   #index(
     pasts: readonly Past[],

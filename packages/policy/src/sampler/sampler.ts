@@ -1,53 +1,30 @@
-/** Samples for many conversations at once: whoever waits is batched, and keys and values are kept from turn to turn. */
+/** Samples for many conversations at once: batches the waiting requests and keeps keys and values from turn to turn. */
 import { ToolEnvError } from '@toolenv/core';
+import { commonPrefix } from '../common-prefix.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { CachedDecoder } from './cached-decoder.ts';
-import type { Drawing } from './draw-token.ts';
-
-export interface SampleRequest extends Drawing {
-  /** [P] the whole prompt. */
-  prompt: Int32Array;
-  maxTokens: number;
-  seed: number;
-  /** Tokens that end the sequence; they are part of it. */
-  stopTokens: readonly number[];
-  /** Asked after each token, with all so far, whether it ends the sequence. */
-  stopsAt?(sampled: readonly number[]): boolean;
-  /** Conversations of one name continue each other's cache where the tokens agree. */
-  conversation?: string;
-  /** In place of the sampler's own; of several that are at work together, the least counts. */
-  batchDelay?: number;
-  signal?: AbortSignal;
-}
-
-export interface Sample {
-  /** [A] */
-  tokens: Int32Array;
-  /** [A] under the temperature, of all tokens, truncated or not; greedy decoding reports those of temperature 1. */
-  logprobs: Float32Array;
-  stopped: boolean;
-}
+import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
 
 export interface SamplerOptions {
-  /** Conversations whose cache is held; more wait for their turn. */
+  /** Conversations that have a cache at a time; further requests wait. Default 256. */
   maxConversations?: number;
-  /** Padded prompt tokens computed at a time. */
+  /** Padded prompt tokens of one run. Default 4096. */
   tokenBudget?: number;
   /**
-   * Milliseconds to wait for conversations whose turn has ended and that have not come back (their tools are at work)
-   * before going on without them. Within it, who runs together depends on no timing, so that equal seeds give equal bits.
+   * Milliseconds to wait for the next turn of conversations whose turn has ended, while their tools run. If all of them return in
+   * time, batches do not depend on timing, so equal seeds give equal bits. Default 1000.
    */
   batchDelay?: number;
 }
 
-/** A beginning that is shorter is computed for each: waiting for another to compute it costs a run. */
+/** The shortest prefix to share. Waiting for another slot to compute a prefix costs a run, so each slot computes a shorter prefix itself. */
 const leastShared = 16;
 
-/** A conversation's place in the cache, and its request while there is one. */
+/** A conversation's place in the cache, with its request while one is in progress. */
 interface Slot {
   conversation: string | undefined;
-  /** The tokens whose keys and values are cached, and then those still to be computed. */
+  /** The cached tokens, followed by the tokens that are not computed yet. */
   tokens: number[];
   cached: number;
   request: Pending | undefined;
@@ -70,7 +47,7 @@ export class Sampler {
   #weights: Model['weights'] | undefined;
   #looping = false;
   readonly #batchDelay: number;
-  /** Conversations between two turns. */
+  /** Conversations whose turn has ended and whose next turn has not begun. */
   readonly #away: Set<string> = new Set();
   #onReturn: () => void = () => {};
 
@@ -85,11 +62,11 @@ export class Sampler {
   }
 
   /**
-   * Resolves when the sequence has ended; rejects with the signal's reason if aborted.
-   * @throws ToolEnvError `bug.sample` for a request that the model cannot serve.
+   * Resolves when the sequence ends. Rejects with the signal's reason if the signal aborts.
+   * @throws ToolEnvError `usage.sampling` for a sampling option out of range, `bug.sample` for a prompt that the model cannot read.
    */
   async sample(request: SampleRequest): Promise<Sample> {
-    this.#check(request);
+    checkRequest(request, this.#model.config);
     const stopWaiting = () => this.#onReturn();
     request.signal?.addEventListener('abort', stopWaiting, { once: true });
     try {
@@ -103,21 +80,7 @@ export class Sampler {
     }
   }
 
-  #check({ prompt, maxTokens }: SampleRequest): void {
-    const { vocab_size: vocabulary, max_position_embeddings: context } = this.#model.config;
-    const refuse = (what: string) => {
-      throw new ToolEnvError('bug.sample', `Cannot sample: ${what}.`);
-    };
-    if (prompt.length === 0) refuse('the prompt is empty');
-    if (!(maxTokens >= 1)) refuse(`maxTokens is ${maxTokens}; give at least 1`);
-    if (prompt.length + maxTokens > context) {
-      refuse(`${prompt.length} prompt tokens and ${maxTokens} more pass the model's ${context} positions`);
-    }
-    const strange = prompt.find((token) => token < 0 || token >= vocabulary);
-    if (strange !== undefined) refuse(`token ${strange} is not among the model's ${vocabulary}`);
-  }
-
-  /** Frees a conversation's place. */
+  /** Frees a conversation's slot. */
   forget(conversation: string): void {
     this.#returned(conversation);
     const index = this.#slots.findIndex((slot) => slot.conversation === conversation);
@@ -127,7 +90,7 @@ export class Sampler {
     }
   }
 
-  /** Of a slot that nobody has, nothing is kept: the cache of the others would be as long. */
+  /** Clears an unused slot so that it does not lengthen the shared cache. */
   #free(index: number): void {
     this.#truncate(index, 0);
     if (this.#slots.every(({ request, conversation }) => !request && conversation === undefined))
@@ -145,14 +108,14 @@ export class Sampler {
     try {
       await nextTurnOfEventLoop();
       while (this.#waiting.length > 0 || this.#slots.some(({ request }) => request)) {
-        await this.#everyoneBack();
+        await this.#awaitReturns();
         await this.#model.exclusively(async () => {
           this.#forgetStaleCache();
           this.#dropAborted();
           this.#admit();
           await this.#advance();
         });
-        // Tools and environments go on between two runs, and what they ask for joins the next one.
+        // Let tools and environments continue, so that their new requests join the next run.
         await nextTurnOfEventLoop();
       }
     } catch (error) {
@@ -162,10 +125,11 @@ export class Sampler {
     }
   }
 
-  async #everyoneBack(): Promise<void> {
+  /** Waits until every conversation between two turns is back, or for `batchDelay`. */
+  async #awaitReturns(): Promise<void> {
     if (this.#away.size === 0) return;
-    const working = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
-    const batchDelay = Math.min(...working.map(({ batchDelay = this.#batchDelay }) => batchDelay));
+    const requests = [...this.#waiting, ...this.#slots.flatMap(({ request }) => request ?? [])];
+    const batchDelay = Math.min(...requests.map(({ batchDelay = this.#batchDelay }) => batchDelay));
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onReturn = resolve;
@@ -181,7 +145,7 @@ export class Sampler {
     if (this.#away.size === 0) this.#onReturn();
   }
 
-  /** Weights that changed make every cached key and value wrong. */
+  /** Drops the cache if the weights have changed: its keys and values belong to the old weights. */
   #forgetStaleCache(): void {
     if (this.#weights === this.#model.weights) return;
     this.#weights = this.#model.weights;
@@ -208,10 +172,10 @@ export class Sampler {
     }
   }
 
-  /** Gives waiting requests a slot: their conversation's own, a free one, a new one, or one that is only kept for later. */
+  /** Gives each waiting request a slot: its conversation's own, a free slot, a new slot, or the slot of a conversation between turns. */
   #admit(): void {
     const stillWaiting: Pending[] = [];
-    // Whoever came first does not matter, so that the order of tool results does not either.
+    // Sort by name, so that samples do not depend on the order in which tools finish.
     this.#waiting.sort((a, b) => compare(a.conversation ?? '', b.conversation ?? ''));
     for (const pending of this.#waiting) {
       const index = this.#findSlot(pending.conversation);
@@ -221,7 +185,7 @@ export class Sampler {
       }
       const slot = this.#slots[index]!;
       const own = slot.conversation === pending.conversation ? commonPrefix(slot.tokens, pending.prompt) : 0;
-      // The last prompt token is always computed, because its logits are what is sampled from.
+      // Always compute the last prompt token: the first sampled token comes from its logits.
       this.#truncate(index, Math.min(own, pending.prompt.length - 1));
       slot.conversation = pending.conversation;
       slot.tokens = [...pending.prompt];
@@ -242,7 +206,7 @@ export class Sampler {
     return free >= 0 ? free : this.#slots.findIndex((slot) => !slot.request);
   }
 
-  /** A slot that nobody has. */
+  /** The index of an unused or new slot; -1 if there are `maxConversations` slots already. */
   #freeSlot(): number {
     const free = this.#slots.findIndex((slot) => !slot.request && slot.conversation === undefined);
     if (free >= 0 || this.#slots.length >= this.#maxConversations) return free;
@@ -260,35 +224,34 @@ export class Sampler {
     this.#decoder.truncate(index, length);
   }
 
-  #lacking(index: number): Int32Array {
-    const { tokens, cached } = this.#slots[index]!;
-    return Int32Array.from(tokens.slice(cached));
-  }
-
-  /** How many tokens of a slot are not cached. */
+  /** The number of tokens of a slot that are not cached. */
   #lag(index: number): number {
     return this.#slots[index]!.tokens.length - this.#slots[index]!.cached;
   }
 
-  /** One run: computes what some of the slots lack and samples a token for each of these. */
+  /** Runs the model once: computes the missing tokens of some slots and samples the next token of each. */
   async #advance(): Promise<void> {
     const chosen = this.#chosen();
     if (chosen.length === 0) return;
-    const drawn = await this.#decoder.advance(chosen.map((slot) => ({ slot, tokens: this.#lacking(slot) })));
+    const rows = chosen.map((slot) => {
+      const { tokens, cached } = this.#slots[slot]!;
+      return { slot, tokens: Int32Array.from(tokens.slice(cached)) };
+    });
+    const drawn = await this.#decoder.advance(rows);
     for (const index of chosen) this.#slots[index]!.cached = this.#slots[index]!.tokens.length;
-    // Who has waited copies now: one that ends here gives its place up.
+    // Copy shared prefixes before finished slots are freed.
     for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
     for (const { slot, token, logprob } of drawn) this.#append(slot, token, logprob);
   }
 
-  /** The slots to compute next: some that lag behind, or else all, a token for each. */
+  /** The slots to compute next: some of those that lack more than one token, or else all active slots, one token each. */
   #chosen(): number[] {
     const active = this.#active();
     const behind = active.filter((index) => this.#lag(index) > 1);
     return behind.length > 0 ? this.#fitting(this.#leaders(behind)) : active;
   }
 
-  /** Copies what a slot lacks and another has cached: the prompt of a group, or what all prompts begin with. */
+  /** Copies to a slot the longest missing prefix that another slot has cached: the prompt of a group, or a prefix of all prompts. */
   #copyShared(index: number): void {
     const slot = this.#slots[index]!;
     let [from, most] = [-1, 0];
@@ -301,7 +264,7 @@ export class Sampler {
     this.#decoder.fork(from, index, slot.cached);
   }
 
-  /** Those to compute first: the others begin as one of them does, and copy that from it afterwards. */
+  /** The slots to compute first. Each other slot shares a prefix with one of them and copies that prefix after the run. */
   #leaders(behind: readonly number[]): number[] {
     const leaders: number[] = [];
     for (const index of behind) {
@@ -313,10 +276,10 @@ export class Sampler {
     return leaders;
   }
 
-  /** How many positions a slot would gain by copying from the first `available` of another: 0 if too few. */
+  /** The number of positions that a slot gains by copying from the first `available` positions of another slot; 0 if too few. */
   #gain(index: number, other: number, available: number): number {
     const { tokens, cached } = this.#slots[index]!;
-    // The last token is always computed: its logits are what is sampled from.
+    // Always compute the last token: the next token comes from its logits.
     const limit = Math.min(available, tokens.length - 1);
     const source = this.#slots[other]!.tokens;
     const least = cached + leastShared;
@@ -325,7 +288,7 @@ export class Sampler {
     return shared < least ? 0 : shared - cached;
   }
 
-  /** As many of the slots that lag behind as the token budget allows, longest first so that little is padding. */
+  /** As many of the slots as the token budget allows, longest first to keep padding small. */
   #fitting(behind: number[]): number[] {
     const order = behind.sort((a, b) => this.#lag(b) - this.#lag(a) || a - b);
     const count = Math.max(1, Math.floor(this.#tokenBudget / this.#lag(order[0]!)));
@@ -360,12 +323,6 @@ export class Sampler {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function commonPrefix(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let length = 0;
-  while (length < a.length && length < b.length && a[length] === b[length]) length++;
-  return length;
 }
 
 function nextTurnOfEventLoop(): Promise<void> {

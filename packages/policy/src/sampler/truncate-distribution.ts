@@ -1,22 +1,22 @@
-/** Which tokens may be sampled: top-k, then the nucleus (arXiv 1904.09751), then min-p (arXiv 2407.01082), as transformers has them. */
+/** Which tokens may be sampled: top-k, then the nucleus (arXiv 1904.09751), then min-p (arXiv 2407.01082), as in transformers. */
 
 export interface Truncation {
-  /** The likeliest tokens, this many. Default: all. */
+  /** Keep this many of the likeliest tokens. Default: all. */
   topK?: number;
-  /** The fewest likeliest tokens that have this share of the probability. Default 1: all. */
+  /** Keep the fewest likeliest tokens whose probabilities add up to this share. Default 1: all. */
   topP?: number;
-  /** Tokens at least this probable, as a share of the likeliest one's probability. Default 0: all. */
+  /** Keep tokens whose probability is at least this share of the likeliest token's. Default 0: all. */
   minP?: number;
 }
 
-/** Whether any of so many tokens may not be sampled. */
+/** Whether the truncation can exclude a token of the vocabulary. */
 export function truncates({ topK, topP = 1, minP = 0 }: Truncation, vocabulary: number): boolean {
   return (topK !== undefined && topK < vocabulary) || topP < 1 || minP > 0;
 }
 
 /**
- * The distribution [V] with 0 for tokens that may not be sampled; what is left is not scaled up. The likeliest token always stays;
- * of equally likely ones the first does. Without a truncation it is `probabilities` itself.
+ * The distribution [V] with 0 for tokens that may not be sampled. The other probabilities are not scaled up. The likeliest token always
+ * stays; among equally likely tokens, the first stays. Without a truncation, the result is `probabilities` itself.
  */
 export function truncateDistribution(probabilities: Float32Array, truncation: Truncation): Float32Array {
   const all = probabilities.length;
@@ -24,11 +24,11 @@ export function truncateDistribution(probabilities: Float32Array, truncation: Tr
   const { topK, topP = 1, minP = 0 } = truncation;
   const limited = topK !== undefined && topK < all;
 
-  // What a nucleus of the whole leaves out has less than 1 − topP in all, so that it cannot reach below this.
+  // Tokens below this probability add up to less than 1 − topP, so the nucleus is complete without them. Skipping them saves sorting.
   const least = limited ? 0 : (1 - topP) / all;
   let ranked = [...probabilities.keys()].filter((token) => probabilities[token]! >= least);
   if (limited || topP < 1) ranked.sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
-  if (limited) ranked = ranked.slice(0, Math.max(1, topK));
+  if (limited) ranked = ranked.slice(0, topK);
   if (topP < 1)
     ranked = nucleus(ranked, probabilities, limited ? topP * massOf(ranked, probabilities) : topP);
 

@@ -1,14 +1,14 @@
-/** Distributions that stay on a device are drawn from as those that are here. */
+/** Draws from distributions on a device equal draws from distributions in this process. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { createModel } from '../src/model/model.ts';
-import { type Runtime, tensor } from '../src/runtime/runtime.ts';
-import { BlockDrawing, blockCount } from '../src/sampler/block-drawing.ts';
-import { type Drawing, drawToken } from '../src/sampler/draw-token.ts';
-import { Sampler } from '../src/sampler/sampler.ts';
-import { remoteRuntime } from './remote-runtime.ts';
-import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
-import { withRun } from './with-run.ts';
+import { createModel } from '../../src/model/model.ts';
+import { type Runtime, tensor } from '../../src/runtime/runtime.ts';
+import { BlockDrawing, blockCount } from '../../src/sampler/block-drawing.ts';
+import { type Drawing, drawToken } from '../../src/sampler/draw-token.ts';
+import { Sampler } from '../../src/sampler/sampler.ts';
+import { remoteRuntime } from '../remote-runtime.ts';
+import { randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
+import { withRun } from '../with-run.ts';
 
 const remote = await remoteRuntime();
 const drawings: Drawing[] = [
@@ -26,13 +26,13 @@ test.each([
   [4099, 1],
   [128_256, 334],
   [151_936, 128],
-])('a vocabulary of %i is cut into %i', (vocabulary, count) => {
+])('a vocabulary of %i tokens has %i blocks', (vocabulary, count) => {
   expect(blockCount(vocabulary)).toBe(count);
 });
 
-test('conversations of a large vocabulary go as on the CPU', async () => {
+test('samples from a large vocabulary equal those on the CPU', async () => {
   const config = { ...tinyConfig, vocab_size: 5000 };
-  /** The most numbers that left the device in one run. */
+  /** The length of the longest tensor that a run copied from the device. */
   let most = 0;
   const watched = withRun(remote, (run) => async (...given) => {
     const outputs = await run(...given);
@@ -62,14 +62,14 @@ test('conversations of a large vocabulary go as on the CPU', async () => {
       for (const [i, logprob] of logprobs.entries()) expect(found[row]!.logprobs[i]).toBeCloseTo(logprob, 4);
     }
   }
-  // 50 blocks' sums, or a block of 100.
+  // The sums of 50 blocks, or one block of 100 tokens.
   expect(most).toBe(100);
 });
 
-test('the same tokens are drawn as from the whole', async () => {
+test('a draw by blocks gives the same token as a draw from the whole distribution', async () => {
   const vocabulary = 4096;
   const rng = createRng(1, 'distribution');
-  // A third of all tokens can never come.
+  // A third of all tokens have probability 0.
   const weights = Float32Array.from({ length: vocabulary }, (_, token) =>
     token % 3 === 0 ? 0 : rng.float() ** 8,
   );
@@ -102,6 +102,6 @@ test('the same tokens are drawn as from the whole', async () => {
   }
   given.dispose!();
   await blocks.close();
-  // Sums of blocks and running sums round differently: next to none of 2,000 fall between.
+  // Block sums and running sums round differently, so a few of the 2,000 draws may differ.
   expect(different).toBeLessThan(5);
 });

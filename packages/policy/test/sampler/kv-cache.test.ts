@@ -1,20 +1,19 @@
-/** The cache against one that keeps every conversation's keys and values as plain lists. */
+/** Compares the key-value cache with a model that keeps each conversation's keys and values in plain lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readTensorData } from '../src/runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { createKvCache, type KvCache } from '../src/sampler/kv-cache.ts';
-import { remoteRuntime } from './remote-runtime.ts';
-import { runtime, tinyConfig } from './tiny-model.ts';
+import { readTensorData } from '../../src/runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import { cachedParts } from '../../src/sampler/cached-past.ts';
+import { createKvCache } from '../../src/sampler/create-kv-cache.ts';
+import type { KvCache } from '../../src/sampler/kv-cache.ts';
+import { remoteRuntime } from '../remote-runtime.ts';
+import { runtime, tinyConfig } from '../tiny-model.ts';
 
 const heads = tinyConfig.num_key_value_heads;
 const size = tinyConfig.hidden_size / tinyConfig.num_attention_heads;
-const parts = Array.from({ length: tinyConfig.num_hidden_layers }, (_, layer) => [
-  `${layer}.key`,
-  `${layer}.value`,
-]).flat();
+const parts = cachedParts(tinyConfig);
 
-/** One number for each part, head and position, the same in all of a head's elements. */
+/** A number that identifies a position. All elements of a head at a position have the value {@link numberOf}. */
 type Entry = number;
 let written = 0;
 
@@ -57,7 +56,7 @@ async function expectSame(on: Runtime, cache: KvCache, model: Entry[][], slots: 
       }
     }
   }
-  // Nothing is attended to that is far longer than the longest conversation.
+  // The view is at most twice as long as the longest conversation, rounded up.
   const longest = Math.max(...slots.map((slot) => model[slot]!.length));
   expect(past).toBeLessThanOrEqual(2 * Math.ceil(longest / 32) * 32);
 }
@@ -70,7 +69,7 @@ const action = fc.oneof(
     slots: slotsArbitrary,
     counts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: slotCount, maxLength: slotCount }),
   }),
-  // A conversation is forgotten while others are computed.
+  // A conversation is truncated while other conversations are appended to.
   fc.record({ kind: fc.constant('forget' as const), slot: fc.nat(slotCount - 1) }),
   fc.record({
     kind: fc.constant('truncate' as const),
@@ -88,7 +87,7 @@ const action = fc.oneof(
 );
 
 test.each([runtime, await remoteRuntime()])(
-  'holds what was appended through growing, shrinking, truncating, forking and moving: $name',
+  'keeps appended values while the cache grows, shrinks, truncates, forks and moves: $name',
   async (on) => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {

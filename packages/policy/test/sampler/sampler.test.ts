@@ -1,15 +1,16 @@
-/** What the sampler samples is what the learner sees, whoever runs together and whatever is cached. */
+/** The sampler's tokens and log-probabilities equal the learner's, for any batch and any cache. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRng } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Model } from '../src/model/model.ts';
-import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
-import type { Runtime, Tensors } from '../src/runtime/runtime.ts';
-import { type Sample, type SampleRequest, Sampler, type SamplerOptions } from '../src/sampler/sampler.ts';
-import { AllLogits } from './all-logits.ts';
-import { learnerOf, runtime, tinyConfig, tinyModel } from './tiny-model.ts';
-import { withRun } from './with-run.ts';
+import type { Model } from '../../src/model/model.ts';
+import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
+import type { Runtime, Tensors } from '../../src/runtime/runtime.ts';
+import type { Sample, SampleRequest } from '../../src/sampler/sample-request.ts';
+import { Sampler, type SamplerOptions } from '../../src/sampler/sampler.ts';
+import { AllLogits } from '../all-logits.ts';
+import { learnerOf, runtime, tinyConfig, tinyModel } from '../tiny-model.ts';
+import { withRun } from '../with-run.ts';
 
 function samplerOf(model: Model, options?: SamplerOptions): Sampler {
   const sampler = new Sampler(runtime, model, options);
@@ -21,7 +22,7 @@ function request(prompt: ArrayLike<number>, more: Partial<SampleRequest> = {}): 
   return { prompt: Int32Array.from(prompt), maxTokens: 6, temperature: 1, seed: 1, stopTokens: [], ...more };
 }
 
-/** Tokens that come from outside: a prompt, or what a tool answered. */
+/** Tokens from outside the policy: a prompt, or a tool's answer. */
 function outside(name: string, turn: number): number[] {
   const rng = createRng(4, name, turn);
   return Array.from({ length: 1 + rng.int(7) }, () => rng.int(tinyConfig.vocab_size));
@@ -31,7 +32,7 @@ interface TurnSample extends Sample {
   prompt: Int32Array;
 }
 
-/** One turn of each conversation, all at once; each prompt goes on from `histories`, which grow. */
+/** Plays one turn of all conversations at once. Each prompt extends its history in `histories`. */
 function turnOfAll(
   sampler: Sampler,
   histories: Map<string, number[]>,
@@ -61,7 +62,7 @@ function rowOf({ prompt, tokens }: TurnSample): TokenRow {
 }
 
 test.each([
-  { title: 'a slot for each', conversations: 4, options: {}, temperature: 1 },
+  { title: 'a slot for each conversation', conversations: 4, options: {}, temperature: 1 },
   { title: 'temperature 0.7', conversations: 4, options: {}, temperature: 0.7 },
   { title: 'greedy', conversations: 4, options: {}, temperature: 0 },
   {
@@ -71,7 +72,7 @@ test.each([
     temperature: 0.7,
   },
   { title: 'a small token budget', conversations: 5, options: { tokenBudget: 8 }, temperature: 0.7 },
-])("log-probs over turns, weights changing between them, equal the learner's: $title", async (one) => {
+])("log-probabilities equal the learner's when the weights change between turns: $title", async (one) => {
   const model = tinyModel();
   const learner = learnerOf(model);
   const sampler = samplerOf(model, { batchDelay: 20, ...one.options });
@@ -92,7 +93,7 @@ test.each([
   }
 });
 
-/** The runtime, with the number of tokens that each run computes, padding included. */
+/** A runtime that records the number of tokens of each run, padding included. */
 function counting(counts: number[]): Runtime {
   return withRun(runtime, (run) => (inputs) => {
     counts.push(inputs.tokens!.data.length);
@@ -100,7 +101,7 @@ function counting(counts: number[]): Runtime {
   });
 }
 
-test('the prompt that a group shares is computed once, and a beginning that all prompts share once', async () => {
+test("a group's prompt is computed once, and so is a prefix that all prompts share", async () => {
   const model = tinyModel(13);
   const rng = createRng(1, 'prompts');
   const random = (length: number) => Array.from({ length }, () => rng.int(tinyConfig.vocab_size));
@@ -114,7 +115,8 @@ test('the prompt that a group shares is computed once, and a beginning that all 
     Promise.all(prompts.map((prompt, seed) => sampler.sample(request(prompt, { maxTokens, seed }))));
 
   const samples = await play(3);
-  // The first prompt, what is the second's own, the last token of the others beside the first two's next, and so on to the end.
+  // The runs: the first prompt; the rest of the second prompt; the last prompt token of the other four with the next token of the first two;
+  // then one token for each sequence until it ends.
   expect(counts).toEqual([41, 22, 6, 6, 4]);
 
   const batch = {
@@ -132,7 +134,7 @@ test('the prompt that a group shares is computed once, and a beginning that all 
     );
 });
 
-test('greedy decoding with a cache equals computing everything anew for every token', async () => {
+test('greedy decoding with a cache equals a full recomputation for every token', async () => {
   const model = tinyModel(2);
   const all = new AllLogits(runtime, model);
   const sampler = samplerOf(model, { batchDelay: 20 });
@@ -149,7 +151,7 @@ test('greedy decoding with a cache equals computing everything anew for every to
   }
 });
 
-test('greedy decoding stays the same when weights that stay are built in, and when others come', async () => {
+test('greedy decoding stays correct when weights are compiled into the program, and when they change after that', async () => {
   const model = tinyModel();
   const all = new AllLogits(runtime, model);
   const sampler = samplerOf(model);
@@ -164,7 +166,7 @@ test('greedy decoding stays the same when weights that stay are built in, and wh
   }
 });
 
-test('weights that change while a sequence is sampled are those of every token after', async () => {
+test('when the weights change during sampling, all later tokens use the new weights', async () => {
   const model = tinyModel(11);
   const [before, after] = [model.weights, tinyModel(12).weights];
   const all = new AllLogits(runtime, model);
@@ -192,7 +194,7 @@ test('weights that change while a sequence is sampled are those of every token a
   expect(under.lastIndexOf('before')).toBeLessThan(under.indexOf('after'));
 });
 
-test('a conversation whose past was rewritten is computed anew from there', async () => {
+test('a conversation with a rewritten past is recomputed from the first changed token', async () => {
   const model = tinyModel(3);
   const sampler = samplerOf(model, { batchDelay: 1 });
   const turn = { conversation: 'one', temperature: 0, maxTokens: 8 };
@@ -203,11 +205,11 @@ test('a conversation whose past was rewritten is computed anew from there', asyn
 });
 
 test.each([
-  { title: 'a slot for each', threads: 1, options: {} },
+  { title: 'a slot for each conversation', threads: 1, options: {} },
   { title: 'fewer slots than conversations', threads: 1, options: { maxConversations: 4 } },
   { title: 'two threads', threads: 2, options: {} },
 ])(
-  'equal seeds give equal bits whatever order requests arrive in and however long tools take: $title',
+  'equal seeds give equal bits for any order of requests and any duration of tools: $title',
   async ({ threads, options }) => {
     const model = tinyModel(4);
     const names = Array.from({ length: 6 }, (_, index) => `episode-${index}`);
@@ -221,7 +223,7 @@ test.each([
         const samples: Sample[] = [];
         const history: number[] = [];
         for (let turn = 0; turn < 3; turn++) {
-          // The tools of a turn take their time.
+          // The tools of a turn take a random time.
           if (turn > 0) await delay(rng.int(8));
           history.push(...outside(name, turn));
           const maxTokens = 2 + ((names.indexOf(name) * 5 + turn) % 7);
@@ -263,7 +265,7 @@ test('equal seeds give equal tokens when episodes begin at different times', asy
   for (const order of [2, 3, 4]) expect(await play(order)).toEqual(first);
 });
 
-test('sampling follows the distribution, sharpened by the temperature', async () => {
+test('samples follow the distribution under the temperature', async () => {
   const model = tinyModel(6);
   const logits = (await new AllLogits(runtime, model).of([3, 1, 4])).at(-1)!;
   const weights = logits.map((value) => Math.exp(value / 0.7));
@@ -284,7 +286,7 @@ test('sampling follows the distribution, sharpened by the temperature', async ()
   }
 });
 
-test('ends at maxTokens or after a stop token, which belongs to the sequence', async () => {
+test('a sequence ends at maxTokens or with a stop token', async () => {
   const model = tinyModel(7);
   const sampler = samplerOf(model);
   const whole = await sampler.sample(request([5, 6], { maxTokens: 20 }));
@@ -298,7 +300,7 @@ test('ends at maxTokens or after a stop token, which belongs to the sequence', a
   expect(cut.tokens).toEqual(whole.tokens.slice(0, length));
 });
 
-test('an abort rejects with its reason and frees the slot for whoever waits', async () => {
+test('an abort rejects the request with its reason and frees the slot for a waiting request', async () => {
   const sampler = samplerOf(tinyModel(8), { maxConversations: 1, batchDelay: 1 });
   const controller = new AbortController();
   const long = sampler.sample(
@@ -311,14 +313,14 @@ test('an abort rejects with its reason and frees the slot for whoever waits', as
   expect((await waiting).tokens.length).toBe(6);
 });
 
-test('a request whose signal was aborted before is rejected', async () => {
+test('a request with an aborted signal is rejected', async () => {
   const sampler = samplerOf(tinyModel(8));
   await expect(sampler.sample(request([1], { signal: AbortSignal.abort('too late') }))).rejects.toBe(
     'too late',
   );
 });
 
-test('closing rejects whoever waits', async () => {
+test('closing rejects waiting requests', async () => {
   const sampler = samplerOf(tinyModel());
   const waiting = sampler.sample(request([1, 2, 3], { maxTokens: 60 }));
   await delay(5);
@@ -327,7 +329,7 @@ test('closing rejects whoever waits', async () => {
   await outcome;
 });
 
-test('a program that did not compile is compiled again', async () => {
+test('a program that failed to compile is compiled again', async () => {
   let failures = 1;
   const failing: Runtime = {
     ...runtime,
@@ -340,7 +342,7 @@ test('a program that did not compile is compiled again', async () => {
   expect((await sampler.sample(request([1, 2, 3]))).tokens).toHaveLength(6);
 });
 
-test('conversations that were forgotten leave no trace', async () => {
+test('a forgotten conversation does not influence later ones', async () => {
   const sampler = samplerOf(tinyModel(9), { maxConversations: 2 });
   const more = { maxTokens: 90 };
   const first = await sampler.sample(request([1, 2, 3], { ...more, conversation: 'a' }));
@@ -349,7 +351,7 @@ test('conversations that were forgotten leave no trace', async () => {
   expect(await sampler.sample(request([1, 2, 3], { ...more, conversation: 'b' }))).toEqual(first);
 });
 
-test('a failing run rejects whoever takes part, and the sampler goes on', async () => {
+test('a failing run rejects its requests, and the sampler serves later requests', async () => {
   const model = tinyModel(10);
   const sampler = samplerOf(model);
   const good = model.weights;
@@ -359,23 +361,54 @@ test('a failing run rejects whoever takes part, and the sampler goes on', async 
   expect((await sampler.sample(request([1]))).tokens.length).toBe(6);
 });
 
-test('a request that cannot be served is refused by itself, and the others go on', async () => {
+test('a prompt that the model cannot read is refused, and other requests continue', async () => {
   const model = tinyModel(8);
   const sampler = samplerOf(model);
   const fine = sampler.sample(request([1, 2]));
   const { vocab_size: vocabulary, max_position_embeddings: context } = model.config;
   for (const [prompt, maxTokens, what] of [
     [[], 1, 'the prompt is empty'],
-    [[1], 0, 'maxTokens is 0'],
     [[1, vocabulary], 1, `token ${vocabulary}`],
     [[1], context, 'positions'],
   ] as const) {
-    await expect(sampler.sample(request(prompt, { maxTokens }))).rejects.toThrow(what);
+    await expect(sampler.sample(request(prompt, { maxTokens }))).rejects.toMatchObject({
+      code: 'bug.sample',
+      message: expect.stringContaining(what),
+    });
   }
   expect((await fine).tokens.length).toBe(6);
 });
 
-test('an abort is heard while others are awaited', async () => {
+const outOfRange: [keyof SampleRequest, number[], string][] = [
+  ['maxTokens', [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY], 'a whole number of at least 1'],
+  ['temperature', [-0.1, Number.NEGATIVE_INFINITY, Number.NaN], 'a number from 0 up'],
+  ['topP', [0, -0.5, 1.1, Number.NaN], 'a number above 0, at most 1'],
+  ['topK', [0, -3, 2.5, Number.NaN], 'a whole number of at least 1'],
+  ['minP', [-0.1, 1.1, Number.NaN], 'a number from 0 to 1'],
+];
+
+test.each(
+  outOfRange.flatMap(([name, values, range]) => values.map((value) => [name, value, range] as const)),
+)('the sampling option %s = %d is refused; it must be %s', async (name, value, range) => {
+  const sampler = samplerOf(tinyModel(8));
+  await expect(sampler.sample(request([1, 2], { [name]: value }))).rejects.toMatchObject({
+    code: 'usage.sampling',
+    message: `Cannot sample: ${name} is ${value}; give ${range}.`,
+  });
+});
+
+test('sampling options at the ends of their ranges are accepted', async () => {
+  const sampler = samplerOf(tinyModel(8));
+  for (const options of [
+    { temperature: 0, topP: 1, minP: 0 },
+    { topP: 1e-9, topK: 1 },
+    { minP: 1 },
+    { topK: 1e9 },
+  ])
+    expect((await sampler.sample(request([1, 2], options))).tokens).toHaveLength(6);
+});
+
+test('an abort takes effect while the sampler waits for other conversations', async () => {
   const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
   await sampler.sample(request([1, 2], { conversation: 'away' }));
   const controller = new AbortController();
@@ -384,14 +417,14 @@ test('an abort is heard while others are awaited', async () => {
   await expect(waiting).rejects.toThrow('stop');
 });
 
-test('a request that with no batch delay does not wait for others', async () => {
+test('a request with a batch delay of 0 does not wait for other conversations', async () => {
   const sampler = samplerOf(tinyModel(8), { batchDelay: 60_000 });
   await sampler.sample(request([1, 2], { conversation: 'away' }));
   const { tokens } = await sampler.sample(request([1, 2], { conversation: 'here', batchDelay: 0 }));
   expect(tokens.length).toBe(6);
 });
 
-test('an optimizer step, which writes the weights in place, waits for the run that reads them', async () => {
+test('an optimizer step waits for the sampler run that reads the weights', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);
   const sum = (weights: Tensors) =>
@@ -419,6 +452,6 @@ test('an optimizer step, which writes the weights in place, waits for the run th
   }
   await sampling;
   expect(changed).toBe(0);
-  // The runs did see the weights of several steps.
+  // The runs saw the weights of several steps.
   expect(new Set(seen).size).toBeGreaterThan(2);
 });

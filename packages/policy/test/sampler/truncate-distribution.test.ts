@@ -1,10 +1,11 @@
+/** Truncation keeps exactly the tokens that the definitions of top-k, top-p and min-p name. */
 import { createRng } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { drawToken } from '../src/sampler/draw-token.ts';
-import { type Truncation, truncateDistribution } from '../src/sampler/truncate-distribution.ts';
+import { drawToken } from '../../src/sampler/draw-token.ts';
+import { type Truncation, truncateDistribution } from '../../src/sampler/truncate-distribution.ts';
 
-/** Probabilities of a few tokens, some of them equal. */
+/** Distributions over a few tokens, with ties. */
 const distributions = fc
   .array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 30 })
   .filter((weights) => weights.some((weight) => weight > 0))
@@ -21,7 +22,7 @@ const truncations: fc.Arbitrary<Truncation> = fc.record(
   { requiredKeys: [] },
 );
 
-/** The definitions, word for word, over all tokens in order of their probability. */
+/** The allowed tokens, computed literally from the definitions. */
 function allowed(probabilities: Float32Array, { topK = Infinity, topP = 1, minP = 0 }: Truncation): number[] {
   const ranked = [...probabilities.keys()].sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
   const first = ranked.slice(0, topK);
@@ -38,7 +39,7 @@ function allowed(probabilities: Float32Array, { topK = Infinity, topP = 1, minP 
     .sort((a, b) => a - b);
 }
 
-test('keeps exactly the tokens that the definitions name, as probable as they were', () => {
+test('keeps exactly the tokens of the definitions, with unchanged probabilities', () => {
   fc.assert(
     fc.property(distributions, truncations, (probabilities, truncation) => {
       const kept = truncateDistribution(probabilities, truncation);
@@ -50,7 +51,7 @@ test('keeps exactly the tokens that the definitions name, as probable as they we
   );
 });
 
-test('one token is greedy, and no truncation is the distribution itself', () => {
+test('topK 1 is greedy, and without truncation the distribution itself is returned', () => {
   const probabilities = Float32Array.of(0.2, 0.5, 0.3);
   expect(truncateDistribution(probabilities, {})).toBe(probabilities);
   expect(truncateDistribution(probabilities, { topK: 3, topP: 1, minP: 0 })).toBe(probabilities);
@@ -60,7 +61,7 @@ test('one token is greedy, and no truncation is the distribution itself', () => 
   }
 });
 
-test('what is left is drawn in proportion', () => {
+test('the remaining tokens are drawn in proportion to their probabilities', () => {
   const probabilities = Float32Array.of(0.1, 0.4, 0.05, 0.3, 0.15);
   const draws = 20_000;
   const counts = [0, 0, 0, 0, 0];
