@@ -1,5 +1,4 @@
-/** Logits at every position of one sequence, computed plainly: what the sampler and the learner are held against. */
-
+/** Logits at every position of one sequence, computed directly. Tests compare the sampler and the learner with them. */
 import { causalMask } from '../src/model/causal-mask.ts';
 import { attentionBlocks, decoder, logits, selfAttention } from '../src/model/decoder.ts';
 import type { Model } from '../src/model/model.ts';
@@ -20,7 +19,7 @@ export class AllLogits {
     });
   }
 
-  /** [T, vocabulary] of `tokens` [T], under the model's weights as they are now unless others are given. */
+  /** Logits [T, vocabulary] for `tokens` [T]. Default weights: the model's current ones. */
   async of(tokens: ArrayLike<number>, weights: Tensors = this.#model.weights): Promise<Float32Array[]> {
     const time = Math.ceil(tokens.length / attentionBlocks) * attentionBlocks;
     const padded = new Int32Array(time);

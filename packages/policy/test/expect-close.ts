@@ -1,7 +1,7 @@
-/** Numbers that are equal but for rounding. */
+/** Compares numbers up to rounding. */
 import { expect } from 'vitest';
 
-/** Each of `found` is less than `tolerance` from what is expected there; the furthest is named. */
+/** Expects each of `found` to be less than `tolerance` from the expected value. The error names the worst index. */
 export function expectAllClose(
   found: ArrayLike<number>,
   expected: ArrayLike<number>,
@@ -12,7 +12,7 @@ export function expectAllClose(
   let [worst, difference] = [0, 0];
   for (let i = 0; i < expected.length; i++) {
     const apart = Math.abs(found[i]! - expected[i]!);
-    // NaN is no distance, and never within one.
+    // This form of the comparison is true for NaN, too.
     if (!(apart <= difference)) [worst, difference] = [i, apart];
     if (Number.isNaN(apart)) break;
   }

@@ -1,4 +1,4 @@
-/** A runtime with a memory of its own that everything is kept in, as on a GPU. */
+/** A runtime that keeps everything in its own memory, as a GPU does. */
 import type { Runtime } from '../src/runtime/runtime.ts';
 import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
 

@@ -1,4 +1,4 @@
-/** A random model small enough for finite differences, and views of it that the public API does not give. */
+/** A random model small enough for finite differences, and access to its gradients. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { parameterShapes } from '../src/model/decoder.ts';
 import { createModel, type Model } from '../src/model/model.ts';
 import type { ModelConfig } from '../src/model/model-config.ts';
 import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
+import { type Runtime, type Tensor, type Tensors, tensor, zeros } from '../src/runtime/runtime.ts';
 
 export const runtime: Runtime = onnxRuntime({ threads: 1 });
 
@@ -28,19 +28,20 @@ export const tinyConfig: ModelConfig = {
   tie_word_embeddings: true,
 };
 
-/** Weights large enough that no distribution is flat. */
+/** Random weights, large enough that no distribution is flat. */
 export function randomWeights(config: ModelConfig, seed: number): Tensors {
   const weights: Tensors = {};
   for (const [name, shape] of parameterShapes(config)) {
     const rng = createRng(seed, name);
-    const size = shape.reduce((product, dim) => product * dim, 1);
     const centre = name.endsWith('norm.weight') ? 1 : 0;
-    weights[name] = tensor(
-      Float32Array.from({ length: size }, () => centre + 0.8 * (rng.float() - 0.5)),
-      shape,
-    );
+    weights[name] = mapTensor(zeros(shape), () => centre + 0.8 * (rng.float() - 0.5));
   }
   return weights;
+}
+
+/** The tensor with each value replaced. */
+export function mapTensor({ data, dims }: Tensor, change: (value: number, index: number) => number): Tensor {
+  return tensor(Float32Array.from(data, change), dims);
 }
 
 export function tinyModel(seed = 1): Model {
@@ -51,7 +52,7 @@ export function learnerOf(model: Model, options?: LearnerOptions, on: Runtime = 
   return new TransformerLearner(on, model, emptyCheckpoint(model), options);
 }
 
-/** The gradients that a learner has accumulated, which it then clears; its weights stay. */
+/** The gradients that a learner has accumulated. The learner clears them and keeps its weights. */
 export async function takeGradients(learner: TransformerLearner): Promise<Tensors> {
   // Without momentum, Adam's first moment is the gradient.
   await learner.step({ learningRate: 0, beta1: 0 });

@@ -1,4 +1,4 @@
-/** A runtime whose programs run as a test wants them to. */
+/** Wraps the runs of a runtime's programs, so that a test can watch or delay them. */
 import type { Executable, Runtime } from '../src/runtime/runtime.ts';
 
 export function withRun(runtime: Runtime, wrap: (run: Executable['run']) => Executable['run']): Runtime {

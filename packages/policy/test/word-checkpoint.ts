@@ -1,5 +1,4 @@
-/** A whole checkpoint folder, in memory, whose tokenizer knows a few words and every byte. */
-
+/** A complete checkpoint in memory. Its tokenizer has a few words and every byte. */
 import { buildTokenizer } from '../../../workshop/tiny-policy/tokenizer.ts';
 import type { Checkpoint } from '../src/checkpoint/checkpoint.ts';
 import type { ModelConfig } from '../src/model/model-config.ts';

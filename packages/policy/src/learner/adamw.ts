@@ -3,16 +3,16 @@ import type { AdamW } from '@toolenv/core/learner';
 import type { Ops } from '../runtime/ops.ts';
 import { anyShape } from '../runtime/shape.ts';
 
-/** Step number `step`, counted from 1. */
 export interface AdamWStep {
+  /** Counted from 1. */
   step: number;
   /** Global norm of the gradient, which is clipped to `maxGradNorm`. */
   gradNorm: number;
-  /** Whether these parameters decay: biases and norms do not, as in Hugging Face's Trainer. */
+  /** Whether weight decay applies. It does not apply to biases and norms, as in Hugging Face's Trainer. */
   decays: boolean;
 }
 
-/** What does not depend on the parameter, multiplied out. */
+/** The factors of the update, which are the same for every parameter. */
 export type AdamWFactors = Record<
   'kept' | 'keptMean' | 'meanShare' | 'keptVariance' | 'varianceShare' | 'stepSize' | 'smallest',
   number
@@ -35,7 +35,7 @@ export function adamwFactors(
   };
 }
 
-/** All [N]; all but the gradient are updated in place. */
+/** Each array is [N]. All but the gradient are updated in place. */
 export interface AdamWArrays {
   weight: Float32Array;
   gradient: Float32Array;
@@ -43,7 +43,7 @@ export interface AdamWArrays {
   variance: Float32Array;
 }
 
-/** Updates the parameters from index `start` to before `end`. */
+/** Updates the parameters from index `start` up to, but not including, `end`. */
 export function adamwStep(
   { weight, gradient, mean, variance }: AdamWArrays,
   { kept, keptMean, meanShare, keptVariance, varianceShare, stepSize, smallest }: AdamWFactors,
@@ -59,7 +59,7 @@ export function adamwStep(
   }
 }
 
-/** The same as a program, for tensors of `rank` dimensions: weight, gradient, mean and variance, and each factor []. */
+/** The same update as a program. Inputs: weight, gradient, mean and variance with `rank` dimensions, and each factor as a scalar. */
 export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, T> {
   const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', anyShape(rank));
   const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);
@@ -72,5 +72,5 @@ export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, 
   return { 'updated weight': weight, 'updated mean': mean, 'updated variance': variance };
 }
 
-/** Outputs and inputs of a program may not share a name. */
+/** A program's outputs and inputs must have different names. */
 type UpdatedName = `updated ${Exclude<keyof AdamWArrays, 'gradient'>}`;

@@ -1,6 +1,6 @@
 /**
- * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174): only what enters each layer is kept, and the
- * layer is computed again when its gradient is due. One program serves all layers, since they have the same shape.
+ * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174). It keeps only the input of each layer and computes the
+ * layer again for its gradient. All layers have the same shapes, so one program serves all of them.
  */
 import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
@@ -11,19 +11,18 @@ import { batchInputs } from './token-outputs.ts';
 
 const embeddings = 'model.embed_tokens.weight';
 
-/** A program over any runtime's tensors, and an adapter for it. */
 export interface CheckpointedLoss {
   config: ModelConfig;
-  /** A scalar from the hidden states [N, width] after the last norm. */
+  /** Computes a scalar from the hidden states [N, width] after the last norm. */
   loss: <T>(ops: Ops<T>, hidden: T) => T;
-  /** Whether it asks for logits: embeddings that are tied to the head have a gradient there too. */
+  /** Whether the loss uses logits. If it does, embeddings that are tied to the head have a gradient there too. */
   usesLogits: boolean;
   lowRank?: <T>(ops: Ops<T>) => LowRank<T>;
-  /** The parameters whose gradients are wanted. */
+  /** The names of the parameters to differentiate by. */
   to: readonly string[];
 }
 
-/** Takes the inputs and gives the gradients that the whole backward program would. */
+/** Compiles an executable with the same inputs and gradients as the whole backward program. */
 export async function compileCheckpointed(
   runtime: Runtime,
   { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
@@ -41,7 +40,7 @@ export async function compileCheckpointed(
     name === embeddings ? config.tie_word_embeddings && usesLogits : !name.startsWith('model.layers.');
   const ofHead = to.filter(isInHead);
 
-  // Tied embeddings have a gradient as the head as well.
+  // The gradient of tied embeddings is the sum of two: as the input embeddings and as the head.
   const embedding = <T>(ops: Ops<T>) => {
     const loss = product(ops, embed(ops, config, batchInputs(ops).tokens));
     if (!ofHead.includes(embeddings)) return loss;
@@ -61,7 +60,7 @@ export async function compileCheckpointed(
       (ops) => ({ loss: loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))) }),
       gradients('hidden', ...ofHead),
     ),
-    // An adapter leaves the embeddings as they are.
+    // Adapters do not train the embeddings.
     to.includes(embeddings)
       ? runtime.compile((ops) => ({ loss: embedding(ops) }), gradients(embeddings))
       : undefined,
@@ -109,7 +108,7 @@ function prefixOf(layer: number): string {
   return `model.layers.${layer}.`;
 }
 
-/** What belongs to a layer, under the names of the first layer's. */
+/** The tensors of a layer, under the names that they have in the first layer. */
 function ofLayer(tensors: Tensors, layer: number): Tensors {
   const own = Object.entries(tensors).filter(([name]) => name.includes(prefixOf(layer)));
   return Object.fromEntries(own.map(([name, value]) => [name.replace(prefixOf(layer), prefixOf(0)), value]));

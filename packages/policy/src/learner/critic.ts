@@ -1,4 +1,4 @@
-/** The critic of a learner: what it expects of the state before each action token, on the policy's trunk or its own. */
+/** The critic of a learner: it estimates the value of the state before each action token, on the policy's trunk or on its own. */
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type { CriticOptions } from '@toolenv/core/learner';
@@ -10,21 +10,22 @@ import type { Ops } from '../runtime/ops.ts';
 import { copyTensors, readTensorData } from '../runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, zeros } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
+import { createParameterGroup } from './create-parameter-group.ts';
 import { momentShapes, type OptimizerState } from './optimizer-state.ts';
-import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
+import type { ParameterGroup } from './parameter-group.ts';
 
-/** The value head has the names of Hugging Face's token classification models. */
+/** The parameter names of the value head, as in Hugging Face's token classification models. */
 const headNames = { weight: 'score.weight', bias: 'score.bias' };
 const file = 'critic.safetensors';
 
 export interface Critic {
   readonly kind: CriticOptions['critic'];
-  /** Of the critic's own parameters: those of the value head, and of the trunk if it has one of its own. */
+  /** The critic's own parameters: the value head and, for a separate critic, its trunk. */
   readonly group: ParameterGroup;
   weights: Tensors;
 }
 
-/** A critic whose values are all 0. One with a trunk of its own begins with the policy's. */
+/** Creates a critic whose values are all 0. A separate critic starts with a copy of the policy's trunk. */
 export async function createCritic(
   kind: Critic['kind'],
   runtime: Runtime,
@@ -48,7 +49,7 @@ export function valueHead<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.reshape(ops.linear(hidden, input(headNames.weight), input(headNames.bias)), ['M']);
 }
 
-/** Writes the critic's weights and optimizer state beside the policy's files, which stay as Hugging Face has them. */
+/** Writes the critic's weights and optimizer state into a file of its own, so that the policy's files stay a Hugging Face checkpoint. */
 export async function writeCritic(
   folder: string,
   runtime: Runtime,
@@ -68,7 +69,7 @@ export async function readCritic(
   const shapes = new Map([...group.shapes, ...ofMoments]);
   const { tensors, metadata } = await readTensors(join(folder, file), shapes);
   if (metadata.critic !== kind) {
-    const message = `${join(folder, file)} is of a ${metadata.critic} critic, not a ${kind} one: ask for that one.`;
+    const message = `${join(folder, file)} has a ${metadata.critic} critic; the learner has a ${kind} critic. Choose the critic of the checkpoint.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message);
   }
   const pick = (names: Shapes) => Object.fromEntries([...names.keys()].map((name) => [name, tensors[name]!]));

@@ -6,33 +6,34 @@ import { adamwFactors, adamwStep } from './adamw.ts';
 import { meanOf, type OptimizerState, varianceOf } from './optimizer-state.ts';
 import type { ParameterGroup } from './parameter-group.ts';
 
-/** Flat, and as the tensors that programs call `gradient <name>`. */
+/** All gradients as one flat array, and views of it as the tensors `gradient <name>`. */
 interface Gradients {
   flat: Float32Array;
   tensors: Tensors;
 }
 
-/** Flat, of the gradients of all steps. */
+/** AdamW's moments, as flat arrays. */
 interface Moments {
   mean: Float32Array;
   variance: Float32Array;
 }
 
-/** Everything is kept flat, the parameters that decay first: a step's work is alike for all, whatever their shapes. */
+/** Keeps flat arrays, with the parameters that have weight decay first. A step then needs two loops, whatever the shapes. */
 export class HostParameterGroup implements ParameterGroup {
   readonly shapes: Shapes;
   readonly #offsets: ReadonlyMap<string, number>;
   readonly #size: number;
-  /** The first so many are of matrices, and decay. */
+  /** The number of values with weight decay. They are the matrices. */
   readonly #decayed: number;
   #step = 0;
-  // Made when they are first asked for: a policy that is only evaluated has a learner, too.
+  // Moments and gradients are allocated on first use, because a policy that is only evaluated has a learner too.
   #moments: Moments | undefined;
-  /** Those that wait, and those that are to be added. */
+  /** The accumulated gradients. */
   #waiting: Gradients | undefined;
+  /** The gradients of a later backward pass, before they are added. */
   #more: Gradients | undefined;
   #hasGradient = false;
-  /** What the last step gave, which the next writes over. */
+  /** The weights that the last step returned. The next step overwrites them. */
   #weights: { flat: Float32Array; tensors: Tensors } | undefined;
 
   constructor(shapes: Shapes) {
@@ -52,7 +53,7 @@ export class HostParameterGroup implements ParameterGroup {
     this.#offsets = offsets;
   }
 
-  /** Views, which the next step overwrites. */
+  /** The moments are views, which the next step overwrites. */
   async state(): Promise<OptimizerState> {
     const means = this.#tensors(this.#flatMoments.mean, meanOf);
     return {
@@ -77,7 +78,7 @@ export class HostParameterGroup implements ParameterGroup {
     return Number.isFinite(normOf(this.#arriving.flat));
   }
 
-  /** What is added is at {@link destination}. */
+  /** Adds the gradients at {@link destination}. */
   async accumulate(_gradients: Tensors, share = 1): Promise<void> {
     const { flat } = this.#gradients;
     if (this.#hasGradient) addTo(flat, this.#arriving.flat, share);
@@ -93,7 +94,7 @@ export class HostParameterGroup implements ParameterGroup {
     return this.#hasGradient ? normOf(this.#gradients.flat) : undefined;
   }
 
-  /** The next step writes over the weights: to ask for new memory each time would take longer than the step itself. */
+  /** Each step reuses the memory of the last one, because allocation would take longer than the step itself. */
   async step(weights: Tensors, options: AdamW, gradNorm: number): Promise<Tensors> {
     this.clearGradients();
     this.#step += 1;
@@ -102,7 +103,7 @@ export class HostParameterGroup implements ParameterGroup {
     const factors = (decays: boolean) => adamwFactors(options, { step: this.#step, gradNorm, decays });
     adamwStep(arrays, factors(true), { start: 0, end: this.#decayed });
     adamwStep(arrays, factors(false), { start: this.#decayed, end: this.#size });
-    // Other tensors than before, as the sampler sees by them that its cache is stale.
+    // Return new tensor objects: the sampler compares them to detect that its cache is stale.
     this.#weights = { flat, tensors: this.#tensors(flat) };
     return this.#weights.tensors;
   }
@@ -126,7 +127,7 @@ export class HostParameterGroup implements ParameterGroup {
     return this.#waiting;
   }
 
-  /** The first to arrive are those that wait. */
+  /** Where the next backward pass writes: the first pass writes to the accumulated gradients directly. */
   get #arriving(): Gradients {
     if (!this.#hasGradient) return this.#gradients;
     this.#more ??= this.#newGradients();
@@ -153,7 +154,7 @@ function addTo(sum: Float32Array, values: Float32Array, share: number): void {
 
 function normOf(values: Float32Array): number {
   let squares = 0;
-  // An iterator over so many would take ten times as long.
+  // An iterator takes ten times as long.
   for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
   return Math.sqrt(squares);
 }

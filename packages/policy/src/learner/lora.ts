@@ -1,4 +1,4 @@
-/** LoRA (arXiv 2106.09685): the model's matrices stay, and W + alpha / rank · B · A takes the place of each target W. */
+/** LoRA (arXiv 2106.09685): the model's matrices stay fixed, and W + alpha / rank · B · A replaces each target W. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
@@ -12,13 +12,13 @@ import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
 
 export interface LoraOptions {
-  /** Columns of B and rows of A. */
+  /** The number of columns of B and rows of A. */
   rank: number;
   /** Default: twice the rank. */
   alpha?: number;
-  /** The projections of each layer that are adapted. Default: all seven, which arXiv 2106.09685 leaves open and most use. */
+  /** The projections of each layer to adapt. Default: all seven, as is common; arXiv 2106.09685 does not prescribe them. */
   targets?: readonly LoraTarget[];
-  /** Of the first A. Default 1. */
+  /** Seeds the initial A. Default 1. */
   seed?: number;
 }
 
@@ -33,15 +33,15 @@ export const loraTargets = [
 ] as const;
 export type LoraTarget = (typeof loraTargets)[number];
 
-/** The names of Hugging Face's peft, less its prefix. */
+/** Parameter names as in Hugging Face's peft, without its prefix. */
 const lowRank = { a: 'lora_A.weight', b: 'lora_B.weight' };
 const prefixOfPeft = 'base_model.model.';
 const folderName = 'adapter';
 
 export class LoraAdapter {
-  /** A [rank, in] and B [out, rank] of each target. */
+  /** The shapes of A [rank, in] and B [out, rank] of each target. */
   readonly shapes: Shapes;
-  /** Of A and B. */
+  /** A and B of each target. */
   weights: Tensors;
   readonly #base: Tensors;
   readonly #options: Required<LoraOptions>;
@@ -49,14 +49,14 @@ export class LoraAdapter {
   readonly #runtime: Runtime;
   readonly #programs: Programs<'merge'> = new Programs();
 
-  /** B begins at 0, so that the adapted model begins as the base is. */
+  /** B starts at 0, so that the adapted model starts equal to the base. */
   constructor(runtime: Runtime, config: ModelConfig, base: Tensors, options: LoraOptions) {
     const { rank, alpha = 2 * rank, targets = loraTargets, seed = 1 } = options;
     if (!Number.isSafeInteger(rank) || rank < 1)
-      throw new ToolEnvError('usage.lora', `LoRA rank ${rank} is not a positive whole number.`);
+      throw new ToolEnvError('usage.lora', `LoRA: rank is ${rank}; give a whole number of at least 1.`);
     const unknown = targets.find((target) => !loraTargets.includes(target));
     if (unknown || targets.length === 0) {
-      const message = `LoRA has no target "${unknown ?? ''}": choose among ${loraTargets.join(', ')}.`;
+      const message = `LoRA: ${unknown ? `unknown target "${unknown}"` : 'targets is empty'}; choose from ${loraTargets.join(', ')}.`;
       throw new ToolEnvError('usage.lora', message);
     }
     this.#options = { rank, alpha, targets, seed };
@@ -73,7 +73,7 @@ export class LoraAdapter {
     this.weights = initialWeights(shapes, seed);
   }
 
-  /** What a program that computes with base and adapter apart is given. */
+  /** The inputs of a program that computes base and adapter separately. */
   get inputs(): Tensors {
     return { ...this.#base, ...this.weights };
   }
@@ -87,7 +87,7 @@ export class LoraAdapter {
     };
   }
 
-  /** The weights of the whole model with `weights` of the adapter in it, as an ordinary checkpoint has them. */
+  /** The weights of the whole model with the adapter's `weights` merged in, under the names of an ordinary checkpoint. */
   async merge(weights: Tensors): Promise<Tensors> {
     const merging = await this.#programs.get('merge', () =>
       this.#runtime.compile((ops) => this.#merged(ops), { stays: () => true }),
@@ -97,7 +97,7 @@ export class LoraAdapter {
     return { ...this.#base, ...Object.fromEntries(merged) };
   }
 
-  /** Writes the folder that peft opens. */
+  /** Writes the adapter as a folder that peft opens. */
   async save(folder: string, baseName: string): Promise<void> {
     const { rank, alpha, targets } = this.#options;
     const config = {
@@ -122,7 +122,7 @@ export class LoraAdapter {
     });
   }
 
-  /** @throws ToolEnvError `usage.checkpoint_missing` or `usage.checkpoint_damaged`, also for an adapter of another shape. */
+  /** @throws ToolEnvError `usage.checkpoint_missing`, or `usage.checkpoint_damaged` for a damaged file or other shapes. */
   async read(folder: string): Promise<Tensors> {
     const file = join(folder, folderName, 'adapter_model.safetensors');
     const shapes = new Map([...this.shapes].map(([name, shape]) => [`${prefixOfPeft}${name}`, shape]));
@@ -131,7 +131,10 @@ export class LoraAdapter {
     return Object.fromEntries(named);
   }
 
-  /** @throws ToolEnvError `usage.checkpoint_other_base` if an adapter of this model makes other weights than are `expected`. */
+  /**
+   * Checks that merging a loaded adapter into this base gives the merged weights that were saved with the adapter.
+   * @throws ToolEnvError `usage.checkpoint_other_base` if a merged weight differs by more than 1e-4 from the `expected` value.
+   */
   async refuseOtherBase(weights: Tensors, expected: Tensors, folder: string): Promise<void> {
     const adapted = [...this.#adapted.keys()];
     const ours = Object.fromEntries(adapted.map((name) => [name, weights[name]!]));
@@ -139,7 +142,7 @@ export class LoraAdapter {
     for (const name of adapted) {
       const [ours, theirs] = [found[name]!.data, expected[name]!.data];
       if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
-      const message = `${folder} was trained from another model: its adapter does not make its "${name}" of this one.`;
+      const message = `${folder} was trained from another base model: with its adapter, "${name}" of this model differs from the saved one. Load it with the base model that it was trained from.`;
       throw new ToolEnvError('usage.checkpoint_other_base', message);
     }
   }
@@ -166,7 +169,7 @@ export class LoraAdapter {
   }
 }
 
-/** Outputs and inputs of a program may not share a name. */
+/** A program's outputs and inputs must have different names. */
 function mergedName(weight: string): string {
   return `merged ${weight}`;
 }
@@ -175,7 +178,7 @@ function partOf(weight: string, part: keyof typeof lowRank): string {
   return weight.replace(/weight$/, lowRank[part]);
 }
 
-/** A uniform within ±1/√in, as peft's, and B zero. */
+/** A is uniform in ±1/√in, as in peft; B is 0. */
 function initialWeights(shapes: Shapes, seed: number): Tensors {
   const weights: Tensors = {};
   for (const [name, shape] of shapes) {

@@ -1,15 +1,15 @@
 /**
- * Loss scaling (arXiv 1710.03740): float16 has nothing between 0 and 6e-8, where most of a gradient is. What goes into a
- * backward pass is made larger, and what comes out smaller by as much.
+ * Loss scaling (arXiv 1710.03740). Most of a gradient lies between 0 and 6e-8, where float16 has no numbers. So the inputs of a backward
+ * pass are multiplied by a scale, and its gradients are divided by it.
  */
-import { type Tensors, tensor } from '../runtime/runtime.ts';
+import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 
-/** The largest number to begin with: float16 ends at 65,504. */
+/** The upper limit of the scaled inputs. It leaves room for growth: float16 ends at 65,504. */
 const most = 256;
-/** A gradient that is infinite even so is so in float32, or not a number at all. */
+/** The scale at which retries end: a gradient that overflows even here is infinite in float32, or NaN. */
 export const leastLossScale: number = 2 ** -24;
 
-/** The power of two, which costs no digit, that brings the largest of some numbers to {@link most}, or as much as half of it. */
+/** The scale that brings the largest magnitude into ({@link most} / 2, {@link most}]. It is a power of two, so scaling loses no digits. */
 export function lossScale(slopes: Tensors): number {
   let largest = 0;
   for (const { data } of Object.values(slopes))
@@ -19,14 +19,7 @@ export function lossScale(slopes: Tensors): number {
 
 export function scaled(slopes: Tensors, scale: number): Tensors {
   if (scale === 1) return slopes;
-  const entries = Object.entries(slopes).map(([name, { data, dims }]) => {
-    return [
-      name,
-      tensor(
-        Float32Array.from(data, (value) => scale * value),
-        dims,
-      ),
-    ];
-  });
+  const times = (data: Tensor['data']) => Float32Array.from(data, (value) => scale * value);
+  const entries = Object.entries(slopes).map(([name, { data, dims }]) => [name, tensor(times(data), dims)]);
   return Object.fromEntries(entries);
 }

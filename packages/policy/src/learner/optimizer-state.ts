@@ -1,10 +1,11 @@
-/** What AdamW remembers of the gradients so far, as it is saved. */
+/** AdamW's state, as it is saved. */
 import type { Tensors } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
 
-/** Steps done, and the moments `mean <name>` and `variance <name>` of each parameter's gradient. */
 export interface OptimizerState {
+  /** The number of completed steps. */
   step: number;
+  /** `mean <name>` and `variance <name>` of each parameter's gradient. */
   moments: Tensors;
 }
 
@@ -16,7 +17,7 @@ export function varianceOf(name: string): string {
   return `variance ${name}`;
 }
 
-/** The shapes of the moments of parameters of those shapes. */
+/** The names and shapes of the moments, for parameters with the given shapes. */
 export function momentShapes(shapes: Shapes): Shapes {
   return new Map([meanOf, varianceOf].flatMap((of) => [...shapes].map(([name, shape]) => [of(name), shape])));
 }

@@ -1,28 +1,28 @@
-/** Ragged rows as padded batches within a token budget, and their per-token results back again. */
+/** Packs ragged rows into padded batches within a token budget, and maps per-token results back to the rows. */
 import type { Rows, TokenRow } from '@toolenv/core/learner';
 import { causalMask } from '../model/causal-mask.ts';
 import { attentionBlocks } from '../model/decoder.ts';
 import { type Tensors, tensor } from '../runtime/runtime.ts';
 
-/** Rows that run together, padded on the right to the longest. */
+/** Rows that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M], targets [M]. M is filled up with zeros
-   * to a multiple of `parts`.
+   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M] (index into B·T of the position that predicts the
+   * token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
-  /** For each of the action tokens, its row in the caller's batch and its position there. */
+  /** The row of each action token in the caller's batch, and its position in that row. */
   slots: { row: number; position: number }[];
-  /** So many equal parts of the action tokens have few enough logits each: a power of two. */
+  /** The number of equal parts in which the logits of the action tokens are computed: a power of two. */
   parts: number;
 }
 
-/** Logits computed at a time, 64 MiB of them. */
+/** The largest number of logits in a part: 64 MiB. */
 const mostLogits = 2 ** 24;
 
 /**
- * Splits rows into batches of at most `tokenBudget` padded tokens (a longer row goes alone), longest rows together so
- * that little is padding. Rows without action tokens are left out.
+ * Splits rows into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own. Rows of similar length run
+ * together to keep padding small. Rows without action tokens are left out.
  */
 export function padRows(
   rows: readonly TokenRow[],
@@ -35,7 +35,7 @@ export function padRows(
   for (let start = 0; start < order.length; ) {
     const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
     const most = Math.max(1, Math.floor(tokenBudget / time));
-    // Sixteen rows where ten fit are two batches of eight.
+    // Balance the batches: if ten rows fit, sixteen rows become two batches of eight.
     const left = order.length - start;
     const count = Math.ceil(left / Math.ceil(left / most));
     batches.push(padBatch(rows, order.slice(start, start + count), time, vocabulary));
@@ -44,7 +44,7 @@ export function padRows(
   return batches;
 }
 
-/** Tokens after the last action token influence nothing. The last action token itself is only predicted. */
+/** The number of tokens to compute. The last action token is only predicted, and tokens after it have no effect. */
 function usedLength({ mask }: TokenRow): number {
   return Math.max(1, mask.lastIndexOf(1));
 }
@@ -65,7 +65,7 @@ function padBatch(
     tokens.set(ids.subarray(0, Math.min(time, ids.length)), b * time);
     for (let position = 1; position <= time && position < ids.length; position++) {
       if (mask[position] !== 1) continue;
-      // Token `position` is drawn from the distribution computed at the position before it.
+      // The position before a token predicts it.
       where.push(b * time + position - 1);
       targets.push(ids[position]!);
       slots.push({ row, position });
@@ -89,14 +89,14 @@ function padBatch(
   return { inputs, slots, parts };
 }
 
-/** Per-token values of `rows` at a batch's action tokens: [M], 0 where M is filled up. */
+/** The per-token `values` of a batch's action tokens: [M], with 0 as padding. */
 export function gatherSlots(values: Rows, { slots, inputs }: PaddedBatch): Float32Array {
   const gathered = new Float32Array(inputs.where!.data.length);
   for (const [m, { row, position }] of slots.entries()) gathered[m] = values[row]![position]!;
   return gathered;
 }
 
-/** Writes a batch's per-token results [M] to where they belong. */
+/** Writes a batch's per-token results [M] to their rows and positions. */
 export function scatterSlots(results: ArrayLike<number>, slots: PaddedBatch['slots'], into: Rows): void {
   for (const [index, { row, position }] of slots.entries()) into[row]![position] = results[index]!;
 }

@@ -1,4 +1,4 @@
-/** Parameters, gradients and moments in a device's memory, which only norms leave. */
+/** Parameters, gradients and moments in a device's memory. Only norms are copied to this process. */
 import type { AdamW } from '@toolenv/core/learner';
 import type { Ops, Program } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -17,14 +17,14 @@ import { adamwFactors, adamwProgram } from './adamw.ts';
 import { meanOf, momentShapes, type OptimizerState, varianceOf } from './optimizer-state.ts';
 import type { ParameterGroup } from './parameter-group.ts';
 
-/** All programs but the norm's take one parameter at a time, so that little is there twice. */
+/** All programs except the norm take one parameter at a time, so that few tensors exist twice at any time. */
 export class ResidentParameterGroup implements ParameterGroup {
   readonly shapes: Shapes;
   readonly destination: Tensors = {};
   readonly #runtime: Runtime;
   readonly #programs: Programs = new Programs();
   #steps = 0;
-  /** Before the first step there are none: they are 0. */
+  /** Empty before the first step; missing moments are 0. */
   #moments: Tensors = {};
   #waiting: Tensors | undefined;
 
@@ -118,7 +118,7 @@ export class ResidentParameterGroup implements ParameterGroup {
     return Math.sqrt(squares!.data[0]!);
   }
 
-  /** What it puts out stays. */
+  /** A program whose outputs stay on the device. */
   #program(name: string, program: Program): Promise<Executable> {
     return this.#programs.get(name, () => this.#runtime.compile(program, { stays: () => true }));
   }
@@ -132,7 +132,7 @@ function sumOfSquares<T>(ops: Ops<T>, shapes: Shapes): T {
   return sums.reduce((total, sum) => ops.add(total, sum));
 }
 
-/** The gradient times its share, and what was before. */
+/** gradient · share + before. */
 function weightedSum<T>(ops: Ops<T>, rank: number, rankBefore: number): Record<'sum', T> {
   const given = (name: string, rank: number) => ops.input(name, 'float32', anyShape(rank));
   const addend = ops.mul(given('gradient', rank), given('share', 0));

@@ -1,12 +1,11 @@
-/** What a learner asks of the hidden states of a padded batch: log-probabilities, entropies and values of its action tokens. */
-
+/** The outputs of a learner for the action tokens of a padded batch: log-probabilities, entropies and values. */
 import { decoder, type LowRank, logits, selfAttention } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { valueHead } from './critic.ts';
 
 export type TokenOutput = 'logprobs' | 'entropy' | 'values';
-/** The gradient of a loss by an output. */
+/** The gradient of a loss with respect to an output. */
 export type TokenSlope = 'dLogprobs' | 'dEntropy' | 'dValues';
 
 const outputOf: Record<TokenSlope, TokenOutput> = {
@@ -30,7 +29,7 @@ export function hiddenStates<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowR
   return decoder(ops, config, tokens, positions, selfAttention(ops, config, mask), lowRank);
 }
 
-/** The outputs of those names, [M] each, from hidden states [N, width]. The vocabulary is computed in `parts`. */
+/** The named outputs, [M] each, from hidden states [N, width]. Logits are computed in `parts` along M to bound their memory. */
 export function tokenOutputs<T>(
   ops: Ops<T>,
   config: ModelConfig,
@@ -47,7 +46,7 @@ export function tokenOutputs<T>(
   );
 }
 
-/** Σ of inputs of the names of `slopes`, [M] each, times their outputs: its gradient is what `backward` accumulates. */
+/** Σ slope · output over the inputs named `slopes`, [M] each. Its gradient is what `backward` accumulates. */
 export function linearFunctional<T>(
   ops: Ops<T>,
   config: ModelConfig,
@@ -64,22 +63,21 @@ export function linearFunctional<T>(
   return terms.reduce((sum, term) => ops.add(sum, term));
 }
 
-/** Each output in pieces along M, made when it is asked for. */
+/** Each output in pieces along M. The functions add an output to the graph when they are called. */
 function inParts<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
   parts: number,
 ): Record<TokenOutput, () => T[]> {
-  // The hidden state at the position before a token predicts it.
   const where = ops.input('where', 'int32', ['M']);
-  // What several parts are filled up with comes again.
+  // With several parts, padding may repeat an index.
   const states = ops.gatherRows(hidden, where, { distinct: parts === 1 });
   let scores: T[] | undefined;
   const scoresInParts = () => {
     if (scores) return scores;
     const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
-    // The temperature divides the hidden states, which is the same and less work: there is no bias, and they are narrower.
+    // Divide the hidden states by the temperature instead of the logits. The head has no bias, so the result is the same, for less work.
     const cooled = cut(ops, ops.mul(states, inverseTemperature), parts);
     scores = cooled.map((part) => logits(ops, config, part));
     return scores;

@@ -1,39 +1,42 @@
-/** What training a model holds in memory, estimated before it begins. */
+/** Estimates the memory that training a model needs, before it begins. */
 import { parameterShapes } from '../model/decoder.ts';
-import { parameterCount } from '../model/model.ts';
+import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
-import { type Shapes, sizeOf } from '../runtime/shape.ts';
+import type { Shapes } from '../runtime/shape.ts';
 
-/** Bytes. */
+/** Sizes in bytes. */
 export interface TrainingMemory {
-  /** As they are and as the reference keeps them; with an adapter as they were, and with it merged into them before and after a step. */
+  /**
+   * Full training: the current weights and the reference's copy. An adapter: the base weights, and the merged weights before and
+   * after a step.
+   */
   weights: number;
-  /** Those that wait and those that a backward pass has just given. */
+  /** The accumulated gradients, and the gradients of the last backward pass. */
   gradients: number;
   /** AdamW's two moments. */
   optimizer: number;
-  /** Of one batch of `tokenBudget` tokens. */
+  /** Activations of one batch of `tokenBudget` tokens. */
   activations: number;
   total: number;
-  /** The sampler's keys and values, not in `total`: how many tokens episodes hold depends on the run. */
+  /** The sampler's keys and values of one token. `total` leaves them out, because the number of cached tokens depends on the run. */
   cachePerToken: number;
 }
 
 const float = 4;
-/** Bytes of activations that are always allowed. */
+/** Bytes of activations that a default token budget always allows. */
 const leastActivations = 1.5 * 2 ** 30;
 
 export interface TrainingOptions {
   tokenBudget?: number;
   gradientCheckpointing?: boolean;
-  /** The parameters that are trained: all by default, or an adapter's. */
+  /** The trained parameters, such as an adapter's. Default: all. */
   trained?: Shapes;
 }
 
 export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): TrainingMemory {
   const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
-  const trainedBytes = float * count(trained);
+  const trainedBytes = float * totalSize(trained);
   const modelBytes = float * parameterCount(config);
   const parts = {
     weights: (trainedBytes < modelBytes ? 3 : 2) * modelBytes,
@@ -47,8 +50,8 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 }
 
 /**
- * Padded tokens of one batch. Each batch costs as if it had some more, for the gradients of all weights, so that activations may
- * take as much memory as weights, gradients and moments do, and 1.5 GiB in any case.
+ * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all weights, so larger
+ * batches are faster. Activations may take as much memory as weights, gradients and moments together, or 1.5 GiB if that is more.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
   const most = Math.max(leastActivations, 5 * float * parameterCount(config));
@@ -56,8 +59,8 @@ export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = 
 }
 
 /**
- * Of one token, forward and backward, in rows of a few hundred. The factors were fitted to measured peaks of models with 1,
- * 15 and 100 million parameters: within an eighth of each.
+ * Bytes of activations for one token, forward and backward, in rows of a few hundred tokens. The factors were fitted to measured peaks
+ * of models with 1, 15 and 100 million parameters; the estimates are within an eighth of each.
  */
 function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): number {
   const {
@@ -68,11 +71,7 @@ function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): n
   } = config;
   const rowLength = 192;
   const layer = 9 * width + 4 * inner + 0.7 * heads * rowLength;
-  // With checkpointing, one layer at a time and what enters each.
+  // With checkpointing: one layer, and the inputs of all layers.
   const trunk = gradientCheckpointing ? layer + layers * width : layers * layer;
   return float * (trunk + 4 * config.vocab_size);
-}
-
-function count(shapes: Shapes): number {
-  return [...shapes.values()].reduce((sum, shape) => sum + sizeOf(shape), 0);
 }

@@ -1,4 +1,4 @@
-/** The Learner of a transformer: compiled programs for forward and backward, over shared weights. */
+/** The Learner of a transformer: compiled forward and backward programs over weights that it shares with the sampler. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
@@ -27,12 +27,13 @@ import {
 } from '../runtime/resident-tensor.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { compileCheckpointed } from './checkpointed-backward.ts';
+import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
 import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
 import { momentShapes } from './optimizer-state.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
-import { createParameterGroup, type ParameterGroup } from './parameter-group.ts';
+import type { ParameterGroup } from './parameter-group.ts';
 import {
   hiddenStates,
   linearFunctional,
@@ -45,11 +46,14 @@ import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './train
 const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
-  /** Padded tokens computed at a time; a longer row goes alone. Default: as many as 1.5 GiB or five times the weights hold of activations, at most 4096. */
+  /**
+   * Padded tokens in a batch; a longer row has a batch of its own. Default: as many as have 1.5 GiB of activations, or five times the
+   * size of the weights if that is more; at most 4096.
+   */
   tokenBudget?: number;
-  /** Keep only what enters each layer, and compute the layer again for its gradient: less memory, a third more work. */
+  /** Keep only the input of each layer and compute the layer again for its gradient: less memory, a third more work. Default false. */
   gradientCheckpointing?: boolean;
-  /** Train an adapter and leave the model's own weights as they are. Default: all weights are trained. */
+  /** Train an adapter and keep the model's own weights fixed. Default: train all weights. */
   lora?: LoraOptions;
 }
 
@@ -63,7 +67,7 @@ export class TransformerLearner implements Learner {
   readonly #group: ParameterGroup;
   readonly #lora: LoraAdapter | undefined;
   #critic: Critic | undefined;
-  /** Weights that references hold of their own. */
+  /** Copies of weights that references use. */
   readonly #frozen: Tensors[] = [];
 
   constructor(
@@ -86,7 +90,7 @@ export class TransformerLearner implements Learner {
     this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
-  /** An estimate, without the critic that a trainer may add. */
+  /** An estimate of the memory for training, without a critic. */
   get memory(): TrainingMemory {
     return trainingMemory(this.#model.config, {
       tokenBudget: this.#tokenBudget,
@@ -111,7 +115,7 @@ export class TransformerLearner implements Learner {
   async backward(batch: TokenBatch, { dLogprobs, dEntropy, dValues }: TokenGradients): Promise<void> {
     const critic = this.#critic;
     if (dValues && !critic)
-      throw new ToolEnvError('bug.critic', 'dValues need a critic: call addCritic first.');
+      throw new ToolEnvError('bug.critic', 'dValues needs a critic: call addCritic first.');
     const weights = this.#lora?.inputs ?? this.#model.weights;
     const slopes = { dLogprobs, ...(dEntropy && { dEntropy }) };
     if (dValues && critic?.kind === 'shared') {
@@ -132,12 +136,12 @@ export class TransformerLearner implements Learner {
     const critic = this.#critic;
     const gradNorm = await this.#group.gradNorm();
     const criticGradNorm = await critic?.group.gradNorm();
-    // Both are looked at before either is used, so that gradients that are not finite change nothing.
+    // Check both norms before either step, so that gradients that are not finite change nothing.
     for (const norm of [gradNorm, criticGradNorm]) {
       if (norm === undefined || Number.isFinite(norm)) continue;
       this.#group.clearGradients();
       critic?.group.clearGradients();
-      const message = `The gradient norm is ${norm}: nothing was updated. A lower learning rate may help.`;
+      const message = `The gradient norm is ${norm}, so nothing was updated: check the loss for values that are not finite, or lower the learning rate.`;
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
     if (gradNorm !== undefined) {
@@ -155,7 +159,7 @@ export class TransformerLearner implements Learner {
 
   async reference(): Promise<Pick<Learner, 'forward'>> {
     const { weights } = this.#model;
-    // Of the base, nothing changes.
+    // An adapter's base never changes and needs no copy.
     const copies = await copyTensors(this.#runtime, tensorsExcept(weights, this.#lora?.inputs ?? {}));
     this.#frozen.push(copies);
     return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
@@ -205,7 +209,7 @@ export class TransformerLearner implements Learner {
     await this.#lora?.close();
   }
 
-  /** These weights take the place of the model's, which are disposed but for an adapter's base. */
+  /** Replaces the model's weights and disposes the old ones, except an adapter's base. */
   #take(weights: Tensors): void {
     const before = this.#model.weights;
     this.#model.weights = weights;
@@ -250,7 +254,7 @@ export class TransformerLearner implements Learner {
       const isNarrow = this.#runtime.precision === 'float16';
       let scale = isNarrow ? lossScale(given) : 1;
       let gradients = await run(scale);
-      // What grew beyond float16 on its way comes again, smaller.
+      // On overflow, retry with a smaller loss scale.
       while (isNarrow && scale > leastLossScale && !(await areFinite(groups, gradients))) {
         disposeTensors(gradients);
         scale /= 16;
@@ -301,7 +305,7 @@ function zerosLike({ rows }: TokenBatch): Rows {
   return rows.map(({ tokens }) => new Float32Array(tokens.length));
 }
 
-/** The given gradients by outputs, at a padded batch's action tokens: [M] each. */
+/** The gradients with respect to the outputs at a padded batch's action tokens: [M] each. */
 function cotangents(given: Record<string, Rows | undefined>, padded: PaddedBatch): Tensors {
   const gathered = Object.entries(given).map(([name, rows]) => {
     const values = gatherSlots(rows!, padded);

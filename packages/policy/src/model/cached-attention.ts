@@ -1,15 +1,14 @@
-/** The sampling program: new tokens attend to a cache and to themselves; a distribution comes out for each row's last token. */
-
+/** The sampling program: new tokens attend to the cache and to each other, and each row's last token gets a distribution. */
 import type { Ops } from '../runtime/ops.ts';
 import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
- * For S new tokens of each row, S a number or unknown; one token needs neither mask nor last. Inputs: tokens and positions
- * [B, S], mask [S, S], last [B] (index into B·S), pastMask [B, 1, 1, P] and
- * `past.<layer>.key|value` [B, key-value heads, P, head width], inverseTemperature [B, 1]. Outputs:
- * probabilities [B, vocabulary], their sums [B, blocks] over blocks of equal size if there are several, and
- * `new.<layer>.key|value` [B, key-value heads, S, head width].
+ * The program for `time` new tokens of each row: 1, or any number S. Inputs: tokens and positions [B, S], inverseTemperature [B, 1],
+ * pastMask [B, 1, 1, P], `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
+ * (index into B·S of each row's last token). Outputs: probabilities [B, vocabulary], `new.<layer>.key|value`
+ * [B, key-value heads, S, head width] and, if `blocks` is more than 1, sums [B, blocks]: the total probability of each of as many equal
+ * blocks of the vocabulary.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,
@@ -52,7 +51,7 @@ function cachedAttention<T>(
     const grouped = groupQueries(ops, config, queries);
     const pastScores = ops.add(ops.matmul(grouped, past('key'), { transposeB: true, scale }), pastMask);
     const newScores = time === 1 ? scoreOfOne(grouped, keys) : scores(grouped, keys);
-    // Scores are joined rather than caches: they are the smaller by a factor of the head width.
+    // Concatenate the scores and not the caches, because scores are smaller by a factor of the head width.
     const probabilities = ops.softmax(ops.concat([pastScores, newScores], -1));
     const [toPast, toNew] = ops.split(probabilities, -1, [pastScores, newScores]) as [T, T];
     const fromNew = time === 1 ? ops.mul(toNew, values) : ops.matmul(toNew, values);
@@ -60,7 +59,7 @@ function cachedAttention<T>(
     return ops.reshape(mixed, ops.shapeOf(queries));
   };
 
-  /** A matrix product with one column is slower than its elementwise form. */
+  /** The scores of one new key. A matrix product with one column is slower than this elementwise form. */
   function scoreOfOne(grouped: T, keys: T): T {
     return ops.mul(ops.sum(ops.mul(grouped, keys), [-1]), ops.scalar(scale));
   }

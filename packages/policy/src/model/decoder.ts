@@ -1,12 +1,11 @@
 /**
  * The decoder of Llama (arXiv 2302.13971) and its relatives over Ops: RMSNorm, rotary positions, grouped-query attention,
- * SwiGLU. Qwen2 (arXiv 2407.10671) has biases, Qwen3 (arXiv 2505.09388) normalises queries and keys.
+ * SwiGLU. Qwen2 (arXiv 2407.10671) adds biases; Qwen3 (arXiv 2505.09388) normalises queries and keys.
  */
-
 import type { Dim, Ops } from '../runtime/ops.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
-/** Parameter names as in Hugging Face checkpoints, with their shapes. What an architecture has and others lack is here. */
+/** Parameter names as in Hugging Face checkpoints, with their shapes. The differences between architectures are defined here. */
 export function parameterShapes(config: ModelConfig): Map<string, readonly number[]> {
   const { hidden_size: width, intermediate_size: inner, vocab_size: vocabulary, model_type: type } = config;
   const queryWidth = headWidth(config) * config.num_attention_heads;
@@ -40,15 +39,15 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
 }
 
 /**
- * How queries meet keys and values: queries [B, heads, T, D] after rotation, keys and values [B, key-value heads, T, D]
- * → [B, heads, T, D]. Training attends within the batch, sampling to a cache as well.
+ * Attention of queries [B, heads, T, D] after rotation over keys and values [B, key-value heads, T, D] → [B, heads, T, D]. Training
+ * attends within the batch; sampling attends to a cache as well.
  */
 export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 
-/** What an adapter adds to the linear map of that name for its input x, or `undefined` if it adds nothing there. */
+/** An adapter's addition to the output of the linear map `name` for input `x`; `undefined` if the map is not adapted. */
 export type LowRank<T> = (x: T, name: string) => T | undefined;
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]; `lowRank` adapts the linear maps. */
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. `lowRank` adapts the linear maps. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
@@ -63,13 +62,13 @@ export function decoder<T>(
   return finalNorm(ops, config, hidden);
 }
 
-/** The embeddings [N, width] of int32 `tokens` [B, T], N being B·T. */
+/** The embeddings [N, width] of int32 `tokens` [B, T], where N = B·T. */
 export function embed<T>(ops: Ops<T>, config: ModelConfig, tokens: T): T {
   const { weight } = parameters(ops, config);
   return ops.reshape(ops.gatherRows(weight('model.embed_tokens.weight'), tokens), ['N', config.hidden_size]);
 }
 
-/** One layer: hidden states [N, width] before it → after it. */
+/** One layer: hidden states [N, width] → [N, width]. */
 export function decoderLayer<T>(
   ops: Ops<T>,
   config: ModelConfig,
@@ -118,12 +117,12 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.linear(hidden, parameters(ops, config).weight(head));
 }
 
-/** The length of a padded batch must be a multiple of this. */
+/** The number of query blocks in {@link selfAttention}. The length of a padded batch must be a multiple of it. */
 export const attentionBlocks = 4;
 
 /**
- * Causal attention within one padded batch: `mask` [T, T] is added to the scores. Queries go in blocks, each to the keys up
- * to its own end: three eighths of the scores, which the mask would cancel, are never computed.
+ * Causal attention within one padded batch; `mask` [T, T] is added to the scores. Each of four blocks of queries attends only to the keys
+ * up to its own end. This skips three eighths of the scores, which the mask would cancel.
  */
 export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Attention<T> {
   const groupSize = config.num_attention_heads / config.num_key_value_heads;
@@ -150,7 +149,7 @@ export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Att
   };
 }
 
-/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys need no repeating. */
+/** [B, heads, T, D] → [B, key-value heads, heads per key-value head · T, D], so that keys and values need not be repeated. */
 export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
   const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
   const groupSize = heads / config.num_key_value_heads;
@@ -158,7 +157,7 @@ export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T
   return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
 }
 
-/** The name under which {@link Ops.concat} knows `groupSize` masks of `time` rows. */
+/** The dimension name that {@link Ops.concat} gives to `groupSize` concatenated masks of `time` rows. */
 function groupedTime(time: string, groupSize: number): Dim {
   return groupSize === 1 ? time : Array.from({ length: groupSize }, () => time).join('+');
 }

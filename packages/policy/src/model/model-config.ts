@@ -1,8 +1,8 @@
-/** The shape of a model: the fields of a Hugging Face config.json that the computation depends on. */
+/** The configuration of a model: the fields of a Hugging Face config.json that the computation depends on. */
 import { ToolEnvError } from '@toolenv/core';
 import { type RopeScaling, readRopeScaling } from './rope-scaling.ts';
 
-/** Architectures that differ in what decoder.ts reads here; relatives of Llama, as SmolLM2, say `llama`. */
+/** The supported architectures. Relatives of Llama, such as SmolLM2, have `llama` in their config.json. */
 export const modelTypes = ['qwen2', 'qwen3', 'llama', 'mistral'] as const;
 
 export interface ModelConfig {
@@ -20,9 +20,9 @@ export interface ModelConfig {
   rope_theta: number;
   rope_scaling?: RopeScaling;
   tie_word_embeddings: boolean;
-  /** Llama and Qwen3: whether the projections of attention have biases. Qwen2's have but the last. */
+  /** Llama and Qwen3: whether the attention projections have biases. In Qwen2, all but the output projection have them. */
   attention_bias?: boolean;
-  /** Llama: whether the projections of the MLP have biases. */
+  /** Llama: whether the MLP projections have biases. */
   mlp_bias?: boolean;
 }
 
@@ -41,8 +41,8 @@ const counts = [
 ] as const;
 
 /**
- * What a config.json says, as older and newer versions of transformers write it; `file` is named in errors.
- * @throws ToolEnvError `usage.checkpoint_unsupported` or `usage.checkpoint_damaged`
+ * Reads a parsed config.json of older and newer versions of transformers. Errors name `file`.
+ * @throws ToolEnvError `usage.checkpoint_unsupported` or `usage.checkpoint_damaged`.
  */
 export function readModelConfig(
   file: string,
@@ -57,11 +57,15 @@ export function readModelConfig(
       `model_type "${given.model_type}" is not supported; use a checkpoint of ${known}`,
     );
   }
-  // Mistral has windows unless it says null; the Qwens have none unless they say so.
+  // Mistral has sliding windows unless sliding_window is null. The Qwens have them only if use_sliding_window is true.
   const windowed = given.model_type === 'mistral' ? given.sliding_window !== null : given.use_sliding_window;
-  if (windowed) throw refuse('unsupported', 'sliding-window attention is not supported');
+  if (windowed)
+    throw refuse('unsupported', 'sliding-window attention is not supported; use a checkpoint without it');
   if (given.hidden_act !== undefined && given.hidden_act !== 'silu')
-    throw refuse('unsupported', `hidden_act "${given.hidden_act}" is not supported; only silu is`);
+    throw refuse(
+      'unsupported',
+      `hidden_act "${given.hidden_act}" is not supported; use a checkpoint with silu`,
+    );
 
   // transformers 5 moved rope_theta and rope_scaling into rope_parameters.
   const { rope_theta: theta, ...scaling } = (given.rope_parameters ?? {}) as Record<string, unknown>;
@@ -79,10 +83,8 @@ export function readModelConfig(
   }
   if (!(config.rms_norm_eps > 0))
     throw refuse('damaged', `rms_norm_eps is ${JSON.stringify(config.rms_norm_eps)}, not a positive number`);
-  if (config.num_attention_heads % config.num_key_value_heads !== 0 || headWidth(config) % 2 !== 0)
-    throw refuse(
-      'damaged',
-      'its heads cannot be divided among its key-value heads, or their width is not even',
-    );
+  if (config.num_attention_heads % config.num_key_value_heads !== 0)
+    throw refuse('damaged', 'num_attention_heads is not a multiple of num_key_value_heads');
+  if (headWidth(config) % 2 !== 0) throw refuse('damaged', `the head width ${headWidth(config)} is not even`);
   return config;
 }

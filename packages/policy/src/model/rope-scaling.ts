@@ -1,6 +1,6 @@
-/** The part of a config.json that stretches rotary positions over longer contexts. */
+/** The part of a config.json that scales rotary positions for longer contexts. */
 
-/** As in a config.json. Positions are interpolated; `llama3` and `yarn` spare the fast frequencies. */
+/** As in a config.json. Positions are interpolated; `llama3` and `yarn` leave high frequencies unchanged. */
 export type RopeScaling =
   | { rope_type: 'linear'; factor: number }
   | {
@@ -26,17 +26,19 @@ const required: Record<RopeScaling['rope_type'], readonly string[]> = {
   yarn: ['factor'],
 };
 
-/** The scaling that a configuration asks for. `refuse` makes the error for one that is not known here. */
+/** Reads the scaling of a configuration; `undefined` means none. `refuse` makes the error for an unsupported scaling. */
 export function readRopeScaling(given: unknown, refuse: (what: string) => Error): RopeScaling | undefined {
   const { type, rope_type: name = type ?? 'default', ...rest } = given as Record<string, unknown>;
   if (name === 'default') return undefined;
   if (!Object.hasOwn(required, String(name)))
-    throw refuse(`rope_scaling of type "${name}" is not supported, only ${Object.keys(required).join(', ')}`);
+    throw refuse(
+      `rope_scaling of type "${name}" is not supported; supported types: ${Object.keys(required).join(', ')}`,
+    );
   for (const field of required[name as RopeScaling['rope_type']]) {
     if (typeof rest[field] !== 'number')
       throw refuse(`rope_scaling of type "${name}" needs a number ${field}`);
   }
-  // YaRN as DeepSeek scales it.
+  // DeepSeek's variant of YaRN.
   if (rest.mscale || rest.mscale_all_dim) throw refuse('mscale in rope_scaling is not supported');
   return { rope_type: name, ...rest } as RopeScaling;
 }

@@ -1,4 +1,4 @@
-/** Rotary position embedding (arXiv 2104.09864): the angle of each position, with the scalings that lengthen contexts. */
+/** Rotary position embedding (arXiv 2104.09864): the angles of each position, with the scalings for longer contexts. */
 import { headWidth, type ModelConfig } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
@@ -24,7 +24,7 @@ export function rotaryTables(config: ModelConfig): {
   return { cos, sin, dims };
 }
 
-/** Radians per position, [head width / 2], in float32: theta^(−2i / head width), scaled. */
+/** Radians per position, [head width / 2] in float32: theta^(−2i / head width), scaled for longer contexts. */
 function scaledFrequencies(config: ModelConfig): Float32Array {
   const half = headWidth(config) / 2;
   const { rope_theta: theta, rope_scaling: scaling } = config;
@@ -41,19 +41,19 @@ function scaledFrequencies(config: ModelConfig): Float32Array {
   return frequencies;
 }
 
-/** `kept` 1 leaves the frequency, 0 divides it by the factor. */
+/** Mixes the frequency (`kept` 1) and the frequency divided by `factor` (`kept` 0). */
 function interpolate(frequency: number, factor: number, kept: number): number {
   return kept * frequency + ((1 - kept) * frequency) / factor;
 }
 
-/** Llama 3.1: waves that turn often within the original context stay, those longer than it are stretched. */
+/** Llama 3.1 keeps frequencies that make many turns within the original context and interpolates those that make few. */
 function keptOfLlama3(frequency: number, scaling: RopeScaling & { rope_type: 'llama3' }): number {
   const { low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: context } = scaling;
   const turns = (context * frequency) / (2 * Math.PI);
   return clamp((turns - low) / (high - low));
 }
 
-/** YaRN (arXiv 2309.00071): a ramp over the pairs between those that turn beta_fast and beta_slow times. */
+/** YaRN (arXiv 2309.00071): a ramp between the dimension pairs that turn beta_fast and beta_slow times within the original context. */
 function keptOfYarn(pair: number, config: ModelConfig, scaling: RopeScaling & { rope_type: 'yarn' }): number {
   const width = headWidth(config);
   const {
@@ -70,7 +70,7 @@ function keptOfYarn(pair: number, config: ModelConfig, scaling: RopeScaling & { 
   return 1 - clamp((pair - start) / (end === start ? 0.001 : end - start));
 }
 
-/** YaRN makes attention sharper by scaling cos and sin. */
+/** The factor by which YaRN scales cos and sin, which makes attention sharper. */
 function attentionFactor({ rope_scaling: scaling }: ModelConfig): number {
   if (scaling?.rope_type !== 'yarn') return 1;
   return scaling.attention_factor ?? (scaling.factor <= 1 ? 1 : 0.1 * Math.log(scaling.factor) + 1);

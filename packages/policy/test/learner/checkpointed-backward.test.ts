@@ -1,12 +1,10 @@
-/** Gradient checkpointing changes where activations are, and no gradient. */
+/** Gradient checkpointing gives the same gradients as the whole backward pass. */
 import { createRng } from '@toolenv/core';
 import type { TokenGradients } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
-import { TransformerLearner } from '../src/learner/transformer-learner.ts';
-import { createModel } from '../src/model/model.ts';
-import type { ModelConfig } from '../src/model/model-config.ts';
-import { randomWeights, runtime, takeGradients, tinyConfig } from './tiny-model.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { createModel } from '../../src/model/model.ts';
+import type { ModelConfig } from '../../src/model/model-config.ts';
+import { learnerOf, randomWeights, takeGradients, tinyConfig } from '../tiny-model.ts';
 
 const rng = createRng(1, 'rows');
 const rows = [9, 14, 6].map((length) => ({
@@ -19,7 +17,7 @@ const gradients = { dLogprobs: slopes(), dEntropy: slopes(), dValues: slopes() }
 type Case = [name: string, config: Partial<ModelConfig>, given: (keyof TokenGradients)[], options?: object];
 const cases: Case[] = [
   ['tied embeddings', {}, ['dLogprobs']],
-  ['an own head', { tie_word_embeddings: false }, ['dLogprobs', 'dEntropy']],
+  ['an untied head', { tie_word_embeddings: false }, ['dLogprobs', 'dEntropy']],
   ['Qwen3', { model_type: 'qwen3', head_dim: 6, num_hidden_layers: 3 }, ['dLogprobs']],
   ['an adapter', {}, ['dLogprobs'], { lora: { rank: 3 } }],
   ['a shared critic', {}, ['dLogprobs', 'dValues'], { critic: 'shared' }],
@@ -35,13 +33,10 @@ test.each(cases)(
     ) as unknown as TokenGradients;
     const compute = async (gradientCheckpointing: boolean) => {
       const model = createModel(config, randomWeights(config, 2));
-      const learner = new TransformerLearner(runtime, model, wordCheckpoint(), {
-        ...options,
-        gradientCheckpointing,
-      });
+      const learner = learnerOf(model, { ...options, gradientCheckpointing });
       if (critic) await learner.addCritic({ critic });
       const batch = { rows, temperature: 0.7 };
-      // The first step gives the adapter's B and the critic's head something to pass on.
+      // The first step makes the adapter's B and the critic's head nonzero, so that gradients pass through them.
       await learner.backward(batch, chosen);
       await learner.step({ learningRate: 0.02 });
       await learner.backward(batch, chosen);

@@ -1,14 +1,14 @@
-/** The critic: its values, its gradients in itself and in the trunk, its steps and its file. */
+/** The critic: its values, its gradients with respect to its own parameters and the trunk, its steps and its file. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenBatch, TokenRow } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
-import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
-import type { TransformerLearner } from '../src/learner/transformer-learner.ts';
-import type { Model } from '../src/model/model.ts';
-import { type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { inTemporaryFolder, learnerOf, tinyConfig, tinyModel } from './tiny-model.ts';
+import { readSafetensors, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
+import type { TransformerLearner } from '../../src/learner/transformer-learner.ts';
+import type { Model } from '../../src/model/model.ts';
+import type { Tensor, Tensors } from '../../src/runtime/runtime.ts';
+import { inTemporaryFolder, learnerOf, mapTensor, tinyConfig, tinyModel } from '../tiny-model.ts';
 
 const kinds = ['shared', 'separate'] as const;
 type Kind = (typeof kinds)[number];
@@ -28,12 +28,9 @@ function randomValues(seed: number): Rows {
   return rows.map(({ tokens }) => Float32Array.from(tokens, () => 2 * rng.float() - 1));
 }
 
-function randomLike({ data, dims }: Tensors[string], seed: number, name: string) {
+function randomLike(like: Tensor, seed: number, name: string): Tensor {
   const rng = createRng(seed, name);
-  return tensor(
-    Float32Array.from(data, () => 2 * rng.float() - 1),
-    dims,
-  );
+  return mapTensor(like, () => 2 * rng.float() - 1);
 }
 
 async function newLearner(kind: Kind, seed = 1): Promise<{ learner: TransformerLearner; model: Model }> {
@@ -43,7 +40,7 @@ async function newLearner(kind: Kind, seed = 1): Promise<{ learner: TransformerL
   return { learner, model };
 }
 
-/** The critic's file: weights, and moments named `mean …` and `variance …`. */
+/** The contents of the critic's file: weights, and moments named `mean …` and `variance …`. */
 function criticFile(learner: TransformerLearner): Promise<Tensors> {
   return inTemporaryFolder(async (folder) => {
     await learner.save(folder);
@@ -51,7 +48,7 @@ function criticFile(learner: TransformerLearner): Promise<Tensors> {
   });
 }
 
-/** Writes other tensors over those of the learner's folder, and loads it. */
+/** Saves the learner, replaces tensors of a file, and loads the folder. */
 async function overwrite(learner: TransformerLearner, file: string, tensors: Tensors): Promise<void> {
   await inTemporaryFolder(async (folder) => {
     await learner.save(folder);
@@ -72,7 +69,7 @@ async function withRandomHead(kind: Kind) {
   return made;
 }
 
-/** Σ dValues·values and its gradients, by which the norms of `step` are checked as well. */
+/** The gradients of Σ dValues·values, and the norms that `step` returns for them. */
 async function gradientsOf(learner: TransformerLearner, dValues: Rows) {
   await learner.backward({ rows }, { dLogprobs: zero, dValues });
   // Without momentum, Adam's first moment is the gradient.
@@ -118,8 +115,8 @@ test.each(kinds)('gradients of a %s critic equal finite differences of Σ dValue
       const direction = randomLike(original, 6, name).data;
       const step = 2e-3;
       const at = async (by: number) => {
-        const data = Float32Array.from(original.data, (value, i) => value + by * direction[i]!);
-        await overwrite(learner, file, { [name]: tensor(data, original.dims) });
+        const moved = mapTensor(original, (value, i) => value + by * direction[i]!);
+        await overwrite(learner, file, { [name]: moved });
         return objective();
       };
       const expected = ((await at(step)) - (await at(-step))) / (2 * step);
@@ -134,7 +131,7 @@ test.each(kinds)('gradients of a %s critic equal finite differences of Σ dValue
 });
 
 test.each(kinds)(
-  'values of a %s critic are 0 at first, and then of the state before each token',
+  'values of a %s critic are 0 at first, and depend only on the tokens before each action token',
   async (kind) => {
     const fresh = await newLearner(kind);
     expect(await valuesOf(fresh.learner)).toEqual(zero);
@@ -153,7 +150,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)(
-  'a %s critic changes no log-probability, and what dValues hold at mask 0 changes nothing',
+  'a %s critic does not change log-probabilities, and dValues at mask 0 have no effect',
   async (kind) => {
     const plain = await learnerOf(tinyModel()).forward({ rows });
     const { learner } = await withRandomHead(kind);
@@ -170,7 +167,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)(
-  'a %s critic learns values alone while it warms up; the policy stays as it was, bit by bit',
+  'with criticOnly, a %s critic learns values and the policy does not change',
   async (kind) => {
     const { learner, model } = await newLearner(kind);
     const before = { weights: model.weights, outputs: await learner.forward({ rows }) };
@@ -199,7 +196,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)(
-  'save and load of a %s critic: training goes on bit by bit, and the other files are as without',
+  'save and load restore a %s critic, so that training continues bit by bit, and the model file has no critic',
   async (kind) => {
     const { learner, model } = await newLearner(kind);
     const train = async (one: TransformerLearner, seed: number) => {
@@ -232,7 +229,7 @@ test.each(kinds)(
   },
 );
 
-test('a folder without a critic is refused by a learner that has one, which stays as it was', async () => {
+test('a learner with a critic refuses a folder without a critic and does not change', async () => {
   await inTemporaryFolder(async (folder) => {
     await learnerOf(tinyModel(2)).save(folder);
     const { learner, model } = await newLearner('shared');
@@ -242,7 +239,7 @@ test('a folder without a critic is refused by a learner that has one, which stay
   });
 });
 
-test('dValues without a critic are refused; a new critic takes the place of the one before', async () => {
+test('dValues without a critic are refused, and a new critic replaces the old one', async () => {
   const learner = learnerOf(tinyModel());
   await expect(learner.backward({ rows }, { dLogprobs: zero, dValues: zero })).rejects.toMatchObject({
     code: 'bug.critic',

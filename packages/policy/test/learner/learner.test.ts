@@ -1,25 +1,26 @@
-/** The learner's gradients belong to the masked objective and to nothing else; its steps and its folders. */
+/** The learner: its gradients are those of the masked objective; steps, saving and loading. */
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenRow } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
-import { createModel, type Model } from '../src/model/model.ts';
-import type { ModelConfig } from '../src/model/model-config.ts';
-import { type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { AllLogits, logProbabilityOf } from './all-logits.ts';
-import { expectAllClose } from './expect-close.ts';
+import { readSafetensors, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { createModel, type Model } from '../../src/model/model.ts';
+import type { ModelConfig } from '../../src/model/model-config.ts';
+import { type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import { AllLogits, logProbabilityOf } from '../all-logits.ts';
+import { expectAllClose } from '../expect-close.ts';
 import {
   inTemporaryFolder,
   learnerOf,
+  mapTensor,
   randomWeights,
   runtime,
   takeGradients,
   tinyConfig,
   tinyModel,
-} from './tiny-model.ts';
+} from '../tiny-model.ts';
 
 function randomRow(seed: number, length: number): TokenRow {
   const rng = createRng(seed, 'row');
@@ -40,15 +41,9 @@ function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return Array.from(a, (value, index) => value * b[index]!).reduce((sum, value) => sum + value, 0);
 }
 
-function parameterDirection(model: Model, name: string): Tensors {
+function randomDirection(model: Model, name: string): ArrayLike<number> {
   const rng = createRng(6, name);
-  const { data, dims } = model.weights[name]!;
-  return {
-    [name]: tensor(
-      Float32Array.from(data, () => 2 * rng.float() - 1),
-      dims,
-    ),
-  };
+  return mapTensor(model.weights[name]!, () => 2 * rng.float() - 1).data;
 }
 
 test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens before) over mask 1', async () => {
@@ -59,7 +54,7 @@ test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens b
   await learner.backward({ rows, temperature: 0.7 }, { dLogprobs });
   const gradients = await takeGradients(learner);
 
-  /** Written without the learner's own alignment, so that a mask that is off by one shows. */
+  /** Computed without the learner's own alignment, so that a mask that is off by one makes the test fail. */
   const objective = async (weights: Tensors) => {
     let sum = 0;
     for (const [row, { tokens, mask }] of rows.entries()) {
@@ -70,15 +65,12 @@ test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens b
     }
     return sum;
   };
-  for (const [name, { data, dims }] of Object.entries(model.weights)) {
-    const direction = parameterDirection(model, name)[name]!.data;
+  for (const [name, weight] of Object.entries(model.weights)) {
+    const direction = randomDirection(model, name);
     const step = 2e-3;
     const moved = (by: number) => ({
       ...model.weights,
-      [name]: tensor(
-        Float32Array.from(data, (value, index) => value + by * direction[index]!),
-        dims,
-      ),
+      [name]: mapTensor(weight, (value, index) => value + by * direction[index]!),
     });
     const expected = ((await objective(moved(step))) - (await objective(moved(-step)))) / (2 * step);
     const found = dot(gradients[name]!.data, direction);
@@ -86,7 +78,7 @@ test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens b
   }
 });
 
-test('entropy and its gradient', async () => {
+test('gradients equal finite differences of Σ dEntropy·entropy', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);
   const dEntropy = randomValues(2);
@@ -101,22 +93,18 @@ test('entropy and its gradient', async () => {
       .reduce((a, b) => a + b, 0);
   };
   const name = 'model.embed_tokens.weight';
-  const { data, dims } = model.weights[name]!;
-  const direction = parameterDirection(model, name)[name]!.data;
+  const direction = randomDirection(model, name);
   const moved = (by: number) =>
     entropyAt({
       ...model.weights,
-      [name]: tensor(
-        data.map((value, i) => value + by * direction[i]!),
-        dims,
-      ),
+      [name]: mapTensor(model.weights[name]!, (value, i) => value + by * direction[i]!),
     });
   const expected = ((await moved(2e-3)) - (await moved(-2e-3))) / 4e-3;
   const found = dot(gradients[name]!.data, direction);
   expect(Math.abs(found - expected) / Math.max(1, Math.abs(expected))).toBeLessThan(5e-3);
 });
 
-test('whatever dLogprobs and dEntropy hold at mask 0, the gradients are the same', async () => {
+test('values of dLogprobs and dEntropy at mask 0 do not change the gradients', async () => {
   const learner = learnerOf(tinyModel());
   const dLogprobs = randomValues(3);
   const dEntropy = randomValues(4);
@@ -139,7 +127,7 @@ test('whatever dLogprobs and dEntropy hold at mask 0, the gradients are the same
   );
 });
 
-test('moving the mask by one moves the gradient', async () => {
+test('shifting the mask by one changes the gradient', async () => {
   const learner = learnerOf(tinyModel());
   const tokens = rows[2]!.tokens;
   const at = async (position: number) => {
@@ -158,7 +146,7 @@ test('moving the mask by one moves the gradient', async () => {
   }
 });
 
-test('tokens after the last action token change nothing', async () => {
+test('tokens after the last action token have no effect', async () => {
   const learner = learnerOf(tinyModel());
   const tokens = Int32Array.of(3, 1, 4, 1, 5, 9);
   const mask = Uint8Array.of(0, 0, 1, 1, 0, 0);
@@ -176,7 +164,7 @@ test.each([1, 14, 30])('a token budget of %i gives the same log-probabilities', 
   }
 });
 
-test('rows without action tokens, and none at all, have no outputs and no gradient', async () => {
+test('rows without action tokens and empty batches have no outputs and no gradient', async () => {
   const learner = learnerOf(tinyModel());
   const empty = [{ tokens: Int32Array.of(1, 2, 3), mask: new Uint8Array(3) }];
   expect((await learner.forward({ rows: empty })).logprobs).toEqual([new Float32Array(3)]);
@@ -185,7 +173,7 @@ test('rows without action tokens, and none at all, have no outputs and no gradie
   expect(await learner.step({ learningRate: 1 })).toEqual({ gradNorm: 0 });
 });
 
-test('a reference stays as it was while the policy moves', async () => {
+test('a reference does not change when the policy is trained', async () => {
   const learner = learnerOf(tinyModel());
   const reference = await learner.reference();
   const before = await learner.forward({ rows });
@@ -195,7 +183,7 @@ test('a reference stays as it was while the policy moves', async () => {
   expect(await learner.forward({ rows })).not.toEqual(before);
 });
 
-test('a step on gradients that are not finite throws and changes neither weights nor optimizer', async () => {
+test('a step on gradients that are not finite throws and changes neither weights nor optimizer state', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);
   const before = structuredClone(model.weights);
@@ -207,7 +195,7 @@ test('a step on gradients that are not finite throws and changes neither weights
   });
   expect(model.weights).toEqual(before);
 
-  // As if it had never been: the next step is that of a fresh learner.
+  // The next step equals that of a fresh learner.
   const fresh = tinyModel();
   const freshLearner = learnerOf(fresh);
   for (const one of [learner, freshLearner]) {
@@ -217,7 +205,7 @@ test('a step on gradients that are not finite throws and changes neither weights
   expect(model.weights).toEqual(fresh.weights);
 });
 
-test('save and load give the same weights and the same optimizer: training goes on bit by bit', async () => {
+test('save and load restore weights and optimizer state, so that training continues bit by bit', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);
   const train = async (one: typeof learner, seed: number) => {
@@ -239,13 +227,13 @@ test('save and load give the same weights and the same optimizer: training goes 
 });
 
 test.each([
-  ['optimizer.safetensors', 'cut short'],
-  ['model.safetensors', 'cut short'],
+  ['optimizer.safetensors', 'truncated'],
+  ['model.safetensors', 'truncated'],
   ['optimizer.safetensors', 'without a tensor'],
   ['model.safetensors', 'without a tensor'],
   ['optimizer.safetensors', 'with another shape'],
   ['model.safetensors', 'with another shape'],
-] as const)('%s %s is refused, and the learner stays as it was', async (name, damage) => {
+] as const)('%s %s is refused, and the learner does not change', async (name, damage) => {
   const model = tinyModel();
   const learner = learnerOf(model);
   await inTemporaryFolder(async (folder) => {
@@ -253,20 +241,20 @@ test.each([
     await learner.save(folder);
     const { tensors, metadata } = await readSafetensors(file);
     const [victim] = Object.keys(tensors).filter((key) => key.endsWith('model.norm.weight')) as [string];
-    if (damage === 'cut short') await writeFile(file, (await readFile(file)).subarray(0, -4));
+    if (damage === 'truncated') await writeFile(file, (await readFile(file)).subarray(0, -4));
     if (damage === 'without a tensor') delete tensors[victim];
     if (damage === 'with another shape') tensors[victim] = tensor(new Float32Array(3), [3]);
-    if (damage !== 'cut short') await writeSafetensors(file, tensors, metadata);
+    if (damage !== 'truncated') await writeSafetensors(file, tensors, metadata);
     const before = model.weights;
     const error = await learner.load(folder).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'usage.checkpoint_damaged' });
     expect(String(error)).toContain(file);
-    if (damage !== 'cut short') expect(String(error)).toContain(`"${victim}"`);
+    if (damage !== 'truncated') expect(String(error)).toContain(`"${victim}"`);
     expect(model.weights).toBe(before);
   });
 });
 
-test('a file with something after its last tensor still loads', async () => {
+test('a file with extra bytes after its last tensor loads', async () => {
   const learner = learnerOf(tinyModel());
   await inTemporaryFolder(async (folder) => {
     await learner.save(folder);
@@ -276,9 +264,9 @@ test('a file with something after its last tensor still loads', async () => {
 });
 
 test.each([
-  ['equal', 1],
-  ['filled up', 2],
-])('a large vocabulary is computed in parts that are %s, with the numbers of the whole', async (_, from) => {
+  ['equal parts', 1],
+  ['parts with padding', 2],
+])('a large vocabulary in %s gives the same results as in one part', async (_, from) => {
   const config: ModelConfig = {
     ...tinyConfig,
     vocab_size: 40_000,
@@ -288,7 +276,7 @@ test.each([
   const long = [1, 2].map((seed) => {
     const rng = createRng(seed, 'long');
     const tokens = Int32Array.from({ length: 260 }, () => rng.int(config.vocab_size));
-    // The filling has index 0, which is also that of a row's first action token.
+    // Padding has index 0, which is also the index of the first action token of a row.
     return { tokens, mask: new Uint8Array(260).fill(1, seed === 1 ? 1 : from) };
   });
   const slopes = long.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * Math.sin(t + b)));
@@ -300,7 +288,7 @@ test.each([
     await learner.close();
     return { logprobs, entropy, gradients };
   };
-  // 518 × 40,000 logits are more than one part may have, those of one row are not.
+  // 518 × 40,000 logits exceed the limit of one part; the logits of a single row do not.
   const [inParts, whole] = [await compute(4096), await compute(1)];
   for (const name of ['logprobs', 'entropy'] as const)
     for (const [row, values] of whole[name].entries()) expectAllClose(inParts[name][row]!, values, 1e-5);

@@ -1,16 +1,16 @@
-/** LoRA: it begins as the base, its gradients are those that full training implies, and what it saves is an ordinary model. */
+/** LoRA: it starts equal to the base model, its gradients follow from full training, and it saves an ordinary model. */
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { AdamW, TokenBatch } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
-import { readWeights } from '../src/checkpoint/checkpoint.ts';
-import { readSafetensors } from '../src/checkpoint/safetensors.ts';
-import { type LoraOptions, loraTargets } from '../src/learner/lora.ts';
-import { TransformerLearner } from '../src/learner/transformer-learner.ts';
-import { createModel, type Model } from '../src/model/model.ts';
-import type { Tensor } from '../src/runtime/runtime.ts';
-import { inTemporaryFolder, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { readWeights } from '../../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { type LoraOptions, loraTargets } from '../../src/learner/lora.ts';
+import type { TransformerLearner } from '../../src/learner/transformer-learner.ts';
+import { createModel, type Model } from '../../src/model/model.ts';
+import type { Tensor } from '../../src/runtime/runtime.ts';
+import { expectAllClose } from '../expect-close.ts';
+import { inTemporaryFolder, learnerOf, takeGradients, tinyConfig, tinyModel } from '../tiny-model.ts';
 
 const rng = createRng(1, 'rows');
 const rows = [7, 12].map((length) => ({
@@ -23,12 +23,8 @@ const adamw: AdamW = { learningRate: 0.05, maxGradNorm: 1 };
 const lora: LoraOptions = { rank: 3, alpha: 5 };
 const scale = 5 / 3;
 
-function learnerOf(model: Model, options: LoraOptions = lora): TransformerLearner {
-  return new TransformerLearner(runtime, model, wordCheckpoint(), { lora: options });
-}
-
-function fullLearnerOf(model: Model): TransformerLearner {
-  return new TransformerLearner(runtime, model, wordCheckpoint());
+function loraLearnerOf(model: Model, options: LoraOptions = lora): TransformerLearner {
+  return learnerOf(model, { lora: options });
 }
 
 async function train(learner: TransformerLearner, steps: number): Promise<void> {
@@ -38,11 +34,11 @@ async function train(learner: TransformerLearner, steps: number): Promise<void> 
   }
 }
 
-test('it begins as the base model, which it never changes', async () => {
+test('an adapter starts equal to the base model and never changes it', async () => {
   const model = tinyModel();
   const base = structuredClone(model.weights);
-  const before = await fullLearnerOf(tinyModel()).forward(batch);
-  const learner = learnerOf(model);
+  const before = await learnerOf(tinyModel()).forward(batch);
+  const learner = loraLearnerOf(model);
   const held = model.weights;
   expect(await learner.forward(batch)).toEqual(before);
   const reference = await learner.reference();
@@ -52,12 +48,12 @@ test('it begins as the base model, which it never changes', async () => {
   expect(await learner.forward(batch)).not.toEqual(before);
 });
 
-test('its gradients are s · Bᵀ dW and s · dW Aᵀ of the full gradient dW at the merged weights', async () => {
+test('the gradients of A and B are s · Bᵀ dW and s · dW Aᵀ, with the full gradient dW at the merged weights', async () => {
   const model = tinyModel();
-  const learner = learnerOf(model);
+  const learner = loraLearnerOf(model);
   await train(learner, 2);
   const adapter = await savedAdapter(learner);
-  const full = fullLearnerOf(createModel(tinyConfig, model.weights));
+  const full = learnerOf(createModel(tinyConfig, model.weights));
   await full.backward(batch, { dLogprobs });
   const dWeights = await takeGradients(full);
   await learner.backward(batch, { dLogprobs });
@@ -82,7 +78,7 @@ test('its gradients are s · Bᵀ dW and s · dW Aᵀ of the full gradient dW at
 test('only the targets are adapted', async () => {
   const model = tinyModel();
   const before = model.weights;
-  const learner = learnerOf(model, { rank: 2, targets: ['q_proj', 'down_proj'] });
+  const learner = loraLearnerOf(model, { rank: 2, targets: ['q_proj', 'down_proj'] });
   await train(learner, 1);
   const changed = Object.keys(before).filter((name) => before[name] !== model.weights[name]);
   expect(changed.map((name) => name.split('.').at(-2)).sort()).toEqual(
@@ -90,30 +86,30 @@ test('only the targets are adapted', async () => {
   );
 });
 
-test('a saved run goes on where it was, bit for bit, and its model.safetensors is the merged model', async () => {
+test('a saved run resumes bit by bit, and its model.safetensors is the merged model', async () => {
   await inTemporaryFolder(async (folder) => {
     const [model, other] = [tinyModel(), tinyModel()];
-    const learner = learnerOf(model);
+    const learner = loraLearnerOf(model);
     await train(learner, 2);
     await learner.save(folder);
     expect(await readWeights(folder, tinyConfig)).toEqual(model.weights);
     await train(learner, 2);
 
-    const resumed = learnerOf(other);
+    const resumed = loraLearnerOf(other);
     await resumed.load(folder);
     await train(resumed, 2);
     expect(other.weights).toEqual(model.weights);
   });
 });
 
-test('an adapter of another base model is refused, and nothing is loaded', async () => {
+test('an adapter of another base model is refused, and the learner does not change', async () => {
   await inTemporaryFolder(async (folder) => {
-    const learner = learnerOf(tinyModel(1));
+    const learner = loraLearnerOf(tinyModel(1));
     await train(learner, 1);
     await learner.save(folder);
     const other = tinyModel(2);
     const weights = other.weights;
-    await expect(learnerOf(other).load(folder)).rejects.toMatchObject({
+    await expect(loraLearnerOf(other).load(folder)).rejects.toMatchObject({
       code: 'usage.checkpoint_other_base',
     });
     expect(other.weights).toBe(weights);
@@ -122,10 +118,10 @@ test('an adapter of another base model is refused, and nothing is loaded', async
 
 test('an adapter of another rank is refused', async () => {
   await inTemporaryFolder(async (folder) => {
-    const learner = learnerOf(tinyModel());
+    const learner = loraLearnerOf(tinyModel());
     await train(learner, 1);
     await learner.save(folder);
-    await expect(learnerOf(tinyModel(), { rank: 4 }).load(folder)).rejects.toMatchObject({
+    await expect(loraLearnerOf(tinyModel(), { rank: 4 }).load(folder)).rejects.toMatchObject({
       code: 'usage.checkpoint_damaged',
       message: expect.stringMatching(/adapter_model.safetensors.*lora_A/),
     });
@@ -133,13 +129,14 @@ test('an adapter of another rank is refused', async () => {
 });
 
 test.each([
-  [{ rank: 0 }, /rank 0/],
+  [{ rank: 0 }, /rank is 0/],
+  [{ rank: 2, targets: [] }, /targets is empty; choose from q_proj/],
   [{ rank: 2, targets: ['lm_head'] }, /"lm_head".*q_proj/],
 ] as [LoraOptions, RegExp][])('%j is refused', (options, message) => {
-  expect(() => learnerOf(tinyModel(), options)).toThrow(message);
+  expect(() => loraLearnerOf(tinyModel(), options)).toThrow(message);
 });
 
-/** A and B of each target by the model's own names. */
+/** The saved A and B of each target, by the model's own names. */
 async function savedAdapter(learner: TransformerLearner): Promise<Record<string, Tensor>> {
   return inTemporaryFolder(async (folder) => {
     await learner.save(folder);
@@ -170,9 +167,7 @@ function product(a: Tensor, b: Tensor): Tensor {
   return { data, dims: [rows, columns] };
 }
 
-function expectClose(found: Tensor, expected: Tensor): void {
-  expect(found.dims).toEqual(expected.dims);
-  const largest = Math.max(...expected.data.map(Math.abs));
-  for (const [index, value] of expected.data.entries())
-    expect(Math.abs(found.data[index]! - value)).toBeLessThan(1e-4 * largest + 1e-7);
+function expectClose(found: Tensor, { data, dims }: Tensor): void {
+  expect(found.dims).toEqual(dims);
+  expectAllClose(found.data, data, 1e-4 * Math.max(...data.map(Math.abs)) + 1e-7);
 }

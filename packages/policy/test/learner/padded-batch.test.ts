@@ -1,8 +1,8 @@
-/** Padding loses no action token, repeats none, and keeps to its budget. */
+/** Padded batches contain every action token exactly once and respect the token budget. */
 import type { TokenRow } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { gatherSlots, padRows, scatterSlots } from '../src/learner/padded-batch.ts';
+import { gatherSlots, padRows, scatterSlots } from '../../src/learner/padded-batch.ts';
 
 const row: fc.Arbitrary<TokenRow> = fc
   .array(fc.tuple(fc.nat(50), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })
@@ -14,7 +14,7 @@ const rows = fc.array(row, { maxLength: 12 });
 const budget = fc.integer({ min: 1, max: 120 });
 const vocabulary = 51;
 
-test('every action token appears exactly once, predicted from the tokens before it', () => {
+test('every action token appears exactly once and is predicted from the tokens before it', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
       const seen = new Map<string, number>();
@@ -39,7 +39,7 @@ test('every action token appears exactly once, predicted from the tokens before 
   );
 });
 
-test('a batch has at most `tokenBudget` padded tokens, or one row', () => {
+test('a batch has one row, or at most `tokenBudget` padded tokens', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
       for (const { inputs } of padRows(rows, { tokenBudget: budget, vocabulary })) {
@@ -50,7 +50,7 @@ test('a batch has at most `tokenBudget` padded tokens, or one row', () => {
   );
 });
 
-test('rows of one length are divided evenly among as few batches as the budget allows', () => {
+test('rows of equal length are divided evenly among as few batches as the budget allows', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), (count, most) => {
       const row = { tokens: new Int32Array(5), mask: new Uint8Array(5).fill(1, 1) };
@@ -62,7 +62,7 @@ test('rows of one length are divided evenly among as few batches as the budget a
   );
 });
 
-test('per-token values go to the slots and back', () => {
+test('per-token values round-trip through the slots of the batches', () => {
   fc.assert(
     fc.property(rows, budget, (rows, budget) => {
       const values = rows.map(({ mask }, b) => Float32Array.from(mask, (bit, t) => bit * (100 * b + t + 1)));
@@ -74,7 +74,7 @@ test('per-token values go to the slots and back', () => {
   );
 });
 
-test('parts are equal, filled up with zeros, and have 2^24 logits at most', () => {
+test('parts are equal, padded with zeros, and have at most 2^24 logits', () => {
   const vocabularies = fc.constantFrom(51, 2 ** 20, 2 ** 22, 2 ** 24);
   fc.assert(
     fc.property(rows, budget, vocabularies, (rows, tokenBudget, vocabulary) => {

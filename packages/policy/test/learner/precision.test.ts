@@ -1,14 +1,22 @@
-/** Products in float16 change digits, not what is learned: small gradients survive, and large ones are computed again. */
+/** Training with products in float16: small gradients do not vanish, and overflowing ones are computed again. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { LoraAdapter } from '../src/learner/lora.ts';
-import { createModel, type Model } from '../src/model/model.ts';
-import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { Sampler } from '../src/sampler/sampler.ts';
-import { furthest } from './runtime-agreement.ts';
-import { learnerOf, randomWeights, runtime, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
-import { withRun } from './with-run.ts';
+import { LoraAdapter } from '../../src/learner/lora.ts';
+import { createModel, type Model } from '../../src/model/model.ts';
+import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
+import type { Runtime, Tensors } from '../../src/runtime/runtime.ts';
+import { Sampler } from '../../src/sampler/sampler.ts';
+import { furthest } from '../runtime-agreement.ts';
+import {
+  learnerOf,
+  mapTensor,
+  randomWeights,
+  runtime,
+  takeGradients,
+  tinyConfig,
+  tinyModel,
+} from '../tiny-model.ts';
+import { withRun } from '../with-run.ts';
 
 const half = onnxRuntime({ threads: 1, precision: 'float16' });
 const rng = createRng(1, 'rows');
@@ -29,7 +37,7 @@ async function gradientsOf(on: Runtime, model: Model, dLogprobs: Float32Array[])
 
 const apart = (found: Tensors, expected: Tensors) => furthest(found, expected, 0).apart;
 
-test.each([1, 1e-9])('gradients of slopes around %f are those of float32', async (size) => {
+test.each([1, 1e-9])('for slopes around %f, gradients equal those of float32', async (size) => {
   const given = slopes(size);
   const found = await gradientsOf(half, tinyModel(), given);
   const difference = apart(found, await gradientsOf(runtime, tinyModel(), given));
@@ -37,14 +45,14 @@ test.each([1, 1e-9])('gradients of slopes around %f are those of float32', async
   expect(difference).toBeGreaterThan(1e-5);
 });
 
-test('what slopes hold off the mask changes nothing', async () => {
+test('slopes at mask 0 have no effect', async () => {
   const given = slopes(1);
   const noisy = given.map((row, b) => row.map((value, t) => (rows[b]!.mask[t] === 1 ? value : 1e30)));
   expect(await gradientsOf(half, tinyModel(), noisy)).toEqual(await gradientsOf(half, tinyModel(), given));
 });
 
 test.each([1, 500])(
-  'a gradient beyond float16 is computed again, smaller: slopes around %f',
+  'a gradient that overflows float16 is computed again with a smaller loss scale: slopes around %f',
   async (size) => {
     let runs = 0;
     const counting = withRun(half, (run) => (...given) => {
@@ -53,11 +61,8 @@ test.each([1, 500])(
     });
     const weights = randomWeights(tinyConfig, 3);
     const name = 'model.embed_tokens.weight';
-    // The head passes a gradient of 256 on as one of some tens of thousands, which the layers before make larger.
-    weights[name] = tensor(
-      Float32Array.from(weights[name]!.data, (value) => 1000 * value),
-      weights[name]!.dims,
-    );
+    // The head turns a gradient of 256 into some tens of thousands, and the layers before it make it larger.
+    weights[name] = mapTensor(weights[name]!, (value) => 1000 * value);
     const given = slopes(size);
     const model = () => createModel(tinyConfig, weights);
     const found = await gradientsOf(counting, model(), given);
@@ -70,15 +75,10 @@ test('an adapter is merged in float32', async () => {
   const merged = async (on: Runtime) => {
     const base = randomWeights(tinyConfig, 1);
     const adapter = new LoraAdapter(on, tinyConfig, base, { rank: 2, targets: ['q_proj'] });
-    const small = Object.entries(adapter.weights).map(([name, { data, dims }]) => {
-      return [
-        name,
-        tensor(
-          Float32Array.from(data, (_, i) => 1e-4 * (1 + i / 64)),
-          dims,
-        ),
-      ];
-    });
+    const small = Object.entries(adapter.weights).map(([name, value]) => [
+      name,
+      mapTensor(value, (_, i) => 1e-4 * (1 + i / 64)),
+    ]);
     const weights = await adapter.merge(Object.fromEntries(small));
     await adapter.close();
     return weights;
@@ -86,7 +86,7 @@ test('an adapter is merged in float32', async () => {
   expect(await merged(half)).toEqual(await merged(runtime));
 });
 
-test('the sampler draws from what the learner sees', async () => {
+test("the sampler's log-probabilities are close to the learner's", async () => {
   const model = tinyModel();
   const sampler = new Sampler(half, model);
   const prompt = Int32Array.of(1, 2, 3);

@@ -1,17 +1,21 @@
-/** The memory that training is said to take, against what was measured, and against what it must add up to. */
+/** Compares the estimated memory for training with measurements and with exact sums. */
 import { expect, test } from 'vitest';
-import { sizes } from '../../../workshop/bench/model.ts';
-import { LoraAdapter } from '../src/learner/lora.ts';
-import { defaultTokenBudget, type TrainingMemory, trainingMemory } from '../src/learner/training-memory.ts';
-import { parameterCount } from '../src/model/model.ts';
-import type { ModelConfig } from '../src/model/model-config.ts';
-import { randomWeights, runtime, tinyConfig } from './tiny-model.ts';
+import { sizes } from '../../../../workshop/bench/model.ts';
+import { LoraAdapter } from '../../src/learner/lora.ts';
+import {
+  defaultTokenBudget,
+  type TrainingMemory,
+  trainingMemory,
+} from '../../src/learner/training-memory.ts';
+import { parameterCount } from '../../src/model/model.ts';
+import type { ModelConfig } from '../../src/model/model-config.ts';
+import { randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
 
-/** How much the peak of a process grew by a padded token, at 192 tokens a row, in kilobytes (bench/model.ts has the models). */
+/** Kilobytes by which the peak memory of a process grew per padded token, at 192 tokens per row (workshop/bench/model.ts has the models). */
 const measured = { '1m': 62, '15m': 333, '100m': 1063 };
 
 test.each(Object.entries(measured))(
-  'activations of %s are within an eighth of %f KB a token',
+  'the activations of %s are within an eighth of %f KB per token',
   (size, kilobytes) => {
     const { activations } = trainingMemory(sizes[size]!, { tokenBudget: 1000 });
     expect(activations / 1e6 / kilobytes).toBeGreaterThan(7 / 8);
@@ -19,7 +23,7 @@ test.each(Object.entries(measured))(
   },
 );
 
-test('small models have the largest batch, others 1.5 GiB of activations or as much as all else but a reference', () => {
+test('the default batch is 4096 tokens, unless activations exceed both 1.5 GiB and weights, gradients and moments', () => {
   for (const size of ['1m', '15m']) expect(defaultTokenBudget(sizes[size]!)).toBe(4096);
   const share = (config: ModelConfig, of: (memory: TrainingMemory) => number) => {
     const memory = trainingMemory(config);
@@ -34,7 +38,7 @@ test('small models have the largest batch, others 1.5 GiB of activations or as m
   }
 });
 
-test('an adapter has the weights of its model, and gradients and moments of its own', () => {
+test("an adapter needs its model's weights, and gradients and moments of its own parameters", () => {
   const all = trainingMemory(tinyConfig);
   const adapter = new LoraAdapter(runtime, tinyConfig, randomWeights(tinyConfig, 1), {
     rank: 2,

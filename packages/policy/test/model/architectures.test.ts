@@ -1,18 +1,19 @@
-/** Every architecture against transformers: logits, gradients and greedy tokens (golden/architectures/make-golden.py). */
+/** Compares every architecture with transformers: logits, gradients and greedy tokens (golden/architectures/make-golden.py). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readWeights } from '../src/checkpoint/checkpoint.ts';
-import { readSafetensors } from '../src/checkpoint/safetensors.ts';
-import { createModel, type Model } from '../src/model/model.ts';
-import { readModelConfig } from '../src/model/model-config.ts';
-import { Sampler } from '../src/sampler/sampler.ts';
-import { AllLogits } from './all-logits.ts';
-import { learnerOf, runtime, takeGradients } from './tiny-model.ts';
+import { readWeights } from '../../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { createModel, type Model } from '../../src/model/model.ts';
+import { readModelConfig } from '../../src/model/model-config.ts';
+import { Sampler } from '../../src/sampler/sampler.ts';
+import { AllLogits } from '../all-logits.ts';
+import { expectAllClose } from '../expect-close.ts';
+import { learnerOf, runtime, takeGradients } from '../tiny-model.ts';
 
 interface Golden {
   tokens: number[][];
-  /** [B][T]: the loss is their product with the log-probabilities; 0 for first tokens. */
+  /** [B][T], 0 for first tokens. The loss is Σ dLogprobs · log p. */
   dLogprobs: number[][];
   greedy: number[][];
 }
@@ -29,7 +30,7 @@ const architectures = [
 ];
 
 describe.each(architectures)('%s', (name) => {
-  const folder = join(import.meta.dirname, 'golden/architectures', name);
+  const folder = join(import.meta.dirname, '../golden/architectures', name);
   const golden: Golden = readJson('golden.json');
 
   test('logits equal those of transformers', async () => {
@@ -37,7 +38,7 @@ describe.each(architectures)('%s', (name) => {
     const { tensors: expected } = await readSafetensors(join(folder, 'logits.safetensors'));
     for (const [row, tokens] of golden.tokens.entries()) {
       const found = (await all.of(tokens)).flatMap((logits) => [...logits]);
-      expect(largestDifference(found, expected[row]!.data)).toBeLessThan(1e-4);
+      expectAllClose(found, expected[row]!.data, 1e-4);
     }
   });
 
@@ -53,8 +54,7 @@ describe.each(architectures)('%s', (name) => {
     expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
     for (const [parameter, { data, dims }] of Object.entries(expected)) {
       expect(found[parameter]!.dims, parameter).toEqual(dims);
-      const largest = Math.max(...data.map(Math.abs));
-      expect(largestDifference(found[parameter]!.data, data) / largest, parameter).toBeLessThan(1e-4);
+      expectAllClose(found[parameter]!.data, data, 1e-4 * Math.max(...data.map(Math.abs)), parameter);
     }
   });
 
@@ -84,8 +84,3 @@ describe.each(architectures)('%s', (name) => {
     return JSON.parse(readFileSync(join(folder, file), 'utf8'));
   }
 });
-
-function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  expect(a.length).toBe(b.length);
-  return Math.max(...Array.from(a, (value, index) => Math.abs(value - b[index]!)));
-}

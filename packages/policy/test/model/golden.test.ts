@@ -1,16 +1,16 @@
-/** Logits, gradients and AdamW against PyTorch's (golden/make-golden.py says how they were made). */
+/** Compares logits, gradients and AdamW with transformers and PyTorch (golden/make-golden.py). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdamW, TokenBatch } from '@toolenv/core/learner';
 import { expect, test } from 'vitest';
-import { readWeights } from '../src/checkpoint/checkpoint.ts';
-import { readSafetensors } from '../src/checkpoint/safetensors.ts';
-import { createModel, type Model } from '../src/model/model.ts';
-import type { ModelConfig } from '../src/model/model-config.ts';
-import type { Tensors } from '../src/runtime/runtime.ts';
-import { AllLogits } from './all-logits.ts';
-import { expectAllClose } from './expect-close.ts';
-import { learnerOf, runtime, takeGradients } from './tiny-model.ts';
+import { readWeights } from '../../src/checkpoint/checkpoint.ts';
+import { readSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { createModel, type Model } from '../../src/model/model.ts';
+import type { ModelConfig } from '../../src/model/model-config.ts';
+import type { Tensors } from '../../src/runtime/runtime.ts';
+import { AllLogits } from '../all-logits.ts';
+import { expectAllClose } from '../expect-close.ts';
+import { learnerOf, runtime, takeGradients } from '../tiny-model.ts';
 
 interface Golden {
   tokens: number[][];
@@ -23,7 +23,7 @@ interface Golden {
   gradNorms: number[];
 }
 
-const folder = join(import.meta.dirname, 'golden');
+const folder = join(import.meta.dirname, '../golden');
 const golden: Golden = JSON.parse(readFileSync(join(folder, 'golden.json'), 'utf8'));
 const { rope_parameters: rope, ...config } = JSON.parse(
   readFileSync(join(folder, 'checkpoint', 'config.json'), 'utf8'),
@@ -61,7 +61,7 @@ test('log-probabilities equal those of transformers at mask 1 and are 0 elsewher
   }
 });
 
-// Three rows at once, then one row at a time: gradients accumulate.
+// 4096 tokens take all three rows at once; 1 token takes one row at a time and accumulates.
 test.each([4096, 1])(
   "every parameter's gradient equals PyTorch's, %i tokens at a time",
   async (tokenBudget) => {
