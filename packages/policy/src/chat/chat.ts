@@ -1,25 +1,27 @@
-/** Conversations as tokens: the checkpoint's own tokenizer and chat template, and prompts that grow without re-tokenising. */
+/** Conversations as tokens: the checkpoint's own tokenizer and chat template, and prompts that grow without tokenising text again. */
 import { isDeepStrictEqual } from 'node:util';
 import { Template } from '@huggingface/jinja';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import { openTokenizer } from '../checkpoint/tokenizer.ts';
-import { middleOf, sharedStart } from './rendered-text.ts';
+import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
+import { commonPrefix } from '../common-prefix.ts';
+import { middleOf } from './rendered-text.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 export class Chat {
   readonly #tokenizer: Tokenizer;
   readonly #template: Template;
-  /** The one for conversations with tools, if it is another. */
+  /** The template for conversations with tools; most checkpoints have one template for both. */
   readonly #toolTemplate: Template;
   readonly #format: ToolCallFormat;
-  /** Token ids of the format's markers → their text. */
+  /** The texts of the format's markers by token id. */
   readonly #markers: ReadonlyMap<number, string>;
-  /** What templates may begin and end a conversation with. */
+  /** The special tokens that templates read. */
   readonly #ends: { bos_token: string; eos_token: string };
+  /** The tokens that end a turn. */
   readonly endTokens: readonly number[];
-  /** Their texts. */
+  /** The texts of `endTokens`. */
   readonly #endTexts: readonly string[];
 
   constructor(checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>) {
@@ -33,11 +35,13 @@ export class Chat {
     this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
     this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
-    const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
-    const markers = added.filter(({ content }) => this.#format.markers.includes(content));
+    const markers = addedTokens(tokenizer).filter(({ content }) => this.#format.markers.includes(content));
     this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
-    this.#ends = { bos_token: contentOf(bos_token), eos_token: contentOf(eos_token) };
+    this.#ends = {
+      bos_token: specialTokenText(bos_token) ?? '',
+      eos_token: specialTokenText(eos_token) ?? '',
+    };
     this.endTokens = endTokens;
     this.#endTexts = endTokens.map((token) =>
       this.#tokenizer.decode([token], { skip_special_tokens: false }),
@@ -45,9 +49,9 @@ export class Chat {
   }
 
   /**
-   * The conversation as the model reads it, ready for its next turn.
-   * @throws ToolEnvError if the template refuses it: `context.template` once the model has spoken, which ends the episode, as
-   * where it made several calls in a turn and the template shows one; `usage.chat_template` before.
+   * Renders the conversation by the chat template, by default up to the start of the model's next turn.
+   * @throws ToolEnvError if the template refuses the conversation: `usage.chat_template` before the model's first turn, and
+   * `context.template` after it. The latter ends the episode, for example after several calls in a turn where the template allows one.
    */
   render({ messages, tools }: Observation, addGenerationPrompt = true): string {
     try {
@@ -70,12 +74,12 @@ export class Chat {
     return Int32Array.from(this.#tokenizer.encode(text, { add_special_tokens: false }).ids);
   }
 
-  /** Text without the special tokens. */
+  /** The text of the tokens, without special tokens. */
   decode(tokens: Int32Array): string {
     return tokens.length === 0 ? '' : this.#tokenizer.decode([...tokens], { skip_special_tokens: true });
   }
 
-  /** What was written in a turn, with the marks of its tool calls and without other special tokens. */
+  /** The text of a turn, with the markers of tool calls and without other special tokens. */
   written(action: Int32Array): string {
     const pieces: string[] = [];
     let start = 0;
@@ -88,20 +92,20 @@ export class Chat {
     return [...pieces, this.decode(action.subarray(start))].join('');
   }
 
-  /** The tool calls in what was written, in the format of the checkpoint. */
+  /** Parses the tool calls in the text of a turn, in the format of the checkpoint. */
   parse(written: string): ParsedTurn {
     return this.#format.parse(written);
   }
 
+  /** The tokens of the rendered conversation, ready for the model's next turn. */
   prompt(observation: Observation): Int32Array {
     return this.encode(this.render(observation));
   }
 
   /**
-   * The prompt of a conversation that went on: the tokens of its last prompt and action as they were, then only what
-   * the template adds after the model's turn. A template that would show the past otherwise now, as Qwen3's leaves out
-   * earlier thoughts, does not change it. `undefined` if the environment rewrote what came before, or if the template has
-   * no end of the turn.
+   * The prompt of the next turn: the tokens of the last prompt and action unchanged, followed by the tokens that the template adds after
+   * the model's turn. Earlier tokens stay even if the template now renders the past differently, as Qwen3's template drops
+   * earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered text has no end of the turn.
    */
   continuation(previous: Turn, observation: Observation): Int32Array | undefined {
     const { observation: before, prompt, action } = previous;
@@ -113,7 +117,7 @@ export class Chat {
 
     const rest = this.#fromEndOfTurn(observation, count + 1);
     if (rest === undefined) return undefined;
-    // The end is tokenised along, because text may be other tokens where it stands first.
+    // Tokenise the end of the turn too, because text may become different tokens at the start of a string.
     const suffix = this.encode(rest);
     if (!this.endTokens.includes(suffix[0]!)) return undefined;
     const ended = this.endTokens.includes(action.at(-1)!);
@@ -125,18 +129,19 @@ export class Chat {
     return tokens;
   }
 
-  /** What is rendered from the end of the turn before `messages[next]` on. */
+  /** The rendered conversation from the end of the turn before `messages[next]` on. */
   #fromEndOfTurn(observation: Observation, next: number): string | undefined {
     const whole = this.render(observation);
-    const heard = this.#placeOf(observation, next, whole);
-    if (heard === undefined) return undefined;
-    const end = Math.max(...this.#endTexts.map((text) => whole.slice(0, heard).lastIndexOf(text)));
+    const place = this.#placeOf(observation, next, whole);
+    if (place === undefined) return undefined;
+    const end = Math.max(...this.#endTexts.map((text) => whole.slice(0, place).lastIndexOf(text)));
     return end < 0 ? undefined : whole.slice(end);
   }
 
   /**
-   * Where in the rendered conversation the content of a message stands, before any end of a turn in it; the end, if there is
-   * no such message. It is where a mark in the content shows, and nothing else must change with it.
+   * A position inside the content of a message in the rendered conversation, before any end token in that content; the end of the text if
+   * there is no such message. The position is found by rendering again with a mark in the content. `undefined` if the mark does not show, or
+   * changes more than its own position.
    */
   #placeOf(observation: Observation, index: number, whole: string): number | undefined {
     const message = observation.messages[index];
@@ -147,7 +152,7 @@ export class Chat {
       ...observation,
       messages: observation.messages.with(index, { ...message, content }),
     });
-    const place = sharedStart(whole, marked);
+    const place = commonPrefix(whole, marked);
     return marked !== whole && marked.endsWith(whole.slice(place)) ? place : undefined;
   }
 }
@@ -157,11 +162,11 @@ export interface Turn {
   observation: Observation;
   prompt: Int32Array;
   action: Int32Array;
-  /** The action's text as the environment was told it. */
+  /** The text of the action that the environment received. */
   text: string;
 }
 
-/** Chat templates read OpenAI's message shape. */
+/** A message in OpenAI's shape, which chat templates read. */
 function toTemplateMessage(
   message: Message,
   { templateId = (id) => id }: ToolCallFormat,
@@ -184,7 +189,7 @@ function toTemplateTool({ name, description, inputSchema }: ToolDescription): Re
   return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 
-/** Some checkpoints have several templates by name, one of them for tools. */
+/** The checkpoint's templates. Some checkpoints have several named templates, one of them for tools. */
 function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   template?: string | undefined;
   toolTemplate?: string | undefined;
@@ -198,14 +203,7 @@ function parseTemplate(folder: string, template: string): Template {
   try {
     return new Template(template);
   } catch (error) {
-    const message = `${folder}: its chat template cannot be read (${messageOf(error)}): correct chat_template.jinja.`;
+    const message = `${folder}: the chat template cannot be parsed (${messageOf(error)}): correct chat_template.jinja.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
-}
-
-/** A special token of tokenizer_config.json: its text, or an object that has it. */
-function contentOf(token: unknown): string {
-  if (typeof token === 'string') return token;
-  const { content } = (token ?? {}) as { content?: unknown };
-  return typeof content === 'string' ? content : '';
 }

@@ -1,15 +1,8 @@
-/** Finding in a rendered conversation what it was rendered from. */
-
-/** The length of what two texts begin with alike. */
-export function sharedStart(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-}
+/** Finds a message in a rendered conversation. */
 
 /**
- * A place in the middle of what is left of a text without outer spaces, so that a template that trims or looks at its start
- * and end treats both alike; before the first of `ends` in it, and in no surrogate pair.
+ * An index for a mark in the middle of a text. The middle excludes outer spaces, so that templates that trim the text or look at its start
+ * and end treat it the same with the mark. The index is before the first of `ends` and never splits a surrogate pair.
  */
 export function middleOf(text: string, ends: readonly string[]): number {
   const start = text.length - text.trimStart().length;

@@ -1,21 +1,21 @@
-/** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. Which one a checkpoint speaks, its chat template tells. */
+/** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. The chat template of a checkpoint shows which format it uses. */
 import { messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
 
-/** The calls in a turn, and the text around them. What looks like a call and is not one stays in the text. */
+/** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {
   text: string;
   toolCalls: (ToolCall | ParseFailure)[];
 }
 
 export interface ToolCallFormat {
-  /** Special tokens that mark calls, which a decoder would leave out. */
+  /** Special tokens that mark calls. The tokenizer's decoder would leave them out. */
   readonly markers: readonly string[];
   parse(raw: string): ParsedTurn;
-  /** An id as the chat template wants it. */
+  /** A call's id in the form that the chat template accepts. */
   templateId?(id: string): string;
 }
 
-/** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of them. */
+/** `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number of times. */
 export const hermesFormat: ToolCallFormat = {
   markers: [],
   parse(raw) {
@@ -29,13 +29,13 @@ export const hermesFormat: ToolCallFormat = {
   },
 };
 
-/** `{"name": …, "parameters": {…}}` as the whole turn, several with `;` between, after `<|python_tag|>` or not. */
+/** `{"name": …, "parameters": {…}}` as the whole turn, several calls separated by `;`, optionally after `<|python_tag|>`. */
 export const llamaFormat: ToolCallFormat = {
   markers: ['<|python_tag|>'],
   parse(raw) {
     const tagged = raw.trimStart().startsWith('<|python_tag|>');
     const body = raw.replace('<|python_tag|>', '').trim();
-    // An answer may be JSON too, without being a call.
+    // An answer may be JSON without being a call.
     if (!tagged && !/^\{\s*"name"\s*:/.test(body)) return { text: raw.trim(), toolCalls: [] };
     const bodies = splitAfterObjects(body);
     const toolCalls = bodies.map((each, i) => parseCall(each, `call-${i}`));
@@ -67,19 +67,19 @@ export const mistralFormat: ToolCallFormat = {
       .slice(-9),
 };
 
-/** The format that a chat template renders; Hermes's, the most common one, if it shows none. */
+/** The format that a chat template renders. If it renders none, the most common one: Hermes. */
 export function formatOf(template: string): ToolCallFormat {
   if (template.includes('[TOOL_CALLS]')) return mistralFormat;
   if (template.includes('<tool_call>')) return hermesFormat;
   return /<\|python_tag\|>|"parameters"/.test(template) ? llamaFormat : hermesFormat;
 }
 
-/** Mistral's templates want ids of nine letters and digits. */
+/** An id of nine digits. Mistral's templates require ids of nine letters and digits. */
 function mistralId(number: number): string {
   return String(number).padStart(9, '0');
 }
 
-/** A JSON array of calls, which may have ids. */
+/** Parses a JSON array of calls, which may have ids. */
 function parseCalls(body: string, before: number): ParsedTurn['toolCalls'] {
   let values: unknown;
   try {
@@ -112,7 +112,7 @@ function toCall(value: unknown, id: string, text: string): ToolCall | ParseFailu
   return { id, name, arguments: args as Record<string, unknown> };
 }
 
-/** `{…}; {…}` as its objects: a `;` counts where what is before it is whole. */
+/** Splits `{…}; {…}` into its objects. A `;` separates them only if the text before it is complete JSON. */
 function splitAfterObjects(body: string): string[] {
   const parts: string[] = [];
   let start = 0;

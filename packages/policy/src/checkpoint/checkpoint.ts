@@ -6,7 +6,7 @@ import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
-import { checkTokenizer } from './tokenizer.ts';
+import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
 export interface Checkpoint {
   folder: string;
@@ -14,13 +14,13 @@ export interface Checkpoint {
   weights: Tensors;
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
-  /** tokenizer_config.json, parsed; its `chat_template` may also stand in chat_template.jinja, or be several by name. */
+  /** tokenizer_config.json, parsed. `chat_template` comes from chat_template.jinja if that exists; it may be several named templates. */
   tokenizerConfig: Record<string, unknown> & {
     chat_template?: string | { name: string; template: string }[];
   };
-  /** generation_config.json, config.json or tokenizer_config.json: the tokens that end a turn. At least one. */
+  /** The tokens that end a turn, from generation_config.json, config.json or tokenizer_config.json. At least one. */
   endTokens: number[];
-  /** The small files as they are, written again when the checkpoint is saved. */
+  /** The contents of the small files by name, written unchanged when the checkpoint is saved. */
   files: Record<string, string>;
 }
 
@@ -45,7 +45,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
   if (config.quantization_config != null) {
-    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the checkpoint that they were made of.`;
+    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
@@ -55,12 +55,12 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     folder,
     files,
     'tokenizer.json',
-    "or make it of older tokenizer files with transformers' AutoTokenizer.from_pretrained(…).save_pretrained(…)",
+    "or convert older tokenizer files with transformers' AutoTokenizer.from_pretrained(…).save_pretrained(…)",
   );
   checkTokenizer(folder, tokenizer, config.vocab_size);
-  const endTokens = [
-    generation.eos_token_id ?? config.eos_token_id ?? idOf(tokenizer, tokenizerConfig.eos_token),
-  ]
+  const endText = specialTokenText(tokenizerConfig.eos_token);
+  const endToken = addedTokens(tokenizer).find(({ content }) => content === endText)?.id;
+  const endTokens = [generation.eos_token_id ?? config.eos_token_id ?? endToken]
     .flat()
     .filter((id) => typeof id === 'number');
   if (endTokens.length === 0) {
@@ -78,16 +78,9 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   };
 }
 
-/** The id of a special token of tokenizer_config.json: its text, or an object that has it. */
-function idOf(tokenizer: Record<string, unknown>, token: unknown): number | undefined {
-  const content = typeof token === 'object' ? (token as { content?: unknown } | null)?.content : token;
-  const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
-  return added.find((each) => each.content === content)?.id;
-}
-
 /**
- * The weights of a folder, checked against the configuration. Tensors that the model does not have are left out, as the
- * `lm_head.weight` of tied embeddings.
+ * Reads the weights of a folder and checks them against the configuration. Tensors that the model does not have are left out, such as
+ * the `lm_head.weight` of tied embeddings.
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
 export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {
@@ -95,11 +88,11 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
   const wanted = new Map<string, Map<string, readonly number[]>>();
   const names = new Map<string, string>();
   for (const [name, shape] of parameterShapes(config)) {
-    // What AutoModel saved has no language-model head, and no prefix that tells the rest from it.
+    // transformers' AutoModel saves no language-model head, and names without the prefix.
     const stored = files.has(name) ? name : name.replace(/^model\./, '');
     const file = files.get(stored);
     if (file === undefined) {
-      const message = `${source} lacks "${name}": it does not belong to its config.json.`;
+      const message = `${source} lacks "${name}", which config.json requires: copy the whole checkpoint again.`;
       throw new ToolEnvError('usage.checkpoint_damaged', message);
     }
     names.set(stored, name);
@@ -122,7 +115,7 @@ async function list(folder: string): Promise<string[]> {
   }
 }
 
-/** Which file of the folder holds which tensor, and the file that says so. */
+/** The file of each tensor in the folder, and `source`: the file that lists the tensors. */
 async function locateTensors(folder: string): Promise<{ source: string; files: Map<string, string> }> {
   const present = await list(folder);
   if (!present.includes(weightsFile) && present.includes(indexFile)) {
@@ -131,7 +124,7 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
     const files = new Map(Object.entries(index.weight_map ?? {}));
     for (const [name, file] of files) {
       if (typeof file === 'string' && present.includes(file)) continue;
-      const message = `${source} has "${name}" in ${file}, which is missing: copy the whole checkpoint again.`;
+      const message = `${source} names ${file} for "${name}", and that file is missing: copy the whole checkpoint again.`;
       throw new ToolEnvError('usage.checkpoint_missing', message);
     }
     return { source, files };
@@ -144,7 +137,7 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
 function noWeights(folder: string, present: readonly string[]): ToolEnvError {
   const pickled = present.find((name) => /^pytorch_model.*\.bin$/.test(name));
   if (!pickled) {
-    const message = `${join(folder, weightsFile)} is missing, and so is ${indexFile}: name a whole Hugging Face folder.`;
+    const message = `${join(folder, weightsFile)} and ${indexFile} are missing: name a whole Hugging Face folder.`;
     return new ToolEnvError('usage.checkpoint_missing', message);
   }
   const convert = `AutoModelForCausalLM.from_pretrained("${folder}").save_pretrained("${folder}")`;
@@ -154,7 +147,7 @@ function noWeights(folder: string, present: readonly string[]): ToolEnvError {
   );
 }
 
-/** Writes a folder that `transformers` opens, with the numbers stored as `dtype`; narrower ones are rounded. */
+/** Writes a folder that `transformers` opens. The weights are stored as `dtype`; 16-bit types round them. */
 export async function writeCheckpoint(
   folder: string,
   checkpoint: Pick<Checkpoint, 'files' | 'weights'>,
@@ -166,10 +159,10 @@ export async function writeCheckpoint(
   await writeSafetensors(join(folder, weightsFile), checkpoint.weights, { format: 'pt' }, dtype);
 }
 
-/** A config.json that tells how the numbers are stored: `transformers` computes in what it says there. */
+/** A config.json whose dtype is that of the stored weights, because `transformers` loads and computes in that dtype. */
 function withType(config: string, dtype: StoredType): string {
   const fields: Record<string, unknown> = JSON.parse(config);
-  // The name of transformers 5, and the one before it, which all versions read.
+  // transformers 5 writes dtype; earlier versions write torch_dtype, which all versions read.
   const key = 'dtype' in fields ? 'dtype' : 'torch_dtype';
   if ((fields[key] ?? 'float32') === dtype) return config;
   return `${JSON.stringify({ ...fields, [key]: dtype }, null, 2)}\n`;

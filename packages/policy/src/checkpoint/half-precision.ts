@@ -2,12 +2,12 @@
 
 export type HalfFormat = 'bfloat16' | 'float16';
 
-/** Makes float32 of the 16-bit numbers that lie in the back half of `values`' memory: in place and exactly. */
+/** Converts the 16-bit numbers in the back half of the memory of `values` to float32, in place and exactly. */
 export function widen(values: Float32Array, format: HalfFormat): void {
   const { buffer, byteOffset, length } = values;
   const halves = new Uint16Array(buffer, byteOffset + 2 * length, length);
   const bits = new Uint32Array(buffer, byteOffset, length);
-  // What is written at i ends before the half at i + 1 begins, until the last.
+  // Writing value i never reaches the 16-bit number i + 1, so no number is overwritten before it is read.
   if (format === 'bfloat16') for (let i = 0; i < length; i++) bits[i] = halves[i]! << 16;
   else {
     float16Table ??= makeFloat16Table();
@@ -15,14 +15,14 @@ export function widen(values: Float32Array, format: HalfFormat): void {
   }
 }
 
-/** The bits of the nearest 16-bit numbers, ties to even, as IEEE 754 rounds. What is too large becomes infinite. */
+/** The bits of the nearest 16-bit numbers, with ties to even as in IEEE 754. Numbers that are too large become infinite. */
 export function narrow(values: Float32Array, format: HalfFormat): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   return Uint16Array.from(bits, format === 'bfloat16' ? toBfloat16 : toFloat16);
 }
 
 const infinity = 0x7f800000;
-/** The lower bits say whether to round up; a tie goes by the last bit that stays. */
+/** Drops the lowest `count` bits and rounds to nearest, ties to even. */
 const dropBits = (bits: number, count: number) =>
   (bits + (2 ** (count - 1) - 1) + ((bits >>> count) & 1)) >>> count;
 
@@ -35,10 +35,10 @@ function toFloat16(bits: number): number {
   const sign = (bits >>> 16) & 0x8000;
   const magnitude = bits & 0x7fffffff;
   if (magnitude > infinity) return sign | 0x7e00;
-  // 65520 is halfway between the largest float16 and what would follow.
+  // 65520 is halfway between the largest float16 and the next step, so it rounds to infinity.
   if (magnitude >= bitsOf(65520)) return sign | 0x7c00;
   if (magnitude < bitsOf(2 ** -14)) {
-    // The last bit of a float32 between 0.5 and 1 is that of float16's subnormal numbers: the sum rounds as they do.
+    // The last bit of a float32 in [0.5, 1) has the value of float16's smallest subnormal number, so adding 0.5 rounds to float16.
     scratch.bits[0] = magnitude;
     return sign | (bitsOf(scratch.value[0]! + 0.5) - bitsOf(0.5));
   }
@@ -47,7 +47,7 @@ function toFloat16(bits: number): number {
 
 let float16Table: Uint32Array | undefined;
 
-/** float32 bits of every float16. */
+/** The float32 bits of every float16. */
 function makeFloat16Table(): Uint32Array {
   return Uint32Array.from({ length: 1 << 16 }, (_, half) => {
     const sign = (half & 0x8000) << 16;

@@ -1,4 +1,4 @@
-/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory all is float32. */
+/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, all tensors are float32. */
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
@@ -14,10 +14,10 @@ interface Entry {
   data_offsets: [number, number];
 }
 
-/** A file's header: `data` is where in the file the tensors' offsets count from. */
 interface Header {
   entries: Map<string, Entry>;
   metadata: Record<string, string>;
+  /** The file position that the tensors' offsets are relative to. */
   data: number;
 }
 
@@ -44,8 +44,8 @@ export function readSafetensors(
 }
 
 /**
- * Reads the tensors of these names, which must have these shapes.
- * @throws ToolEnvError as {@link readSafetensors} does, naming the tensor that is missing or has another shape.
+ * Reads the named tensors and checks their shapes.
+ * @throws ToolEnvError as {@link readSafetensors} does. The message names a tensor that is missing or has another shape.
  */
 export function readTensors(
   file: string,
@@ -56,11 +56,11 @@ export function readTensors(
     for (const [name, shape] of shapes) {
       const found = header.entries.get(name)?.shape;
       if (!found) {
-        const message = `${file} lacks "${name}": it does not belong to its folder's config.json or index.`;
+        const message = `${file} lacks "${name}", which the folder's config.json or index requires: copy the whole checkpoint again.`;
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
       if (found.join() !== shape.join()) {
-        const message = `${file}: "${name}" has shape [${found}], config.json says [${shape}].`;
+        const message = `${file}: "${name}" has shape [${found}] instead of [${shape}]: use weights that match config.json, and an adapter of the same rank.`;
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
@@ -76,7 +76,7 @@ export function readTensorNames(file: string): Promise<string[]> {
   return withFile(file, async (handle) => [...(await readHeader(file, handle)).entries.keys()]);
 }
 
-/** Writes float32 tensors; whoever needs the file whole or not at all writes it beside its place and renames it. */
+/** Writes float32 tensors as `storedType`. The write is not atomic: a crash can leave an incomplete file. */
 export async function writeSafetensors(
   file: string,
   tensors: Tensors,
@@ -94,13 +94,13 @@ export async function writeSafetensors(
   await writeFile(file, fileContents(JSON.stringify(header), Object.values(tensors), storedType));
 }
 
-/** The contents piece by piece, so that narrowing needs little memory at a time. */
+/** The file contents in pieces, so that rounding to 16 bits needs little memory at a time. */
 function* fileContents(
   header: string,
   tensors: readonly Tensor[],
   storedType: StoredType,
 ): Generator<Uint8Array> {
-  // Readers that map the file want tensors aligned to 8 bytes.
+  // Align tensors to 8 bytes for readers that map the file into memory.
   const headerBytes = Buffer.from(header.padEnd(Math.ceil(Buffer.byteLength(header) / 8) * 8));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(headerBytes.length));
@@ -125,14 +125,14 @@ async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>
       await handle.close();
     }
   } catch (error) {
-    // Only what the file system says is about the file: there may be too little memory for it.
+    // Only errors of the file system are about the file. Others, such as too little memory, pass through.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    const message = `${file}: ${messageOf(error)}: name a folder with a whole checkpoint.`;
+    const message = `${file} cannot be read (${messageOf(error)}): name a folder with a whole checkpoint.`;
     throw new ToolEnvError('usage.checkpoint_missing', message, { cause: error });
   }
 }
 
-/** Reads the header and holds every entry to the file's size, so that a file cut short is told before anything is read. */
+/** Reads the header and checks every entry against the file's size, so that a truncated file is refused before any tensor is read. */
 async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   const { size } = await handle.stat();
   if (size < 8) throw damaged(file, `${size} bytes long`);
@@ -153,7 +153,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   const { __metadata__: metadata, ...entries } = header as Record<string, unknown>;
   const checked = new Map<string, Entry>();
   for (const [name, entry] of Object.entries(entries)) {
-    if (!isEntry(entry)) throw damaged(file, `its header says nothing sensible of "${name}"`);
+    if (!isEntry(entry)) throw damaged(file, `its header has an invalid entry for "${name}"`);
     const [start, end] = entry.data_offsets;
     const storedType = storedTypes.get(entry.dtype);
     const length = storedType && byteWidth(storedType) * sizeOf(entry.shape);
@@ -191,7 +191,7 @@ async function readData(
       throw new ToolEnvError('usage.checkpoint_unsupported', message);
     }
     const values = new Float32Array(sizeOf(shape));
-    // Narrow numbers go to the back half of where they will be wide: no other copy is needed.
+    // Read 16-bit numbers into the back half of the array and widen them in place, without another copy.
     const bytes = bytesOf(values).subarray(values.byteLength - (offsets[1] - offsets[0]));
     await readBytes(file, handle, bytes, header.data + offsets[0], `"${name}"`);
     if (storedType !== 'float32') widen(values, storedType);
@@ -200,7 +200,7 @@ async function readData(
   return tensors;
 }
 
-/** Fills `bytes` from `position` on. */
+/** Fills `bytes` from the file, starting at `position`. */
 async function readBytes(
   file: string,
   handle: FileHandle,
@@ -208,7 +208,7 @@ async function readBytes(
   position: number,
   what = 'its header',
 ): Promise<Uint8Array> {
-  // One read takes less than 2 GiB.
+  // A single read must be smaller than 2 GiB.
   const atMost = 1 << 30;
   for (let done = 0; done < bytes.length; ) {
     const length = Math.min(atMost, bytes.length - done);

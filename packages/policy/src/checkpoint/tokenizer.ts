@@ -1,4 +1,4 @@
-/** tokenizer.json: whether it is of a kind that is known and of a model's vocabulary, and its tokenizer. */
+/** tokenizer.json: checks it against the supported kinds and the model's vocabulary, and opens the tokenizer. */
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
@@ -6,8 +6,8 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
 /**
- * @throws ToolEnvError `usage.checkpoint_unsupported` if it has tokens that the model has no embedding for, or is of
- * another kind. Fewer tokens than embeddings are fine: checkpoints pad theirs.
+ * @throws ToolEnvError `usage.checkpoint_unsupported` if the kind of the tokenizer is not supported, or if it has tokens without an
+ * embedding. There may be fewer tokens than embeddings, because checkpoints pad their embeddings.
  */
 export function checkTokenizer(
   folder: string,
@@ -24,7 +24,7 @@ export function checkTokenizer(
   }
   let highest = -1;
   for (const id of idsOf(vocab ?? {})) highest = Math.max(highest, id);
-  for (const { id } of (tokenizer.added_tokens ?? []) as { id: number }[]) highest = Math.max(highest, id);
+  for (const { id } of addedTokens(tokenizer)) highest = Math.max(highest, id);
   if (highest >= vocabularySize) {
     throw unsupported(
       folder,
@@ -33,13 +33,25 @@ export function checkTokenizer(
   }
 }
 
-/** The library's tokenizer, where needed told what transformers takes for granted. */
+/** The tokens that tokenizer.json adds to the vocabulary, special ones among them. */
+export function addedTokens(tokenizer: Record<string, unknown>): { id: number; content: string }[] {
+  return (tokenizer.added_tokens ?? []) as { id: number; content: string }[];
+}
+
+/** The text of a special token in tokenizer_config.json: a string, or an object with `content`. */
+export function specialTokenText(token: unknown): string | undefined {
+  const text =
+    typeof token === 'string' ? token : (token as { content?: unknown } | null | undefined)?.content;
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** Opens the tokenizer, with changes where the library differs from transformers. */
 export function openTokenizer(
   folder: string,
   tokenizer: Record<string, unknown>,
   config: Record<string, unknown>,
 ): Tokenizer {
-  // Removing spaces before punctuation changes what BPE wrote: transformers 5 does not, whatever the file says.
+  // Removing spaces before punctuation would change text that BPE decoded. transformers 5 never does so for BPE, whatever the file says.
   const cleaned =
     (tokenizer.model as { type?: unknown })?.type !== 'BPE' && config.clean_up_tokenization_spaces;
   try {
@@ -48,16 +60,16 @@ export function openTokenizer(
       { ...config, clean_up_tokenization_spaces: cleaned === true },
     );
   } catch (error) {
-    throw unsupported(folder, `${messageOf(error)}; use a tokenizer whose parts are all known`);
+    throw unsupported(folder, `${messageOf(error)}; use a tokenizer whose parts are all supported`);
   }
 }
 
-/** What ByteLevel splits by, after GPT-2. */
+/** The pattern by which ByteLevel splits text, from GPT-2. */
 const words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**
- * Hugging Face's digits are the numerals of all scripts and its spaces are Unicode's. The library's own splitters take
- * JavaScript's \d and \s, but it reads patterns as Hugging Face does.
+ * Replaces the library's own splitters by patterns. In Hugging Face tokenizers, digits are the numerals of all scripts and spaces are
+ * Unicode's. The library's splitters use JavaScript's \d and \s, but its patterns behave as Hugging Face's do.
  */
 function asPatterns(preTokenizer: unknown): unknown {
   const part = (preTokenizer ?? {}) as Record<string, unknown>;
@@ -73,7 +85,7 @@ function split(pattern: string): object {
   return { type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated', invert: false };
 }
 
-/** Unigram lists its tokens, the others map them to their ids. */
+/** The ids of a vocabulary. Unigram lists its tokens; the other kinds map tokens to ids. */
 function idsOf(vocab: object): Iterable<number> {
   return Array.isArray(vocab) ? vocab.keys() : Object.values(vocab);
 }

@@ -1,10 +1,10 @@
-/** Chat templates and tokenizers against transformers, on 50 conversations with tools (golden/chat/make-golden.py). */
+/** Compares chat templates and tokenizers with transformers on 50 conversations with tools (golden/chat/make-golden.py). */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
-import { Chat } from '../src/chat/chat.ts';
+import { Chat } from '../../src/chat/chat.ts';
 
 interface Family {
   tokenizer: string;
@@ -13,15 +13,15 @@ interface Family {
   /** Tokens that end a turn. */
   ends: string[];
   encoded: number[][];
-  /** Of each of `encoded` without its first token. */
+  /** The text of each of `encoded` without its first token. */
   decoded: string[];
-  /** What transformers renders, the number of its tokens and their digest; or that the template refuses. */
+  /** The text that transformers renders, with the number of its tokens and their digest; or the error of a template that refuses. */
   conversations: View[];
 }
 
 type View = { text: string; ids: [number, string]; grows: boolean } | { error: string };
 
-const folder = join(import.meta.dirname, 'golden/chat');
+const folder = join(import.meta.dirname, '../golden/chat');
 const conversations: Observation[] = readJson('conversations.json');
 const golden: { texts: string[]; families: Record<string, Family> } = readJson('golden.json');
 
@@ -34,7 +34,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
   });
 
   test('token ids have the same text', () => {
-    // The library's decoder of byte tokens leaves byte order marks out.
+    // The library's decoder of byte tokens drops byte order marks.
     const shown = (text: string) => (name === 'mistral' ? text.replaceAll('\ufeff', '') : text);
     for (const [index, ids] of family.encoded.entries()) {
       const text = chat.decode(Int32Array.from(ids.slice(1)));
@@ -43,7 +43,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
   });
 
   test.each(conversations.map((conversation, index) => [index, conversation] as const))(
-    'conversation %d is the same text and the same tokens',
+    'conversation %d has the same text and the same tokens',
     (index, conversation) => {
       const view = family.conversations[index]!;
       if ('error' in view) {
@@ -55,7 +55,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
     },
   );
 
-  test('a growing conversation keeps its tokens and adds what the template adds after the turn', () => {
+  test("a growing conversation keeps its tokens and appends the template's additions", () => {
     let [continued, same] = [0, 0];
     for (const [index, { messages, tools }] of conversations.entries()) {
       const view = family.conversations[index]!;
@@ -67,7 +67,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
         const observation = upTo(position);
         const before = chat.render(observation);
         const after = chat.render(upTo(position + 1), false);
-        // Where the template shows the past otherwise once the turn is over, the model said something else.
+        // If the template renders a finished turn differently, the model said something else: use only an end token.
         const said = after.startsWith(before) ? [...chat.encode(after.slice(before.length))] : chat.endTokens;
         const end = said.findLastIndex((token) => chat.endTokens.includes(token));
         const action = Int32Array.from(said.slice(0, end + 1));
@@ -80,7 +80,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
         expect(grown.subarray(prompt.length, prompt.length + action.length)).toEqual(action);
         const added = grown.subarray(prompt.length + action.length);
         expect(fresh.subarray(-added.length)).toEqual(added);
-        // The turn is the last one that ends before what was added.
+        // The additions follow the end of the last turn.
         const ends = fresh.subarray(0, -added.length).filter((token) => chat.endTokens.includes(token));
         expect(ends.length).toBe(
           family.ends.reduce((count, mark) => count + after.split(mark).length - 1, 0),
@@ -95,7 +95,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
   });
 });
 
-/** Turns that were continued, and those of them in conversations whose past the template never shows otherwise. */
+/** The number of continued turns, and of those in conversations whose past the template never renders differently. */
 const growth: Record<string, { continued: number; same: number }> = {
   'qwen2.5': { continued: 167, same: 167 },
   qwen3: { continued: 167, same: 6 },

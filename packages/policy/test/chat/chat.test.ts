@@ -1,10 +1,10 @@
-/** Conversations become tokens by the checkpoint's template, and go on without being tokenised again. */
+/** The chat template turns conversations into tokens, and conversations continue without tokenising text again. */
 import type { Message, Observation, ToolDescription } from '@toolenv/core';
 import { createRng } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Chat, type Turn } from '../src/chat/chat.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { Chat, type Turn } from '../../src/chat/chat.ts';
+import { wordCheckpoint } from '../word-checkpoint.ts';
 
 const chat = new Chat(wordCheckpoint());
 const [end] = chat.endTokens as [number];
@@ -23,7 +23,7 @@ const call: Message = {
 };
 const answer: Message = { role: 'tool', content: 'the river .', toolCallId: 'call-0', name: 'search' };
 
-/** The turn of a model that wrote exactly what the template renders of `message`. */
+/** The turn of a model whose output is exactly the template's rendering of `message`. */
 function turnOf(observation: Observation, message: Message): Turn {
   const prompt = chat.prompt(observation);
   const text = chat.render({ ...observation, messages: [...observation.messages, message] }, false);
@@ -31,7 +31,7 @@ function turnOf(observation: Observation, message: Message): Turn {
   return { observation, prompt, action: action.slice(0, action.lastIndexOf(end) + 1), text: message.content };
 }
 
-test('renders messages, tool calls and tool answers by the template', () => {
+test('the template renders messages, tool calls and tool answers', () => {
   expect(chat.render(observe(question, call, answer))).toBe(
     '<|im_start|>user where is the river ?<|im_end|>' +
       '<|im_start|>assistant is<tool_call>{"name": "search", "arguments": {"query": "the river"}}</tool_call><|im_end|>' +
@@ -40,7 +40,7 @@ test('renders messages, tool calls and tool answers by the template', () => {
   );
 });
 
-test('tells the template of the tools in the shape that Hugging Face templates read', () => {
+test('the template receives tools in the shape of Hugging Face templates', () => {
   const checkpoint = wordCheckpoint();
   const chat_template =
     '{{ tools | tojson }}|{{ messages[1].tool_calls[0].function.name }}|{{ add_generation_prompt }}';
@@ -59,13 +59,13 @@ test('tells the template of the tools in the shape that Hugging Face templates r
   expect(prompt.toLowerCase()).toBe('true');
 });
 
-test('decoding leaves special tokens out, and text comes back', () => {
+test('decoding restores the text without special tokens', () => {
   const tokens = chat.encode(`${' where is the river ? ünïcode'}<|im_end|>`);
   expect(tokens.at(-1)).toBe(end);
   expect(chat.decode(tokens).trim()).toBe('where is the river ? ünïcode');
 });
 
-test('a continuation equals a fresh prompt where the text round-trips', () => {
+test('a continuation equals a fresh prompt if the text round-trips', () => {
   const first = observe(question);
   const turn = turnOf(first, call);
   const next = observe(question, call, answer);
@@ -83,7 +83,7 @@ test('a continuation equals a fresh prompt over many turns', () => {
   }
 });
 
-test('a continuation keeps the sampled tokens, whatever they are, and adds only what follows the turn', () => {
+test('a continuation keeps any sampled tokens and adds only the text after the turn', () => {
   const first = observe(question);
   const prompt = chat.prompt(first);
   const suffix = chat.encode(
@@ -92,7 +92,7 @@ test('a continuation keeps the sampled tokens, whatever they are, and adds only 
   const rng = createRng(3, 'tokens');
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), fc.boolean(), (length, ended) => {
-      // Any ids at all: most such sequences are not what the tokenizer makes of their text.
+      // Random ids: for most sequences, the tokenizer would encode their text differently.
       const action = Int32Array.from({ length }, () => rng.int(end - 1));
       if (ended) action[length - 1] = end;
       const turn: Turn = { observation: first, prompt, action, text: call.content };
@@ -102,21 +102,21 @@ test('a continuation keeps the sampled tokens, whatever they are, and adds only 
   );
 });
 
-test('of several tokens that end a turn, the one that the template writes counts', () => {
+test('if several tokens end a turn, the continuation uses the one that the template writes', () => {
   const [unused] = chat.encode('<|endoftext|>');
   expect(unused).not.toBe(end);
   const several = new Chat({ ...wordCheckpoint(), endTokens: [unused!, end] });
   const turn = turnOf(observe(question), call);
   const next = observe(question, call, answer);
   expect(several.continuation(turn, next)).toEqual(chat.prompt(next));
-  // A turn that ended by the other token keeps it.
+  // A turn that ended with the other token keeps that token.
   const other: Turn = { ...turn, action: turn.action.with(-1, unused!) };
   const prompt = [...several.continuation(other, next)!];
   const sampled = [...turn.prompt, ...other.action];
   expect(prompt).toEqual([...sampled, ...chat.prompt(next).subarray(sampled.length)]);
 });
 
-test('marks of tool calls that are special tokens are read, other special tokens are not', () => {
+test('the text of a turn keeps special tokens that mark tool calls and drops the others', () => {
   const checkpoint = wordCheckpoint();
   const added = checkpoint.tokenizer.added_tokens as { id: number; content: string }[];
   const id = 1 + Math.max(...added.map((token) => token.id));
@@ -131,7 +131,7 @@ test('marks of tool calls that are special tokens are read, other special tokens
   expect(mistral.render(observe(call))).toBe('<s>[TOOL_CALLS]0000call0</s>');
   const action = Int32Array.of(...mistral.encode('where'), id, ...mistral.encode('[]'), end);
   expect(mistral.written(action).replaceAll(' ', '')).toBe('where[TOOL_CALLS][]');
-  // A turn may be cut right after a mark, or before anything.
+  // A turn may end right after a marker, or be empty.
   expect(mistral.written(Int32Array.of(id))).toBe('[TOOL_CALLS]');
   expect(mistral.written(new Int32Array())).toBe('');
   expect(mistral.parse('a [TOOL_CALLS][{"name": "b", "arguments": {}}]')).toEqual({
@@ -140,7 +140,7 @@ test('marks of tool calls that are special tokens are read, other special tokens
   });
 });
 
-test('there is no continuation of what the environment rewrote', () => {
+test('there is no continuation if the environment rewrote the past', () => {
   const first = observe(question);
   const turn = turnOf(first, call);
   const rewritten: Message = { role: 'user', content: 'where is it ?' };
@@ -151,20 +151,20 @@ test('there is no continuation of what the environment rewrote', () => {
   expect(chat.continuation(turn, observe(call, answer))).toBeUndefined();
 });
 
-test('equal messages need not be the same objects', () => {
+test('a continuation compares messages by value', () => {
   const turn = turnOf(observe(question), call);
   const next = observe({ ...question }, call, answer);
   expect(chat.continuation(turn, next)).toEqual(chat.prompt(next));
 });
 
-/** The words' checkpoint with another template. */
+/** A chat with the word checkpoint's tokenizer and another template. */
 function chatWith(chat_template: string | { name: string; template: string }[]): Chat {
   const checkpoint = wordCheckpoint();
   return new Chat({ ...checkpoint, tokenizerConfig: { ...checkpoint.tokenizerConfig, chat_template } });
 }
 
-test('where the template renders the past otherwise once it is past, what was sampled stays', () => {
-  // As Qwen3's does with thoughts: only the last message is shown whole.
+test('sampled tokens stay if the template renders earlier turns differently', () => {
+  // As Qwen3's template does with thoughts, this template shows only the last message whole.
   const shortening = chatWith(
     '{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content if loop.last else m.content[:2] }}<|im_end|>{% endfor %}',
   );
@@ -181,7 +181,7 @@ test('where the template renders the past otherwise once it is past, what was sa
   ]);
 });
 
-test('an end of the turn that a tool answers with ends no turn', () => {
+test("an end token in a tool's answer does not end the turn", () => {
   const first = observe(question);
   const turn = turnOf(first, call);
   for (const content of [
@@ -197,26 +197,26 @@ test('an end of the turn that a tool answers with ends no turn', () => {
 });
 
 test.each([
-  ['does not show what is new', '{% for m in messages[:2] %}{{ m.content }}<|im_end|>{% endfor %}'],
-  ['ends no turn', '{% for m in messages %}{{ m.content }}{% endfor %}'],
+  ['does not show new messages', '{% for m in messages[:2] %}{{ m.content }}<|im_end|>{% endfor %}'],
+  ['writes no end of a turn', '{% for m in messages %}{{ m.content }}{% endfor %}'],
   [
-    'shows the past by what is new',
+    'renders earlier messages from new ones',
     '{% for m in messages %}{{ messages[-1].content }}<|im_end|>{% endfor %}',
   ],
-])('there is no continuation where the template %s', (_title, template) => {
+])('there is no continuation if the template %s', (_title, template) => {
   const other = chatWith(template);
   const first = observe(question);
   const turn: Turn = { ...turnOf(first, call), prompt: other.prompt(first) };
   expect(other.continuation(turn, observe(question, call, answer))).toBeUndefined();
 });
 
-test('there is no continuation with other tools', () => {
+test('there is no continuation if the tools change', () => {
   const turn = turnOf(observe(question), call);
   const next = { messages: [question, call, answer], tools: [search, { ...search, name: 'lookup' }] };
   expect(chat.continuation(turn, next)).toBeUndefined();
 });
 
-test('a conversation that the template refuses ends the episode once the model has spoken', () => {
+test("a conversation that the template refuses is a usage error before the model's first turn, and ends the episode after it", () => {
   const strict = chatWith("{{ raise_exception('One call in a turn.') }}");
   expect(() => strict.prompt(observe(question))).toThrow(
     expect.objectContaining({
@@ -229,12 +229,12 @@ test('a conversation that the template refuses ends the episode once the model h
   );
 });
 
-test('templates see no tools where there are none, and no calls', () => {
+test('templates receive null for no tools, and no tool_calls for no calls', () => {
   const asked = chatWith("{{ tools is none }} {{ 'tool_calls' in messages[0] }}");
   expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('true false');
 });
 
-test('of several templates, one is for conversations with tools', () => {
+test('with several templates, conversations with tools use tool_use', () => {
   const several = chatWith([
     { name: 'default', template: 'plain' },
     { name: 'tool_use', template: '[TOOL_CALLS]' },
@@ -244,9 +244,11 @@ test('of several templates, one is for conversations with tools', () => {
   expect(several.parse('[TOOL_CALLS]a[ARGS]{}').toolCalls).toHaveLength(1);
 });
 
-test('a template or a tokenizer that cannot be read is refused by name', () => {
+test('an invalid template or tokenizer is refused by name', () => {
   const checkpoint = wordCheckpoint();
-  expect(() => chatWith('{% if %}')).toThrow(/words: its chat template cannot be read.*chat_template\.jinja/);
+  expect(() => chatWith('{% if %}')).toThrow(
+    /words: the chat template cannot be parsed.*chat_template\.jinja/,
+  );
   const tokenizer = { ...checkpoint.tokenizer, pre_tokenizer: { type: 'Sundial' } };
   expect(() => new Chat({ ...checkpoint, tokenizer })).toThrow(
     /tokenizer\.json: Unknown PreTokenizer type: Sundial/,

@@ -1,8 +1,8 @@
-/** Tool calls in what a model writes: calls become values, and so does what only looks like one. */
+/** Tool calls in a model's text: well-formed calls become values, and malformed calls become parse failures. */
 import type { ToolCall } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../src/chat/tool-call-formats.ts';
+import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../../src/chat/tool-call-formats.ts';
 
 const parseToolCalls = hermesFormat.parse;
 
@@ -10,7 +10,7 @@ test('a turn without a call is text', () => {
   expect(parseToolCalls(' the answer is 4 < 5 ')).toEqual({ text: 'the answer is 4 < 5', toolCalls: [] });
 });
 
-test('calls are taken out of the text and numbered', () => {
+test('calls are removed from the text and numbered', () => {
   const raw =
     'First. <tool_call>\n{"name": "a", "arguments": {"x": [1]}}\n</tool_call><tool_call>{"name":"b","arguments":{}}</tool_call>';
   expect(parseToolCalls(raw)).toEqual({
@@ -22,7 +22,7 @@ test('calls are taken out of the text and numbered', () => {
   });
 });
 
-test('a last call without its closing tag still counts', () => {
+test('a last call without its closing tag is a call', () => {
   expect(parseToolCalls('<tool_call>{"name": "a", "arguments": {}}').toolCalls).toEqual([
     { id: 'call-0', name: 'a', arguments: {} },
   ]);
@@ -35,11 +35,11 @@ test.each([
   ['null', 'null', /"name"/],
   ['an array', '["a"]', /"name"/],
   ['no name', '{"arguments": {}}', /"name"/],
-  ['a name that is no string', '{"name": 3, "arguments": {}}', /"name"/],
+  ['a name that is not a string', '{"name": 3, "arguments": {}}', /"name"/],
   ['no arguments', '{"name": "a"}', /"arguments"/],
   ['arguments in a string', '{"name": "a", "arguments": "{}"}', /"arguments"/],
   ['arguments in an array', '{"name": "a", "arguments": []}', /"arguments"/],
-])('%s is a parse failure, which keeps the text', (_title, body, failure) => {
+])('%s is a parse failure that keeps the text', (_title, body, failure) => {
   const raw = `before <tool_call>${body}</tool_call>`;
   const { text, toolCalls } = parseToolCalls(raw);
   expect(text).toBe(raw);
@@ -53,7 +53,7 @@ test('a failed call does not hide the next one', () => {
   expect(toolCalls.map((call) => 'parseFailure' in call)).toEqual([true, false]);
 });
 
-test('any call that is written comes back', () => {
+test('Hermes: any calls round-trip', () => {
   const call = fc.record({ name: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) });
   const json = (value: unknown) => JSON.stringify(value).replaceAll('<', '\\u003c');
   fc.assert(
@@ -72,7 +72,7 @@ test.each([
   ['Hermes', hermesFormat],
   ['Llama', llamaFormat],
   ['Mistral', mistralFormat],
-])('whatever is written, parsing %s does not throw', (_, format) => {
+])('parsing any text as %s does not throw', (_, format) => {
   const marks = ['<tool_call>', '</tool_call>', '<|python_tag|>', '[TOOL_CALLS]', '[ARGS]', ';', '[', ']'];
   const piece = fc.oneof(fc.string(), fc.constantFrom(...marks, '{"name": "a", "arguments": {}}', '[null]'));
   fc.assert(fc.property(fc.array(piece), (pieces) => void format.parse(pieces.join(''))));
@@ -90,7 +90,7 @@ test.each([
       written.map(({ name, args }) => JSON.stringify({ name, parameters: args })).join('; '),
   ],
   [
-    'Llama, each with its ;',
+    'Llama, with a ; after each call',
     llamaFormat,
     (written: { name: string; args: object }[]) =>
       written.map(({ name, args }) => `${JSON.stringify({ name, parameters: args })};\n`).join(''),
@@ -113,7 +113,7 @@ test.each([
     (written: { name: string; args: object }[]) =>
       written.map(({ name, args }) => `[TOOL_CALLS]${name}[ARGS]${JSON.stringify(args)}`).join(''),
   ],
-])('%s: any calls that are written come back', (_, format, write) => {
+])('%s: any calls round-trip', (_, format, write) => {
   const marked = /\[TOOL_CALLS\]|\[ARGS\]|<\|python_tag\|>/;
   fc.assert(
     fc.property(calls, (written) => {
@@ -127,14 +127,14 @@ test.each([
   );
 });
 
-test('an answer is no call', () => {
+test('an answer is not a call', () => {
   for (const answer of ['42', '{"answer": 42}', '{"parameters": {}}', 'The name is {"name"}.']) {
     expect(llamaFormat.parse(answer)).toEqual({ text: answer, toolCalls: [] });
     expect(mistralFormat.parse(answer)).toEqual({ text: answer, toolCalls: [] });
   }
 });
 
-test('what looks like a call and is none is a failure that keeps the text', () => {
+test('a malformed call of Llama or Mistral is a parse failure', () => {
   const cut = '{"name": "search", "parameters": {"query": "a';
   expect(llamaFormat.parse(cut)).toEqual({
     text: cut,
@@ -145,7 +145,7 @@ test('what looks like a call and is none is a failure that keeps the text', () =
   ]);
 });
 
-test('ids that Mistral wrote are kept, others are nine digits; a template gets nine letters and digits', () => {
+test('ids in the text are kept, missing ids become nine digits, and templates get nine letters and digits', () => {
   const raw =
     '[TOOL_CALLS][{"name": "a", "arguments": {}, "id": "abcdefghi"}, {"name": "b", "arguments": {}}]';
   const { toolCalls } = mistralFormat.parse(raw);
@@ -153,7 +153,7 @@ test('ids that Mistral wrote are kept, others are nine digits; a template gets n
   expect(mistralFormat.templateId!('call-0-0')).toBe('000call00');
 });
 
-test('the chat template tells the format', () => {
+test('the chat template determines the format', () => {
   expect(formatOf("{{ '<tool_call>' }}")).toBe(hermesFormat);
   expect(formatOf(`{{ '{"name": "' + name + '", "parameters": ' }}`)).toBe(llamaFormat);
   expect(formatOf("{{ '[TOOL_CALLS]' }}")).toBe(mistralFormat);

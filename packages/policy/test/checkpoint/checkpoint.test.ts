@@ -1,14 +1,14 @@
-/** Hugging Face folders: written ones are read, newer configurations are understood, and what is wrong is named. */
+/** Hugging Face folders: reading what was written, configurations of transformers 5, and errors that name file and tensor. */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../src/checkpoint/checkpoint.ts';
-import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
-import type { Tensors } from '../src/runtime/runtime.ts';
-import { inTemporaryFolder } from './tiny-model.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { type Checkpoint, readCheckpoint, writeCheckpoint } from '../../src/checkpoint/checkpoint.ts';
+import { readSafetensors, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
+import type { Tensors } from '../../src/runtime/runtime.ts';
+import { inTemporaryFolder } from '../tiny-model.ts';
+import { wordCheckpoint } from '../word-checkpoint.ts';
 
-/** A good folder, which `change` spoils. */
+/** A temporary folder with a valid checkpoint. */
 function folderWith<T>(use: (folder: string) => Promise<T>): Promise<T> {
   return inTemporaryFolder(async (folder) => {
     await writeCheckpoint(folder, wordCheckpoint());
@@ -23,7 +23,7 @@ async function editConfig(folder: string, change: (config: Record<string, unknow
   await writeFile(file, JSON.stringify(config));
 }
 
-test('where no configuration names the end of a turn, the tokenizer does', async () => {
+test('if no configuration names the end of a turn, it comes from tokenizer_config.json', async () => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
       config.eos_token_id = null;
@@ -37,7 +37,7 @@ test('where no configuration names the end of a turn, the tokenizer does', async
   });
 });
 
-test('what was written is read: weights, configuration, tokenizer, end tokens', async () => {
+test('a written checkpoint is read back: weights, configuration, tokenizer, end tokens', async () => {
   const written = wordCheckpoint();
   await folderWith(async (folder) => {
     const read = await readCheckpoint(folder);
@@ -50,7 +50,7 @@ test('what was written is read: weights, configuration, tokenizer, end tokens', 
   });
 });
 
-test('a configuration of transformers 5 keeps the rotary base in rope_parameters', async () => {
+test('rope_theta is read from rope_parameters, where transformers 5 writes it', async () => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
       delete config.rope_theta;
@@ -60,7 +60,7 @@ test('a configuration of transformers 5 keeps the rotary base in rope_parameters
   });
 });
 
-test('chat_template.jinja and generation_config.json override', async () => {
+test('chat_template.jinja and generation_config.json take precedence', async () => {
   await folderWith(async (folder) => {
     await writeFile(join(folder, 'chat_template.jinja'), '{{ messages }}');
     await writeFile(join(folder, 'generation_config.json'), '{"eos_token_id": [7, 8]}');
@@ -78,7 +78,7 @@ test.each([
   ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /"llama3" needs a number low_freq_factor/],
   ['hidden_act', 'gelu', /hidden_act "gelu"/],
   ['use_sliding_window', true, /sliding-window/],
-  // Without a word of windows, transformers takes 4,096 for Mistral.
+  // For Mistral without sliding_window, transformers uses a window of 4,096.
   ['model_type', 'mistral', /sliding-window/],
   ['quantization_config', { quant_method: 'gptq' }, /config\.json: quantized weights/],
 ])('a configuration with %s = %j is refused', async (key, value, message) => {
@@ -93,7 +93,7 @@ test.each([
   });
 });
 
-test('weights that do not fit the configuration name file and tensor', async () => {
+test('an error about weights that do not match the configuration names file and tensor', async () => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
       config.intermediate_size = 32;
@@ -113,7 +113,7 @@ test('weights that do not fit the configuration name file and tensor', async () 
 });
 
 test.each(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'])(
-  'a folder without %s names it',
+  'an error about a missing %s names the file',
   async (name) => {
     await folderWith(async (folder) => {
       await rm(join(folder, name));
@@ -125,7 +125,7 @@ test.each(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safe
   },
 );
 
-/** Puts the folder's weights into two shards, as transformers does where they are large; `name` changes the names. */
+/** Splits the folder's weights into two shards in bfloat16, as transformers does with large models. `name` renames the tensors. */
 async function shard(folder: string, name = (original: string) => original): Promise<void> {
   const { tensors } = await readSafetensors(join(folder, 'model.safetensors'));
   const entries = Object.entries(tensors).map(([key, value]) => [name(key), value] as const);
@@ -148,7 +148,7 @@ async function editIndex(folder: string, change: (map: Record<string, string>) =
   await writeFile(join(folder, indexFile), JSON.stringify(index));
 }
 
-/** As close as rounding to bfloat16 leaves them, which keeps 8 bits, and no closer. */
+/** Expects the errors of rounding to bfloat16, which keeps 8 bits: no larger, and not 0. */
 function expectRounded(weights: Tensors, expected: Tensors): void {
   expect(Object.keys(weights).sort()).toEqual(Object.keys(expected).sort());
   for (const [name, { data, dims }] of Object.entries(expected)) {
@@ -162,14 +162,14 @@ function expectRounded(weights: Tensors, expected: Tensors): void {
   }
 }
 
-test('shards in bfloat16 are read by their index', async () => {
+test('shards in bfloat16 are read through their index', async () => {
   await folderWith(async (folder) => {
     await shard(folder);
     expectRounded((await readCheckpoint(folder)).weights, wordCheckpoint().weights);
   });
 });
 
-test('what AutoModel saved has no prefix', async () => {
+test('weights that AutoModel saved, without the prefix, are read', async () => {
   await folderWith(async (folder) => {
     await shard(folder, (name) => name.replace(/^model\./, ''));
     expectRounded((await readCheckpoint(folder)).weights, wordCheckpoint().weights);
@@ -181,10 +181,10 @@ test.each([
     'a shard that is missing',
     async (folder: string) => rm(join(folder, 'model-00002-of-00002.safetensors')),
     'usage.checkpoint_missing',
-    /index\.json has "model\.\S+" in model-00002-of-00002\.safetensors, which is missing/,
+    /index\.json names model-00002-of-00002\.safetensors for "model\.\S+", and that file is missing/,
   ],
   [
-    'a tensor that is not in the shard where the index has it',
+    'a tensor that is not in the shard that the index names',
     async (folder: string) =>
       editIndex(folder, (map) => {
         map['model.norm.weight'] = map['model.embed_tokens.weight']!;
@@ -217,9 +217,9 @@ test.each([
         map['model.norm.weight'] = '../elsewhere.safetensors';
       }),
     'usage.checkpoint_missing',
-    /"model\.norm\.weight" in \.\.\/elsewhere\.safetensors, which is missing/,
+    /names \.\.\/elsewhere\.safetensors for "model\.norm\.weight", and that file is missing/,
   ],
-])('%s is named with the tensor', async (_title, spoil, code, message) => {
+])('an error about %s names file and tensor', async (_title, spoil, code, message) => {
   await folderWith(async (folder) => {
     await shard(folder);
     await spoil(folder);
@@ -230,7 +230,7 @@ test.each([
   });
 });
 
-test('of tied embeddings a second copy is ignored', async () => {
+test('a second copy of tied embeddings is ignored', async () => {
   await folderWith(async (folder) => {
     const file = join(folder, 'model.safetensors');
     const { tensors } = await readSafetensors(file);
@@ -239,7 +239,7 @@ test('of tied embeddings a second copy is ignored', async () => {
   });
 });
 
-test('pickled weights are refused with the way to convert them', async () => {
+test('the error about pickled weights says how to convert them', async () => {
   await folderWith(async (folder) => {
     await rename(join(folder, 'model.safetensors'), join(folder, 'pytorch_model.bin'));
     await expect(readCheckpoint(folder)).rejects.toMatchObject({
@@ -275,7 +275,7 @@ test.each([
     },
     0,
   ],
-])('%s that the model has no embedding for is refused with both numbers', async (_title, change, beyond) => {
+])('%s without an embedding is refused with both numbers', async (_title, change, beyond) => {
   const size = wordCheckpoint().config.vocab_size;
   await folderWith(async (folder) => {
     await editTokenizer(folder, (tokenizer) => change(tokenizer, size));
@@ -300,14 +300,14 @@ test('a tokenizer of another kind is refused', async () => {
   });
 });
 
-/** What the config.json says, under either name. */
+/** The dtype in config.json, under its name in transformers 5 or the earlier one. */
 function storedType({ files }: Checkpoint): unknown {
   const { dtype, torch_dtype: old } = JSON.parse(files['config.json']!);
   return dtype ?? old;
 }
 
 test.each([undefined, 'float32', 'bfloat16'])(
-  'narrower numbers are told to transformers, not only stored (%s before)',
+  'writing bfloat16 sets the dtype in config.json (%s before)',
   async (before) => {
     const { files, weights } = wordCheckpoint();
     const config = JSON.stringify({ ...JSON.parse(files['config.json']!), ...(before && { dtype: before }) });
@@ -328,7 +328,7 @@ test.each([undefined, 'float32', 'bfloat16'])(
   },
 );
 
-test('a small file that is not JSON is named', async () => {
+test('an error about a small file that is not a JSON object names it', async () => {
   await folderWith(async (folder) => {
     for (const content of ['{', 'null', '[]']) {
       await writeFile(join(folder, 'tokenizer.json'), content);
@@ -340,6 +340,6 @@ test('a small file that is not JSON is named', async () => {
   });
 });
 
-test('a folder that is not there', async () => {
+test('a folder that does not exist is refused', async () => {
   await expect(readCheckpoint('/no/such/folder')).rejects.toMatchObject({ code: 'usage.checkpoint_missing' });
 });

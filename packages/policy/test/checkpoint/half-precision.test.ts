@@ -1,16 +1,16 @@
-/** 16-bit numbers: all of them are read exactly, and others are rounded to them as PyTorch does. */
+/** 16-bit numbers: reading is exact for all of them, and writing rounds as PyTorch does. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type HalfFormat, narrow, widen } from '../src/checkpoint/half-precision.ts';
-import { readSafetensors, writeSafetensors } from '../src/checkpoint/safetensors.ts';
-import { inTemporaryFolder } from './tiny-model.ts';
+import { type HalfFormat, narrow, widen } from '../../src/checkpoint/half-precision.ts';
+import { readSafetensors, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
+import { inTemporaryFolder } from '../tiny-model.ts';
 
-const golden = join(import.meta.dirname, 'golden/half-precision.safetensors');
+const golden = join(import.meta.dirname, '../golden/half-precision.safetensors');
 const formats: HalfFormat[] = ['bfloat16', 'float16'];
 const everyHalf = Uint16Array.from({ length: 1 << 16 }, (_, bits) => bits);
 
-/** The number that IEEE 754's formula gives; bfloat16 differs in how many bits its exponent has. */
+/** The number of given bits, by the formula of IEEE 754. bfloat16 has more bits of exponent. */
 function numberOf(bits: number, format: HalfFormat): number {
   const mantissaBits = format === 'bfloat16' ? 7 : 10;
   const bias = format === 'bfloat16' ? 127 : 15;
@@ -28,13 +28,13 @@ function widened(halves: Uint16Array, format: HalfFormat): Float32Array {
   return values;
 }
 
-test.each(formats)('every %s is widened to its value', (format) => {
+test.each(formats)('every %s widens to its value', (format) => {
   const expected = Float64Array.from(everyHalf, (bits) => numberOf(bits, format));
   const wrong = [...widened(everyHalf, format)].findIndex((value, bits) => !Object.is(value, expected[bits]));
   expect(wrong).toBe(-1);
 });
 
-test.each(formats)('every %s that is a number comes back', (format) => {
+test.each(formats)('every %s round-trips through float32; NaN stays NaN', (format) => {
   const back = narrow(widened(everyHalf, format), format);
   const changed = [...everyHalf].filter(
     (bits) => !Number.isNaN(numberOf(bits, format)) && back[bits] !== bits,
@@ -44,13 +44,13 @@ test.each(formats)('every %s that is a number comes back', (format) => {
   expect(nans.every((bits) => Number.isNaN(numberOf(back[bits]!, format)))).toBe(true);
 });
 
-test.each(formats)('a file of %s is read as PyTorch wrote it', async (format) => {
+test.each(formats)("a %s tensor of PyTorch's is read exactly", async (format) => {
   const { tensors } = await readSafetensors(golden);
   const stored = await halvesOf(golden, format);
   expect(tensors[format]!.data).toEqual(Float32Array.from(stored, (bits) => numberOf(bits, format)));
 });
 
-test.each(formats)('float32 is written as the %s that PyTorch rounds to', async (format) => {
+test.each(formats)('float32 is rounded to the same %s as in PyTorch', async (format) => {
   const { float32 } = (await readSafetensors(golden)).tensors;
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'narrow.safetensors');

@@ -1,4 +1,4 @@
-/** The safetensors format: what is written is read again, and what is damaged is named. */
+/** The safetensors format: files round-trip, and errors about damaged files name file and tensor. */
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
@@ -9,9 +9,9 @@ import {
   readTensorNames,
   readTensors,
   writeSafetensors,
-} from '../src/checkpoint/safetensors.ts';
-import { type Tensor, tensor } from '../src/runtime/runtime.ts';
-import { inTemporaryFolder } from './tiny-model.ts';
+} from '../../src/checkpoint/safetensors.ts';
+import { type Tensor, tensor } from '../../src/runtime/runtime.ts';
+import { inTemporaryFolder } from '../tiny-model.ts';
 
 const anyTensor: fc.Arbitrary<Tensor> = fc
   .array(fc.integer({ min: 0, max: 4 }), { maxLength: 3 })
@@ -22,7 +22,7 @@ const anyTensor: fc.Arbitrary<Tensor> = fc
   });
 const name = fc.string({ unit: 'grapheme' }).filter((key) => !key.startsWith('__') && !/^\d+$/.test(key));
 
-test('every tensor and all metadata come back, bit by bit and in order', async () => {
+test('tensors and metadata round-trip, bit by bit and in order', async () => {
   await inTemporaryFolder((folder) =>
     fc.assert(
       fc.asyncProperty(
@@ -45,7 +45,7 @@ test('every tensor and all metadata come back, bit by bit and in order', async (
   );
 });
 
-test('a file cut anywhere is refused by name', async () => {
+test('a file truncated at any length is refused by name', async () => {
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'cut.safetensors');
     await writeSafetensors(file, { weight: tensor(Float32Array.of(1, 2, 3), [3]) }, {});
@@ -67,10 +67,10 @@ test.each([
   ['a header of null', 'null', ['header']],
   ['an entry that is not an object', '{"weight": 3}', ['"weight"']],
   ['an entry without offsets', '{"weight": {"dtype": "F32", "shape": [2]}}', ['"weight"']],
-  ['a shape that is not one', JSON.stringify({ weight: { ...good, shape: 'two' } }), ['"weight"']],
+  ['a shape that is not an array', JSON.stringify({ weight: { ...good, shape: 'two' } }), ['"weight"']],
   ['a negative shape', JSON.stringify({ weight: { ...good, shape: [-2] } }), ['"weight"']],
   [
-    'more bytes than the shape says',
+    'more bytes than the shape needs',
     JSON.stringify({ weight: { ...good, shape: [1] } }),
     ['"weight"', '8', '4'],
   ],
@@ -87,13 +87,13 @@ test.each([
     ['"weight"', 'cut short'],
   ],
   ['offsets before the data', JSON.stringify({ weight: { ...good, data_offsets: [-8, 0] } }), ['"weight"']],
-])('%s is damage, named with its tensor', async (_title, header, mentions) => {
+])('%s is reported as damage', async (_title, header, mentions) => {
   const error = await readingHeader(header);
   expect(error.code).toBe('usage.checkpoint_damaged');
   for (const mention of mentions) expect(error.message).toContain(mention);
 });
 
-test('a header length beyond the file is damage', async () => {
+test('a header length beyond the end of the file is reported as damage', async () => {
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'length.safetensors');
     await writeFile(file, Buffer.alloc(32, 0xff));
@@ -101,13 +101,13 @@ test('a header length beyond the file is damage', async () => {
   });
 });
 
-test('another element type is named with the remedy', async () => {
+test('the error about an unsupported element type names the type and the remedy', async () => {
   const error = await readingHeader(JSON.stringify({ weight: { ...good, dtype: 'F64', shape: [1] } }));
   expect(error.code).toBe('usage.checkpoint_unsupported');
   expect(error.message).toMatch(/"weight" is F64.*float32/);
 });
 
-test('tensors that nobody asks for may be of any type', async () => {
+test('tensors that are not asked for may have any type', async () => {
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'buffers.safetensors');
     const buffers = { mask: { dtype: 'BOOL', shape: [3], data_offsets: [0, 3] } };
@@ -119,14 +119,14 @@ test('tensors that nobody asks for may be of any type', async () => {
   });
 });
 
-test('a tensor beyond 2 GiB is found in its place', async () => {
+test('a tensor at an offset beyond 2 GiB is read', async () => {
   await inTemporaryFolder(async (folder) => {
     const file = join(folder, 'large.safetensors');
     const start = 3 * 2 ** 30;
     const far = { dtype: 'BF16', shape: [2], data_offsets: [start, start + 4] };
     const before = { dtype: 'U8', shape: [start], data_offsets: [0, start] };
     const header = fileOf(JSON.stringify({ before, far }), Buffer.alloc(0));
-    // The middle is a hole, which takes no room on the disk.
+    // The middle of the file is a hole and takes no space on disk.
     const handle = await open(file, 'w');
     await handle.write(header, 0, header.length, 0);
     await handle.write(Uint8Array.of(0x80, 0x3f, 0x00, 0xc0), 0, 4, header.length + start);
@@ -136,13 +136,13 @@ test('a tensor beyond 2 GiB is found in its place', async () => {
   });
 });
 
-test('a file that is not there is missing', async () => {
+test('a file that does not exist is reported as missing', async () => {
   const error = await thrownBy(readSafetensors('/no/such/model.safetensors'));
   expect(error.code).toBe('usage.checkpoint_missing');
   expect(error.message).toContain('/no/such/model.safetensors');
 });
 
-/** What reading throws for a file of this header and eight bytes of data. */
+/** The error of reading a file with the given header and eight bytes of data. */
 function readingHeader(json: string): Promise<ToolEnvError> {
   return inTemporaryFolder(async (folder) => {
     const file = join(folder, 'header.safetensors');
