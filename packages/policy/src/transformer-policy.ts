@@ -1,4 +1,4 @@
-/** The Policy of a transformer: chat template in, sampled tokens out, tool calls parsed. */
+/** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
 import {
   type Action,
   type Observation,
@@ -35,7 +35,7 @@ export class TransformerPolicy implements Policy {
     const prompt = (last && this.#chat.continuation(last, observation)) ?? this.#chat.prompt(observation);
     const room = this.spec.contextLength - prompt.length;
     if (room < 1) {
-      const message = `The prompt has ${prompt.length} tokens, the policy reads ${this.spec.contextLength}: shorten the context.`;
+      const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${this.spec.contextLength}: shorten the context.`;
       throw new ToolEnvError('context.overflow', message);
     }
     const stop = (options.stop ?? []).filter((text) => text !== '');
@@ -76,13 +76,13 @@ export interface PolicyOptions {
   runtime?: Runtime;
   /** Default `cpu`. */
   device?: Device;
-  /** Of ONNX Runtime's matrix products. Default `float32`. */
+  /** The precision of ONNX Runtime's matrix products. Default `float32`. */
   precision?: Precision;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
 
-/** A policy and the learner that improves it: they share one set of weights. */
+/** A policy and the learner that trains it. They share one set of weights. */
 export interface LoadedPolicy {
   policy: TransformerPolicy;
   learner: TransformerLearner;
@@ -90,11 +90,15 @@ export interface LoadedPolicy {
   model: Model;
 }
 
-/** Opens a Hugging Face checkpoint folder. */
+/**
+ * Opens a Hugging Face checkpoint folder.
+ * @throws ToolEnvError `usage.checkpoint_*`, `usage.device` or `usage.lora`.
+ */
 export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<LoadedPolicy> {
   return createPolicy(await readCheckpoint(folder), options);
 }
 
+/** Opens a checkpoint in memory, as {@link loadPolicy} does a folder. */
 export async function createPolicy(
   checkpoint: Checkpoint,
   options: PolicyOptions = {},

@@ -1,4 +1,4 @@
-/** The README's examples run: the one that learns on the tiny policy, and the one that says what it prints. */
+/** Runs the README's examples: training, on the tiny policy, and the program with its printed output. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 
-/** What an example prints, and the folder that it wrote to. */
+/** Runs an example; returns its output and its folder. */
 async function run(example: string): Promise<{ stdout: string; folder: string }> {
   const folder = await mkdtemp(join(import.meta.dirname, 'readme-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -23,7 +23,7 @@ async function run(example: string): Promise<{ stdout: string; folder: string }>
 }
 
 test('ten steps of REINFORCE change the weights and write a checkpoint', async () => {
-  // What the tiny policy says about as often as not.
+  // The tiny policy writes this word in about half of its answers.
   const example = examples[0]!.replace('my-checkpoint', checkpoint).replace("'Rhine'", "'search'");
   const { folder } = await run(example);
   const weights = 'model.safetensors';
@@ -34,7 +34,7 @@ test('ten steps of REINFORCE change the weights and write a checkpoint', async (
     expect(data, name).not.toEqual(before.tensors[name]!.data);
 }, 60_000);
 
-test('the program prints what the page says', async () => {
+test('the program prints the output in the README', async () => {
   const { stdout } = await run(examples[2]!);
-  expect(stdout.trim()).toBe(/^prints `(.*)`\.$/m.exec(readme)![1]);
+  expect(stdout.trim()).toBe(/^This prints `(.*)`\.$/m.exec(readme)![1]);
 }, 60_000);

@@ -1,4 +1,4 @@
-/** The policy: prompts that grow by exactly what was sampled, and the context's limit. */
+/** The policy: prompts that grow by exactly the sampled tokens, stop texts, and the limit of the context. */
 import type { Observation, Trajectory } from '@toolenv/core';
 import { toTrainingRows } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
@@ -18,7 +18,7 @@ async function open(contextLength = 160): Promise<LoadedPolicy> {
 const first: Observation = { messages: [{ role: 'user', content: 'where is the river ?' }], tools: [] };
 const sampling = { maxTokens: 9, temperature: 1, seed: 3 };
 
-test('a prompt starts with the last prompt and action, token for token, so that steps share a training row', async () => {
+test('a prompt starts with the tokens of the last prompt and action, so that steps share a training row', async () => {
   const { policy, learner } = await open();
   let observation = first;
   const steps: Trajectory['steps'] = [];
@@ -50,7 +50,7 @@ test('a prompt starts with the last prompt and action, token for token, so that 
   }
 });
 
-test('equal seeds give equal actions; an ended episode is forgotten', async () => {
+test('equal seeds give equal actions, and an ended episode leaves no state', async () => {
   const { policy } = await open();
   const act = () => policy.act(first, { ...sampling, episodeId: 'one' });
   const action = await act();
@@ -61,10 +61,10 @@ test('equal seeds give equal actions; an ended episode is forgotten', async () =
   );
 });
 
-test('a stop text ends the turn, in however many tokens it was written; its tokens stay, its text does not', async () => {
+test('a stop text of any number of tokens ends the turn: the action keeps its tokens and drops its text', async () => {
   const { policy, chat } = await open();
   const free = await policy.act(first, { ...sampling, maxTokens: 30 });
-  // Untrained, it writes bytes: these are two tokens.
+  // The untrained model writes single bytes, so these two characters are two tokens.
   const [stop] = /[!-~]{2}/.exec(free.text.slice(2))!;
   const before = free.text.slice(0, free.text.indexOf(stop));
   const { text, stopReason, tokens } = await policy.act(first, {
@@ -79,7 +79,7 @@ test('a stop text ends the turn, in however many tokens it was written; its toke
   expect(tokens!.action.length).toBeLessThan(free.tokens!.action.length);
 });
 
-test('a conversation goes on after a stop text with the tokens that were sampled', async () => {
+test('after a stop text, the conversation continues with the sampled tokens', async () => {
   const { policy } = await open();
   const stop = [/[!-~]/.exec((await policy.act(first, sampling)).text.slice(1))![0]];
   const action = await policy.act(first, { ...sampling, stop, episodeId: 'one' });
@@ -93,7 +93,7 @@ test('a conversation goes on after a stop text with the tokens that were sampled
   expect([...tokens!.prompt.subarray(0, sofar.length)]).toEqual(sofar);
 });
 
-test('an action stops where the context ends', async () => {
+test('an action ends at the end of the context', async () => {
   const { policy, chat } = await open();
   const { length } = chat.prompt(first);
   const { policy: short } = await open(length + 4);
@@ -104,7 +104,7 @@ test('an action stops where the context ends', async () => {
     expect(stopReason).toBe('length');
 });
 
-test('a prompt that fills the context is an overflow', async () => {
+test('a prompt that fills the context overflows it', async () => {
   const { chat } = await open();
   const { policy } = await open(chat.prompt(first).length);
   await expect(policy.act(first, sampling)).rejects.toMatchObject({ code: 'context.overflow' });

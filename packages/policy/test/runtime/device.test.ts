@@ -1,11 +1,11 @@
-/** Which devices there are, and what is said of one that cannot be used. */
+/** The devices of this machine, and the errors about devices that cannot be used. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chooseDevice, knownDevices } from '../src/runtime/device.ts';
-import { gaveUp, reasonOf } from '../src/runtime/onnx/reason.ts';
-import { probeDevice } from '../src/runtime/probe-device.ts';
+import { chooseDevice, knownDevices } from '../../src/runtime/device.ts';
+import { gaveUp, reasonOf } from '../../src/runtime/onnx/reason.ts';
+import { probeDevice } from '../../src/runtime/probe-device.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -17,7 +17,7 @@ test('the CPU is always there and computes', () => {
   expect(found.runs && found.gflops).toBeGreaterThan(0.1);
 });
 
-test('a device that is not installed is refused with those that are', () => {
+test('the error about a device that is not installed names the installed ones', () => {
   const missing = (['dml', 'coreml'] as const).find(
     (device) => !knownDevices().some((known) => known.device === device && known.installed),
   )!;
@@ -31,7 +31,7 @@ test('a device that is not installed is refused with those that are', () => {
   );
 });
 
-test('a driver that ends its process ends only the one that tries it', async () => {
+test('a driver that crashes ends only the probing process', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-device-'));
   await writeFile(join(folder, 'crash.cjs'), 'process.abort();');
   vi.stubEnv('NODE_OPTIONS', `--require ${join(folder, 'crash.cjs')}`);
@@ -41,13 +41,13 @@ test('a driver that ends its process ends only the one that tries it', async () 
   });
 });
 
-test("reasons leave out ONNX Runtime's own source", () => {
+test("reasons leave out ONNX Runtime's source locations", () => {
   const message =
     '/onnxruntime_src/core/webgpu_context.cc:136 Initialize(const Config&)::<lambda()> status == Success was false. No\n adapter';
   expect(reasonOf(new Error(message))).toBe('No adapter');
 });
 
-test('what a device cannot compute is told with a remedy, what the CPU cannot is thrown as it is', () => {
+test('errors of a device get a remedy, and errors of the CPU are thrown unchanged', () => {
   const error = new Error('WebGPU validation failed. Buffer size (2) exceeds\n the max (1).');
   expect(() => gaveUp('webgpu', error)).toThrow(
     expect.objectContaining({

@@ -1,12 +1,12 @@
-/** A model learns and samples the same on TensorFlow.js as on ONNX Runtime. */
+/** Learning and sampling on TensorFlow.js agree with ONNX Runtime. */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
-import { createPolicy } from '../src/transformer-policy.ts';
-import { remoteRuntime } from './remote-runtime.ts';
-import { furthest, learnerRun, samplingRun, trainingRun } from './runtime-agreement.ts';
-import { inTemporaryFolder, runtime } from './tiny-model.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
+import { createPolicy } from '../../src/transformer-policy.ts';
+import { remoteRuntime } from '../remote-runtime.ts';
+import { furthest, learnerRun, samplingRun, trainingRun } from '../runtime-agreement.ts';
+import { inTemporaryFolder, runtime } from '../tiny-model.ts';
+import { wordCheckpoint } from '../word-checkpoint.ts';
 
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
 
@@ -23,7 +23,7 @@ test.each([
   expect(apart, name).toBeLessThan(1e-5);
 });
 
-test('greedy tokens are the same, with an empty past and with a cached one', async () => {
+test('greedy tokens are the same with an empty and with a cached past', async () => {
   const expected = await samplingRun(runtime);
   expect(await samplingRun(tfjs)).toEqual(expected);
   expect(await samplingRun(await remoteRuntime())).toEqual(expected);
@@ -50,7 +50,7 @@ test.each([{}, { lora: { rank: 2 } }])(
       const { logprobs } = await learner.forward({ rows: [row, row] });
       expect(logprobs[0]!.at(-1)).toBeCloseTo(tokens!.logprobs!.at(-1)!, 4);
       await reference.forward({ rows: [row] });
-      // Two batches, the second of which is added to the first.
+      // Two backward passes, so that the second adds to the first.
       for (let batch = 0; batch < 2; batch++)
         await learner.backward({ rows: [row] }, { dLogprobs: logprobs, dValues: logprobs });
       await learner.step({ learningRate: 0.01 });

@@ -1,17 +1,17 @@
-/** TensorFlow.js on WebAssembly and ONNX Runtime on the CPU give every operation the same value and the same gradients. */
+/** Every operation has the same value and the same gradients on TensorFlow.js (WebAssembly) and ONNX Runtime (CPU). */
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import type { Ops } from '../src/runtime/ops.ts';
-import { gradientOf, tensor } from '../src/runtime/runtime.ts';
-import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
-import { opsCases } from './ops-cases.ts';
-import { furthest, operationRun } from './runtime-agreement.ts';
-import { runtime } from './tiny-model.ts';
+import type { Ops } from '../../src/runtime/ops.ts';
+import { gradientOf, tensor } from '../../src/runtime/runtime.ts';
+import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
+import { opsCases } from '../ops-cases.ts';
+import { furthest, operationRun } from '../runtime-agreement.ts';
+import { runtime } from '../tiny-model.ts';
 
 const listeners = process.rawListeners('uncaughtException');
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
 
-test('loading it leaves the errors of the process to others', () => {
+test('loading TensorFlow.js leaves no listener for uncaught exceptions', () => {
   expect(process.rawListeners('uncaughtException')).toEqual(listeners);
 });
 
@@ -26,7 +26,7 @@ test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const)
 test.each([
   ['TensorFlow.js', tfjs],
   ['ONNX Runtime', runtime],
-] as const)('%s writes the outputs that are asked for into the arrays given', async (_name, { compile }) => {
+] as const)('%s writes outputs into the given arrays', async (_name, { compile }) => {
   const executable = await compile((ops) => {
     const x = ops.input('x', 'float32', ['N', 2]);
     return { square: ops.mul(x, x), double: ops.add(x, x) };
@@ -58,7 +58,7 @@ test('an empty past adds nothing', async () => {
   });
 });
 
-test('a sum over millions keeps its digits', async () => {
+test('a sum over millions of numbers stays accurate', async () => {
   const data = Float32Array.from({ length: 1 << 22 }, (_, index) => 0.1 + (index % 7));
   const x = tensor(data, [1 << 12, 1 << 10]);
   const exact = data.reduce((sum, value) => sum + value, 0);
@@ -67,7 +67,7 @@ test('a sum over millions keeps its digits', async () => {
   expect(Math.abs(found / exact - 1)).toBeLessThan(1e-4);
 });
 
-test('outputs are fresh arrays, also of what went straight through', async () => {
+test('outputs are fresh arrays, even if an output is an input', async () => {
   const executable = await tfjs.compile((ops) => ({ x: ops.input('x', 'float32', ['N']) }));
   const x = tensor(Float32Array.of(1, 2), [2]);
   const { x: first } = await executable.run({ x });
@@ -76,7 +76,7 @@ test('outputs are fresh arrays, also of what went straight through', async () =>
   expect([...(await executable.run({ x })).x!.data]).toEqual([1, 2]);
 });
 
-test('runs leave no tensors behind, whether they succeed or not', async () => {
+test('successful and failing runs leave no tensors behind', async () => {
   const { memory } = createRequire(import.meta.url)('@tensorflow/tfjs') as typeof import('@tensorflow/tfjs');
   const program = <T>(ops: Ops<T>) => {
     const x = ops.input('x', 'float32', ['N']);
@@ -92,7 +92,7 @@ test('runs leave no tensors behind, whether they succeed or not', async () => {
   expect(memory().numTensors).toBe(before);
 });
 
-test('what stays on the backend is there until it is disposed, and nowhere else', async () => {
+test('outputs that stay on the backend exist only there, until they are disposed', async () => {
   const { memory } = createRequire(import.meta.url)('@tensorflow/tfjs') as typeof import('@tensorflow/tfjs');
   const program = <T>(ops: Ops<T>) => {
     const x = ops.input('x', 'float32', ['N']);
@@ -123,7 +123,7 @@ test.each([
   await expect(executable.run(given)).rejects.toThrow(message);
 });
 
-test('names of dimensions stand for one length', async () => {
+test('a dimension name stands for one length', async () => {
   const executable = await tfjs.compile((ops) => ({
     sum: ops.add(ops.input('a', 'float32', ['N', 1]), ops.input('b', 'float32', ['N'])),
   }));
@@ -131,7 +131,7 @@ test('names of dimensions stand for one length', async () => {
   await expect(executable.run(given)).rejects.toThrow('Input "b" is float32 [3] instead of float32 [2].');
 });
 
-test('what is not installed is refused with what to install', async () => {
+test('the error about a missing backend names the package to install', async () => {
   await expect(tfjsRuntime({ backend: 'gpu' })).rejects.toMatchObject({
     code: 'usage.runtime_missing',
     message: expect.stringContaining('npm install @tensorflow/tfjs-node-gpu'),
