@@ -1,4 +1,4 @@
-/** connectMcp: an MCP server's tools as Tools, for as long as the connection lives. */
+/** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -22,53 +22,53 @@ import { ServerGone, ServerProcess } from './server-process.ts';
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
-  /** Milliseconds to start the server, connect and list its tools. Default 30,000. */
+  /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
   connectTimeout?: number;
   /**
-   * Milliseconds that a call may go without an answer or progress. Default: as long as the caller's signal allows, which
-   * an environment's `toolTimeout` aborts.
+   * Milliseconds that a call may take without an answer or a progress report. Default: until the caller's signal aborts,
+   * which happens after an environment's `toolTimeout`.
    */
   callTimeout?: number;
-  /** Milliseconds that a server process has to end after its input ended, and again after SIGTERM. Default 2,000. */
+  /** Milliseconds that a server process has to exit after its input ends, and again after SIGTERM. Default 2,000. */
   closeGrace?: number;
   /**
-   * Milliseconds that a server has to answer a ping after a call got no answer; without one it is given up, and its
-   * process ended. Default 5,000.
+   * After a call without an answer, milliseconds that a server has to answer a ping. A server that does not is abandoned,
+   * and its process is ended. Default 5,000.
    */
   pingTimeout?: number;
-  /** Told how far calls have come, by servers that say so. */
+  /** Called with the progress of calls, if the server reports it. */
   onProgress?(progress: McpCallProgress): void;
-  /** Told the new tools after the server has changed its list. */
+  /** Called with the new tools after the server has changed its list. */
   onToolsChanged?(tools: readonly McpTool[]): void;
-  /** Ends connecting. */
+  /** Cancels connecting. */
   signal?: AbortSignal;
 }
 
 export interface McpConnection {
-  /** The server's tools as last listed, without those that it runs only as tasks (an experiment of MCP 2025-11-25). */
+  /** The server's tools as last listed, except tools that run only as tasks (experimental in MCP 2025-11-25). */
   readonly tools: readonly McpTool[];
-  /** Why the connection is of no use any more; `undefined` while it lives. */
+  /** Why the connection can no longer be used; `undefined` while it is open. */
   readonly lost: ToolEnvError | undefined;
-  /** Of the server's process. */
+  /** Process id of a server that was started as a process. */
   readonly pid: number | undefined;
-  /** Lists the tools again; done by itself when the server says that they changed, but for a client that was given. */
+  /** Lists the tools again. Happens automatically when the server reports a change, unless the client was given. */
   refresh(): Promise<readonly McpTool[]>;
-  /** Ends the session, and a server process for certain. Calls in flight reject. */
+  /** Ends the session and the server process. Calls in flight reject. */
   close(): Promise<void>;
 }
 
-/** setTimeout's longest delay: the SDK would else give up on a call after a minute. */
+/** Longest delay of setTimeout, to override the SDK's default timeout of a minute. */
 const noTimeout = 2 ** 31 - 1;
-/** Milliseconds that a server has to end by itself. */
+/** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
 
 /**
  * Connects to a server over stdio or Streamable HTTP, or takes a connected client.
  *
- * What tools throw when called: `infrastructure.mcp_closed` if the server ended or the connection broke,
+ * Calls of the tools throw `infrastructure.mcp_closed` if the server has ended or the connection is broken,
  * `infrastructure.mcp_timeout` after `callTimeout`, `infrastructure.mcp_error` for a protocol error that is not about the
- * arguments, `infrastructure.mcp_result` for a result that breaks the tool's schema; the reason of the context's signal
- * after it aborted, which also cancels the call on the server.
+ * arguments, and `infrastructure.mcp_result` for a result that breaks the tool's schema. If the context's signal aborts,
+ * they throw its reason and cancel the call on the server.
  * @throws ToolEnvError `usage.mcp_command`, `usage.mcp_url`, `usage.mcp_tool` (a name in `only`),
  *   `infrastructure.mcp_connect`, `infrastructure.mcp_schema`.
  */
@@ -79,7 +79,7 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     after: connectTimeout,
     parent: options.signal,
     reason: () => {
-      const message = `${name} did not answer within ${connectTimeout / 1000} s: raise connectTimeout, or mend it.`;
+      const message = `${name} did not answer within ${connectTimeout / 1000} s: raise connectTimeout or fix the server.`;
       return new ToolEnvError('infrastructure.mcp_connect', message);
     },
   });
@@ -94,7 +94,7 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     await connection.close();
     if (deadline.signal.aborted) throw deadline.signal.reason;
     if (ToolEnvError.isInstance(error)) throw error;
-    const message = `${name} cannot be used: ${connection.why(error)}: check it and how it is started.`;
+    const message = `${name} cannot be used: ${connection.why(error)}: check the server and how it is started.`;
     throw new ToolEnvError('infrastructure.mcp_connect', message, { cause: error });
   } finally {
     deadline.clear();
@@ -106,7 +106,7 @@ function noSuchTool(name: string, names: readonly string[], owner: string): Tool
   return new ToolEnvError('usage.mcp_tool', `${owner} has no tool "${name}". ${hint}`);
 }
 
-/** Tools validate results themselves: the SDK's validator knows no JSON Schema 2020-12. */
+/** Accepts everything: tools validate results themselves, since the SDK's validator does not support JSON Schema 2020-12. */
 const trusting: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
@@ -114,8 +114,8 @@ const trusting: jsonSchemaValidator = {
 };
 
 /**
- * Version 2 of the SDK has codes of its own for what goes wrong on this side. Those of version 1 are numbers that a
- * server may use too (JSON-RPC 2.0 §5.1), which leaves the message to tell them apart.
+ * Version 2 of the SDK has string codes for errors on the client's side. Version 1 uses numbers that a server may use too
+ * (JSON-RPC 2.0 §5.1), so only the message distinguishes them.
  */
 function isTimeout(error: unknown): boolean {
   const { code } = error as { code?: unknown };
@@ -128,14 +128,14 @@ function isClosed(error: unknown): boolean {
   return code === 'CONNECTION_CLOSED' || (code === -32000 && messageOf(error).endsWith('Connection closed'));
 }
 
-/** A connection whose client someone else opened. */
+/** A connection over a client that the caller opened. */
 class Connection<Held extends McpClient = McpClient> implements McpConnection {
   tools: readonly McpTool[] = [];
   lost: ToolEnvError | undefined;
   protected readonly client: Held;
   protected readonly name: string;
   protected readonly options: McpOptions;
-  /** Of lists, so that an older one never replaces a newer one. */
+  /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
   constructor(client: Held, name: string, options: McpOptions) {
@@ -164,12 +164,12 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
     this.lost ??= this.closedError('it was closed');
   }
 
-  /** Why something failed, in words. */
+  /** The cause of an error, in words. */
   why(error: unknown): string {
     return messageOf(error);
   }
 
-  /** Something went wrong that may mean that the server is gone or hangs. */
+  /** Called after a failure that may mean that the server has ended or hangs. */
   protected suspect(): void {}
 
   protected listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
@@ -177,11 +177,11 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   }
 
   protected closedError(why: string): ToolEnvError {
-    const message = `${this.name} is not there any more: ${why}: connect again.`;
+    const message = `${this.name} is no longer connected: ${why}: connect again.`;
     return new ToolEnvError('infrastructure.mcp_closed', message);
   }
 
-  /** Everything that the server offers without tasks; {@link tools} become those wanted of them. */
+  /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
   async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     const { only } = this.options;
     const all = await this.listAll(request);
@@ -211,7 +211,7 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
       return { ...(await callTool(this.client, { name, arguments: args }, request)) };
     } catch (error) {
       if (signal.aborted) {
-        // Maybe the call took too long because the server hangs.
+        // The call may have taken too long because the server hangs.
         this.suspect();
         throw signal.reason;
       }
@@ -219,7 +219,7 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
     }
   }
 
-  /** What a failed call means: as it came if it is about the arguments, else infrastructure. */
+  /** The error of a failed call: unchanged if it is about the arguments, otherwise an infrastructure error. */
   #failure(tool: string, error: unknown): unknown {
     const { code } = error as { code?: unknown };
     if (code === -32602) return error;
@@ -227,11 +227,11 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
     const call = `Tool "${tool}" of ${this.name}`;
     if (isTimeout(error)) {
       this.suspect();
-      const message = `${call} gave no answer within ${this.options.callTimeout} ms: raise callTimeout, or mend it.`;
+      const message = `${call} did not answer within ${this.options.callTimeout} ms: raise callTimeout or fix the server.`;
       return new ToolEnvError('infrastructure.mcp_timeout', message, { cause: error });
     }
     if (isClosed(error)) {
-      // Whoever asks for a connection now must not be given this one.
+      // Mark it lost now, so that a pool does not hand it out again.
       this.lost ??= this.closedError(this.why(error));
       return this.lost;
     }
@@ -241,7 +241,7 @@ class Connection<Held extends McpClient = McpClient> implements McpConnection {
   }
 }
 
-/** A connection with a client of our own. */
+/** A connection over a client that this module opens. */
 class OwnConnection extends Connection<Client> {
   readonly #transport: ServerProcess | StreamableHTTPClientTransport;
   #closing: Promise<void> | undefined;
@@ -261,12 +261,12 @@ class OwnConnection extends Connection<Client> {
 
   override async open(signal: AbortSignal): Promise<void> {
     this.client.onclose = () => {
-      this.lost ??= this.closedError(this.why('the connection was closed'));
+      this.lost ??= this.closedError(this.#serverEnd ?? 'the connection was closed');
     };
     await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#listChanged());
     await super.open(signal);
-    // A broken stream of Streamable HTTP is reported here and nowhere else: calls on it would wait for ever.
+    // Only onerror reports a broken stream of Streamable HTTP. Calls on it would wait for ever.
     if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.suspect();
   }
 
@@ -275,16 +275,20 @@ class OwnConnection extends Connection<Client> {
     return this.#closing;
   }
 
+  /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   override why(error: unknown): string {
-    const end = this.#transport instanceof ServerProcess ? this.#transport.end : undefined;
-    return end ?? super.why(error);
+    return (isClosed(error) ? this.#serverEnd : undefined) ?? super.why(error);
+  }
+
+  get #serverEnd(): string | undefined {
+    return this.#transport instanceof ServerProcess ? this.#transport.end : undefined;
   }
 
   protected override async listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     return this.client.getServerCapabilities()?.tools ? super.listAll(request) : [];
   }
 
-  /** Asks for a sign of life and gives the server up if there is none. */
+  /** Pings the server, and closes the connection if there is no answer. */
   protected override suspect(): void {
     if (this.#pinging || this.lost) return;
     this.#pinging = true;
@@ -304,7 +308,7 @@ class OwnConnection extends Connection<Client> {
     try {
       tools = await this.refresh();
     } catch (error) {
-      // The tools that are held are not the server's any more.
+      // The tools listed before are out of date.
       this.lost ??= ToolEnvError.isInstance(error)
         ? error
         : this.closedError(`its changed tools cannot be listed (${this.why(error)})`);
@@ -317,7 +321,7 @@ class OwnConnection extends Connection<Client> {
     await super.close();
     const transport = this.#transport;
     if (transport instanceof StreamableHTTPClientTransport) {
-      // The server may be gone; the session then ends by itself.
+      // Ignore errors: if the server has ended, so has the session.
       const grace = new Deadline({ after: this.options.closeGrace ?? defaultGrace, reason: () => undefined });
       await grace.race(() => transport.terminateSession()).catch(() => {});
       grace.clear();

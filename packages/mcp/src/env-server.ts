@@ -1,4 +1,4 @@
-/** The MCP server of one session: requests become the session's, and errors become what may cross the wire. */
+/** The MCP server of one session: passes requests to the session, and limits what clients learn about errors. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -14,11 +14,11 @@ import { answerName, EnvSession, type EpisodeOptions, resetName, type ServedEnv 
 import { implementation } from './implementation.ts';
 
 export interface EnvServerOptions extends EpisodeOptions {
-  /** Told of errors that are bugs of the environment; the client only learns that there was one. Default: stderr. */
+  /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
   onError?(error: unknown): void;
 }
 
-/** A server for one client; closing it closes its Env. */
+/** Creates the server for one client. Closing the server closes its Env. */
 export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): Server {
   const session: EnvSession<Task> = new EnvSession(served, options, () => server.sendToolListChanged());
   const server: Server = new Server(
@@ -46,7 +46,7 @@ export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServe
     guard(({ params }, signal) => session.call(params.name, params.arguments ?? {}, signal)),
   );
   server.setRequestHandler(ListPromptsRequestSchema, async () => ({
-    prompts: [{ name: 'observation', description: 'The conversation as the environment has it now.' }],
+    prompts: [{ name: 'observation', description: 'The current conversation of the environment.' }],
   }));
   server.setRequestHandler(
     GetPromptRequestSchema,
@@ -58,17 +58,17 @@ export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServe
     }),
   );
   server.onclose = () => {
-    session.close().catch((error: unknown) => tell(error, options.onError));
+    session.close().catch((error: unknown) => report(error, options.onError));
   };
   return server;
 }
 
-/** MCP knows two roles. */
+/** MCP prompts have only the roles user and assistant. */
 function toPromptMessage({ role, content }: Message): PromptMessage {
   return { role: role === 'assistant' ? 'assistant' : 'user', content: { type: 'text', text: content } };
 }
 
-/** What the client may know of an error: nothing of a bug's message, which is for whoever serves the environment. */
+/** The error as the client sees it. The message of a bug stays on this side. */
 function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['onError']): McpError {
   if (error instanceof McpError) return error;
   if (signal.aborted) return new McpError(ErrorCode.ConnectionClosed, 'The call was cancelled.');
@@ -77,14 +77,11 @@ function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['
     const message = `The episode was aborted and is not scored: ${error.message} Call ${resetName} for another.`;
     return new McpError(ErrorCode.InternalError, message, data);
   }
-  tell(error, onError);
-  return new McpError(
-    ErrorCode.InternalError,
-    'The environment failed: whoever serves it has been told why.',
-  );
+  report(error, onError);
+  return new McpError(ErrorCode.InternalError, 'The environment failed: see the log of its server.');
 }
 
-function tell(error: unknown, onError: EnvServerOptions['onError']): void {
+function report(error: unknown, onError: EnvServerOptions['onError']): void {
   if (onError) onError(error);
   else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
 }

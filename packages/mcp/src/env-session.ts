@@ -1,4 +1,4 @@
-/** One client's episodes in an Env: its tools are MCP tools, a call is a turn, and two more tools begin and end episodes. */
+/** EnvSession: one client's episodes. The Env's tools are MCP tools, each call is a turn, and two tools begin and end episodes. */
 import { type CallToolResult, ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import {
   type Action,
@@ -18,23 +18,23 @@ import {
 import { validate } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** What is served: an environment opened for a run, or its like. */
+/** The part of an open environment that serving needs. */
 export type ServedEnv<Task> = Pick<
   EnvHandle<Task>,
   'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
 >;
 
 export interface EpisodeOptions {
-  /** Whose tasks are played. Default `test`. */
+  /** The split whose tasks are played. Default `test`. */
   split?: Split;
-  /** Seeds the episodes of each session, by their number in it. Default 1. */
+  /** Seeds the episodes of each session, together with their number in the session. Default 1. */
   seed?: number;
 }
 
-/** The tools that every session has beside those of its environment. */
+/** Tools that every session has in addition to those of its environment. */
 export const resetName = 'episode_reset';
 export const answerName = 'episode_answer';
-/** Where each result carries the outcome and rewards of its turn, out of the model's sight. */
+/** Key in the `_meta` of each result for the outcome and rewards of its turn. Models do not see `_meta`. */
 const metaKey = 'toolenv/transition';
 
 const episodeTools: Tool[] = [
@@ -44,8 +44,8 @@ const episodeTools: Tool[] = [
     inputSchema: {
       type: 'object',
       properties: {
-        task: { type: 'integer', minimum: 0, description: 'number of the task; by default the next one' },
-        seed: { type: 'integer', minimum: 0, description: 'by default one of its own for each episode' },
+        task: { type: 'integer', minimum: 0, description: 'index of the task; default: the next task' },
+        seed: { type: 'integer', minimum: 0, description: 'default: a different seed for each episode' },
       },
       additionalProperties: false,
     },
@@ -80,13 +80,13 @@ interface Episode {
   task: number;
   seed: number;
   observation: Observation;
-  /** `cancelled`: the client cancelled a turn, after which tools may have acted or not. */
+  /** `cancelled`: the client cancelled a turn, whose tools may have acted. */
   outcome: Outcome | { kind: 'cancelled' };
   steps: number;
   handedOut: boolean;
 }
 
-/** @throws ToolEnvError `usage.mcp_no_tasks` if there is nothing to play. */
+/** @throws ToolEnvError `usage.mcp_no_tasks` if the split has no tasks. */
 export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): TaskSet<Task> {
   if (tasks[split].length > 0) return tasks[split];
   const message = `The environment has no tasks in its split "${split}": serve another split.`;
@@ -100,7 +100,7 @@ export class EnvSession<Task> {
   readonly #seed: number;
   readonly #toolsChanged: () => Promise<void>;
   #episode: Episode | undefined;
-  /** Episodes begun. */
+  /** Number of episodes begun. */
   #count = 0;
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -116,7 +116,7 @@ export class EnvSession<Task> {
     this.#toolsChanged = toolsChanged;
   }
 
-  /** Does one thing after the other: an Env takes one step at a time, however many calls a client sends at once. */
+  /** Runs one task at a time: a client may send concurrent calls, but an Env takes one step at a time. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#oneAtATime(work);
   }
@@ -125,7 +125,7 @@ export class EnvSession<Task> {
     const { tools } = await this.observe(signal);
     const clash = tools.find(({ name }) => name === resetName || name === answerName);
     if (clash) {
-      const message = `${this.name} has a tool "${clash.name}", which is a name of the session's own: rename it.`;
+      const message = `${this.name} has a tool "${clash.name}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.mcp_tool_name', message);
     }
     const own = tools.map(({ name, description, inputSchema }) => ({
@@ -136,7 +136,7 @@ export class EnvSession<Task> {
     return [...own, ...episodeTools];
   }
 
-  /** The first episode begins when something of it is asked for. */
+  /** The current observation. Begins the first episode if there is none. */
   async observe(signal: AbortSignal): Promise<Observation> {
     return (this.#episode ?? (await this.#begin({}, signal))).observation;
   }
@@ -169,7 +169,7 @@ export class EnvSession<Task> {
   async #reset(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<CallToolResult> {
     const fresh = this.#episode && !this.#episode.handedOut && this.#episode.steps === 0;
     const any = wanted.task === undefined && wanted.seed === undefined;
-    // The episode that began because its tools were listed is still to be played.
+    // Listing the tools may have begun an episode that has not been played yet.
     const episode = fresh && any ? this.#episode! : await this.#begin(wanted, signal);
     episode.handedOut = true;
     const { task, seed, observation } = episode;
@@ -198,7 +198,7 @@ export class EnvSession<Task> {
     signal: AbortSignal,
   ): Promise<Exclude<Transition, { rewards?: undefined }>> {
     const before = episode.observation;
-    // Until the step has ended well: one that throws cannot be taken again.
+    // Replaced if the step succeeds. A step that throws cannot be repeated.
     episode.outcome = { kind: 'cancelled' };
     episode.steps += 1;
     const transition = await this.#env.step(action, { signal });
@@ -216,7 +216,7 @@ export class EnvSession<Task> {
 
 type Scored = Exclude<Transition, { rewards?: undefined }>;
 
-/** What the policy would read, then the blocks that no text can stand for. */
+/** The text that a policy would read, then the blocks that are not text. */
 function callResult({ calls: [record], outcome, rewards }: Scored): CallToolResult {
   const { text = '', result, mistake } = record ?? ({} as Partial<ToolCallRecord>);
   const content: CallToolResult['content'] = [{ type: 'text', text }];
@@ -237,7 +237,7 @@ function callResult({ calls: [record], outcome, rewards }: Scored): CallToolResu
 
 function answerResult({ outcome, rewards, observation }: Scored): CallToolResult {
   const goesOn = outcome.kind === 'running';
-  // An environment may answer an answer, and ask on.
+  // An environment may reply to an answer and continue the episode.
   const reply = goesOn ? observation.messages.at(-1)?.content : undefined;
   const text = goesOn ? (reply ?? '') : `The episode has ended (${endText(outcome)}).`;
   return {

@@ -1,4 +1,4 @@
-/** How this package introduces itself to the other side of an MCP connection. */
+/** Name and version that this package sends to the other side of an MCP connection. */
 import { readFileSync } from 'node:fs';
 
 const json: { version: string } = JSON.parse(

@@ -1,4 +1,4 @@
-/** Writes a package whose environment is an MCP server and a task file, with first tasks to replace. */
+/** initMcpEnv: writes a package whose environment is an MCP server and a task file with sample tasks. */
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Split, ToolEnvError } from '@toolenv/core';
@@ -9,7 +9,7 @@ import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 
 export interface InitResult {
-  /** Of the environment, for `toolenv eval` in that folder. */
+  /** Reference of the environment, for `toolenv eval` in that folder. */
   ref: string;
   files: string[];
 }
@@ -19,9 +19,9 @@ const packageName = /^[a-z0-9][a-z0-9_.-]*$/;
 const splits: readonly Split[] = ['test', 'train', 'validation'];
 
 /**
- * Asks the server for its tools, and writes the package into a new or empty folder, after which it is named.
- * @throws ToolEnvError `usage.mcp_init` for a folder that is used or whose name no package can have, and what
- *   {@link connectMcp} throws.
+ * Asks the server for its tools and writes the package into a new or empty folder. The package is named after the folder.
+ * @throws ToolEnvError `usage.mcp_init` if the folder is not empty or its name is not valid for a package, and as
+ *   {@link connectMcp} does.
  */
 export async function initMcpEnv(
   folder: string,
@@ -53,7 +53,7 @@ export async function initMcpEnv(
   return { ref: `${name}/${definition.name}`, files: [...Object.keys(files), 'env.js'] };
 }
 
-/** Which tool does what: tasks that need to know nothing of the server but its tools. */
+/** Sample tasks that ask which tool does what, so that they need only the list of tools. */
 function firstTasks(tools: readonly McpTool[]): McpTask[] {
   const described = tools.filter(({ description }) => description !== '');
   return described.map(({ name, description }, index) => ({

@@ -1,7 +1,7 @@
-/** McpClient: the part of an MCP client that tools need; the SDK's clients of version 1 and 2 both have it. */
+/** McpClient: the part of an MCP client that tools need. The clients of the SDK's versions 1 and 2 both have it. */
 import type { ToolAnnotations } from '@toolenv/core';
 
-/** A tool as a server lists it (MCP 2025-11-25, server/tools#tool). */
+/** A tool in a server's list (MCP 2025-11-25, server/tools#tool). */
 export interface McpToolDefinition {
   name: string;
   title?: string;
@@ -13,25 +13,26 @@ export interface McpToolDefinition {
   _meta?: object;
 }
 
-/** How far a call has come, as its server tells it (MCP 2025-11-25, basic/utilities/progress). */
+/** A server's report of a call's progress (MCP 2025-11-25, basic/utilities/progress). */
 export interface McpProgress {
   progress: number;
   total?: number;
   message?: string;
 }
 
-/** What goes with a request, named as both versions of the SDK name it. */
+/** Options of a request, with the names that both versions of the SDK use. */
 export interface McpRequestOptions {
   signal?: AbortSignal;
-  /** Milliseconds without an answer, and without progress if that is listened to. */
+  /** Milliseconds without an answer; progress reports restart the time if `resetTimeoutOnProgress` is set. */
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   onprogress?(progress: McpProgress): void;
 }
 
 /**
- * `Client` of @modelcontextprotocol/sdk (version 1) and of @modelcontextprotocol/client (version 2), or anything alike.
- * Version 1 takes the options of a call third, after a result schema, and version 2 second; see {@link callTool}.
+ * `Client` of @modelcontextprotocol/sdk (version 1) or of @modelcontextprotocol/client (version 2), or a similar object.
+ * Version 1 takes the options of a call as the third argument, after a result schema; version 2 takes them as the second.
+ * See {@link callTool}.
  */
 export interface McpClient {
   listTools(
@@ -45,7 +46,7 @@ export interface McpClient {
   ): Promise<object>;
 }
 
-/** Every tool of the server, page after page (MCP 2025-11-25, server/utilities/pagination). */
+/** All tools of the server, from all pages (MCP 2025-11-25, server/utilities/pagination). */
 export async function listAllTools(
   client: McpClient,
   options: McpRequestOptions,
@@ -57,19 +58,19 @@ export async function listAllTools(
     const page = await client.listTools(cursor === undefined ? undefined : { cursor }, options);
     all.push(...page.tools);
     cursor = page.nextCursor;
-    if (cursor !== undefined && seen.has(cursor)) throw new Error(`it gave the page "${cursor}" twice`);
+    if (cursor !== undefined && seen.has(cursor)) throw new Error(`its list has the page "${cursor}" twice`);
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
   return all;
 }
 
-/** Calls a tool with the options where the client's version takes them. */
+/** Calls a tool and passes the options in the position that the client's version expects. */
 export function callTool(
   client: McpClient,
   params: { name: string; arguments: Record<string, unknown> },
   options: McpRequestOptions,
 ): Promise<object> {
-  // Two declared parameters are (params, options). Version 1 declares one, for its second has a default.
+  // A function with two declared parameters takes (params, options). Version 1 has length 1, since its second has a default.
   const second = client.callTool.length === 2;
   return second ? client.callTool(params, options) : client.callTool(params, undefined, options);
 }

@@ -1,4 +1,4 @@
-/** An environment from nothing but an MCP server and tasks: the model has the server's tools, and answers. */
+/** defineMcpEnv: an environment made of an MCP server and tasks. The model uses the server's tools, then answers. */
 import { readFileSync } from 'node:fs';
 import {
   defineEnv,
@@ -26,9 +26,9 @@ import type { McpEndpoint } from './mcp-server.ts';
 
 /** One line of a task file. */
 export interface McpTask {
-  /** What the user says. */
+  /** The user's message. */
   prompt: string;
-  /** The right answer, or each of several; without one the episode is not scored. */
+  /** The right answer, or several that are accepted. Without an answer, the episode is not scored. */
   answer?: string | string[];
   /** Default `test`. */
   split?: Split;
@@ -39,18 +39,18 @@ export interface McpEnvDefinition {
   name: string;
   description?: string;
   server: McpEndpoint;
-  /** A JSONL file with an {@link McpTask} in each line, or the tasks. */
+  /** A JSONL file with an {@link McpTask} in each line, or the tasks themselves. */
   tasks: string | URL | readonly McpTask[];
   /** Names of the server's tools that are offered. Default: all. */
   only?: readonly string[];
-  /** What the system message says. Default: nothing. */
+  /** The system message. Default: none. */
   system?: string;
   limits?: Partial<EnvLimits>;
 }
 
-/** What a run may choose. */
+/** Options of a run. */
 export interface McpEnvOptions {
-  /** Servers at most. */
+  /** Largest number of servers. */
   servers: number;
   lifetime: 'shared' | 'episode';
 }
@@ -58,11 +58,11 @@ export interface McpEnvOptions {
 const options: JsonSchema = {
   type: 'object',
   properties: {
-    servers: { type: 'integer', minimum: 1, default: 8, description: 'server processes at most' },
+    servers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
     lifetime: {
       enum: ['episode', 'shared'],
       default: 'episode',
-      description: 'whether each episode has a server for itself',
+      description: 'episode: each episode has its own server; shared: episodes share servers',
     },
   },
 };
@@ -88,9 +88,9 @@ const taskSchema: JsonSchema = {
 };
 
 /**
- * Defines the environment. Its reward `correct` is 1 for an answer equal to the task's, apart from case and white space;
- * for anything finer, write a ToolEnv that holds an `McpLease`.
- * @throws ToolEnvError `usage.mcp_tasks`, when it is opened, for a file that cannot be read or a wrong line.
+ * Defines the environment. Its reward `correct` is 1 for an answer equal to the task's, ignoring case and white space. For
+ * other rewards, write a ToolEnv that uses an `McpLease`.
+ * @throws ToolEnvError `usage.mcp_tasks`, when it is opened, for an unreadable file or a malformed line.
  */
 export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTask, McpEnvOptions> {
   const { name, server, only, system, description = `${name}: tasks for an MCP server` } = definition;
@@ -129,7 +129,7 @@ class McpEnv extends ToolEnv<McpTask, State> {
   readonly spec: EnvSpec;
   readonly #pool: McpPool;
   readonly #system: string | undefined;
-  /** Kept as a promise, so that closing in the middle of a reset gives it back too. */
+  /** A promise, so that closing during a reset releases the lease too. */
   #lease: Promise<McpLease> | undefined;
 
   constructor(spec: EnvSpec, pool: McpPool, system: string | undefined) {
@@ -165,7 +165,7 @@ class McpEnv extends ToolEnv<McpTask, State> {
   async #release(): Promise<void> {
     const held = this.#lease;
     this.#lease = undefined;
-    // One that could not be had needs no giving back.
+    // A lease that could not be acquired need not be released.
     const lease = await held?.catch(() => undefined);
     await lease?.release();
   }
@@ -192,7 +192,7 @@ function readText(file: string | URL): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const message = `The task file ${file} cannot be read: ${messageOf(error)}: give a JSONL file.`;
+    const message = `The task file ${file} cannot be read: ${messageOf(error)}: name a JSONL file.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
   }
 }

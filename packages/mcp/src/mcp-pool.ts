@@ -1,4 +1,4 @@
-/** McpPool: a bounded number of server processes for any number of episodes; a server that is lost is started again. */
+/** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
@@ -6,43 +6,43 @@ import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 
 export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
-  /** Server processes, or HTTP sessions, at most. Default 8. */
+  /** Largest number of server processes or HTTP sessions. Default 8. */
   size?: number;
   /**
-   * `shared` (default): a server serves many episodes at once, for the whole run. `episode`: an episode has a server for
-   * itself, started for it and ended with it, and further episodes wait.
+   * `shared` (default): servers run for the whole run, and each serves many episodes at once. `episode`: each episode has
+   * its own server, which starts and ends with it; further episodes wait.
    */
   lifetime?: 'shared' | 'episode';
 }
 
-/** What an episode holds of a pool. It stays with one server: its tools throw for good once that server is lost. */
+/** An episode's use of a server in a pool. A lease keeps its server: if that server is lost, its tools throw from then on. */
 export interface McpLease {
   readonly tools: readonly McpTool[];
-  /** Of the server's process. */
+  /** Process id of the server. */
   readonly pid: number | undefined;
   release(): Promise<void>;
 }
 
 export interface McpPool {
   /**
-   * A place on the server with the fewest episodes; starts it if it is not running.
-   * @throws What {@link connectMcp} throws, and the reason of `signal`.
+   * Leases the server with the fewest episodes. Starts it if it is not running.
+   * @throws As {@link connectMcp} does, and the reason of `signal`.
    */
   acquire(options?: { signal?: AbortSignal }): Promise<McpLease>;
-  /** Ends every server, and every acquire that waits. */
+  /** Ends all servers and all pending calls of acquire. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a pool and starts its first server, so that a wrong command is told now.
- * @throws ToolEnvError `usage.mcp_pool` for a size below 1, and what {@link connectMcp} throws.
+ * Opens a pool and starts its first server, so that a wrong command fails now.
+ * @throws ToolEnvError `usage.mcp_pool` for a size below 1, and as {@link connectMcp} does.
  */
 export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions = {}): Promise<McpPool> {
   const { size = 8, lifetime = 'shared', ...connect } = options;
   if (!Number.isInteger(size) || size < 1) {
     throw new ToolEnvError(
       'usage.mcp_pool',
-      `size is ${size}: give a pool a whole number of servers, 1 or more.`,
+      `The size of a pool is ${size}: give a whole number of at least 1.`,
     );
   }
   const pool = new Pool(server, connect, size, lifetime === 'episode');
@@ -50,7 +50,7 @@ export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions =
   return pool;
 }
 
-/** A place for a server. */
+/** A slot for one server. */
 interface Slot {
   episodes: number;
   connecting?: Promise<McpConnection>;
@@ -63,7 +63,7 @@ class Pool implements McpPool {
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
   readonly #closing = new AbortController();
-  /** Those that wait for a slot, first come first served. */
+  /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(server: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
@@ -82,7 +82,7 @@ class Pool implements McpPool {
     const slot = await this.#takeSlot(signal);
     const wait = new Deadline({ parent: signal, reason: () => undefined });
     try {
-      // The server is started for whoever uses the slot: it goes on starting if this one leaves.
+      // The server starts for all users of the slot, so it goes on starting if this caller leaves.
       const connection = await wait.race(() => this.#connect(slot));
       return lease(connection, () => this.#giveBack(slot));
     } catch (error) {
@@ -99,7 +99,7 @@ class Pool implements McpPool {
     await Promise.all(this.#slots.map(end));
   }
 
-  /** The least busy slot; of equals, one whose server runs. */
+  /** The slot with the fewest episodes, preferably with a running server. */
   async #takeSlot(signal: AbortSignal | undefined): Promise<Slot> {
     for (;;) {
       this.#closing.signal.throwIfAborted();
@@ -125,7 +125,7 @@ class Pool implements McpPool {
       await wait.race(() => woken);
     } catch (error) {
       const at = this.#waiting.indexOf(wake);
-      // Woken and gone at once: the slot is for the next one.
+      // Woken but already cancelled: wake the next caller.
       if (at < 0) this.#waiting.shift()?.();
       else this.#waiting.splice(at, 1);
       throw error;
@@ -140,10 +140,10 @@ class Pool implements McpPool {
     this.#waiting.shift()?.();
   }
 
-  /** The slot's server, started if there is none or it is lost. */
+  /** The slot's server. Starts it if there is none or if it is lost. */
   #connect(slot: Slot): Promise<McpConnection> {
     if (slot.connecting && !slot.connection?.lost) return slot.connecting;
-    // It may be lost and its process still be there.
+    // The process of a lost server may still be running.
     slot.connection?.close().catch(() => {});
     const connecting = connectMcp(this.#server, { ...this.#options, signal: this.#closing.signal });
     slot.connection = undefined;
@@ -169,7 +169,7 @@ async function end(slot: Slot): Promise<void> {
   const { connecting } = slot;
   slot.connecting = undefined;
   slot.connection = undefined;
-  // A server that could not be started has nothing to end.
+  // A server that could not be started need not be ended.
   const connection = await connecting?.catch(() => undefined);
   await connection?.close();
 }

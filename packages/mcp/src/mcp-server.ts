@@ -1,13 +1,13 @@
-/** McpServer: which server to use, and how it is written on a command line. */
+/** McpServer: names the server to use, and parses servers from command lines. */
 import { ToolEnvError } from '@toolenv/core';
 import type { McpClient } from './mcp-client.ts';
 
-/** A server run as a process that speaks over stdin and stdout. No shell is involved. */
+/** A server that runs as a process and communicates over stdin and stdout. No shell is involved. */
 export interface McpCommand {
-  /** Found on PATH. On Windows, launchers such as npx are `{ command: 'cmd', args: ['/c', 'npx', …] }`. */
+  /** Searched for on PATH. On Windows, start launchers such as npx by `{ command: 'cmd', args: ['/c', 'npx', …] }`. */
   command: string;
   args?: readonly string[];
-  /** Added to the few variables that are safe to pass on (HOME, PATH, …); the rest of `process.env` is not. */
+  /** Added to the few variables that are safe to pass on (HOME, PATH, …). The rest of `process.env` is not passed on. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
 }
@@ -15,20 +15,20 @@ export interface McpCommand {
 /** A server that speaks Streamable HTTP. */
 export interface McpUrl {
   url: string | URL;
-  /** Sent with each request, as `Authorization`. */
+  /** Sent with each request, for example `Authorization`. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that is connected already. Who opened it closes it. */
+/** A client that is already connected. The caller who opened it closes it. */
 export interface McpClientGiven {
   client: McpClient;
 }
 
-/** A server that can be connected to again and again. */
+/** A server to which any number of connections can be opened. */
 export type McpEndpoint = McpCommand | McpUrl;
 export type McpServer = McpEndpoint | McpClientGiven;
 
-/** Names a server in errors, without a URL's credentials or query. */
+/** The name of a server in errors, without a URL's credentials or query. */
 export function describeServer(server: McpServer): string {
   if ('client' in server) return 'the given MCP client';
   if ('command' in server) return `MCP server \`${[server.command, ...(server.args ?? [])].join(' ')}\``;
@@ -40,18 +40,18 @@ export function describeServer(server: McpServer): string {
 export function toUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    const message = `"${url}" is no MCP server: give an http or https URL, such as http://127.0.0.1:3000/mcp.`;
+    const message = `"${url}" is not an MCP server: give an http or https URL, such as http://127.0.0.1:3000/mcp.`;
     throw new ToolEnvError('usage.mcp_url', message);
   }
   if (parsed.username === '' && parsed.password === '') return parsed;
-  const message = `The URL of ${parsed.host} has credentials in it: send them as a header instead.`;
+  const message = `The URL of ${parsed.host} contains credentials: send them in a header instead.`;
   throw new ToolEnvError('usage.mcp_url', message);
 }
 
 /**
- * The server that a text names: an http or https URL, else a command and its arguments. Quotes and backslashes keep
- * spaces in a word, as in a POSIX shell; nothing else of a shell is understood, and none is run.
- * @throws ToolEnvError `usage.mcp_url`, or `usage.mcp_command` for an empty text or an open quote.
+ * Parses a server: an http or https URL, or a command and its arguments. Quotes and backslashes work as in a POSIX shell;
+ * no other shell syntax is supported, and no shell is run.
+ * @throws ToolEnvError `usage.mcp_url`, or `usage.mcp_command` for an empty text or an unclosed quote.
  */
 export function parseServer(text: string): McpEndpoint {
   if (/^https?:\/\//i.test(text.trim())) return { url: toUrl(text.trim()).href };
@@ -61,14 +61,14 @@ export function parseServer(text: string): McpEndpoint {
   throw new ToolEnvError('usage.mcp_command', message);
 }
 
-/** Words of POSIX shell quoting (POSIX.1-2024, XCU 2.2), without expansions. */
+/** Splits words by POSIX shell quoting (POSIX.1-2024, XCU 2.2), without expansions. */
 function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   const parts = /\s+|'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)|(['"\\])/g;
   for (const [, single, double, escaped, plain, open] of text.matchAll(parts)) {
     if (open !== undefined) {
-      const message = `The command \`${text}\` has an open ${open}: close it, or put it in other quotes.`;
+      const message = `The command \`${text}\` has an unclosed ${open}: close it, or put it in other quotes.`;
       throw new ToolEnvError('usage.mcp_command', message);
     }
     const piece = single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? plain;

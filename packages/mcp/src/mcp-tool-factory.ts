@@ -1,12 +1,12 @@
-/** A server's tool for a role of an environment: calls need no episode, and go to the least busy server of a pool. */
+/** mcpToolFactory: a server's tool for a role of an environment. Calls go to the least busy server of a pool. */
 import type { Tool, ToolFactory } from '@toolenv/core';
 import { type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 
 /**
- * Makes the factory that `openEnv`'s `tools` take. The tool must keep nothing between calls that episodes would have to
- * share. What the environment has for the role is not given to the server.
- * @throws When the environment is opened, as `openMcpPool` does.
+ * Makes a factory for `openEnv`'s `tools`. The tool must keep no state between calls, since episodes share the servers. The
+ * server does not receive the environment's material for the role.
+ * @throws As `openMcpPool` does, when the environment is opened.
  */
 export function mcpToolFactory(
   server: McpEndpoint,

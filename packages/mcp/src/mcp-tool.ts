@@ -1,4 +1,4 @@
-/** A tool of an MCP server as a Tool: what the server says passes through whole, and its failures are told apart. */
+/** mcpTool: a tool of an MCP server as a Tool. Passes results through whole, and separates the model's mistakes from server faults. */
 import {
   type ContentBlock,
   type JsonSchema,
@@ -12,24 +12,24 @@ import { validate } from '@toolenv/core/schemas';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
 
 export interface McpTool extends Tool {
-  /** As the server lists it: its title, `_meta` and whatever else a Tool has no place for. */
+  /** The tool as the server lists it, with its title, `_meta` and other fields that a Tool lacks. */
   readonly definition: McpToolDefinition;
   execute(args: Record<string, unknown>, context: ToolContext): Promise<McpToolResult>;
 }
 
 export interface McpToolResult extends ToolResult {
-  /** The server's own metadata of the result; no model reads it. */
+  /** The server's own metadata of the result. Models do not see it. */
   _meta?: Record<string, unknown>;
 }
 
-/** One report of a call under way. */
+/** A progress report of a running call. */
 export interface McpCallProgress extends McpProgress {
   tool: string;
   episodeId: string;
   callIndex: number;
 }
 
-/** Performs a call over the connection; rejects as the client does. */
+/** Performs a call over the connection. Rejects as the client does. */
 export type Call = (
   name: string,
   args: Record<string, unknown>,
@@ -61,9 +61,8 @@ export function mcpTool(definition: McpToolDefinition, call: Call, owner: string
       try {
         return toResult(await call(name, args, context), outputSchema, subject);
       } catch (error) {
-        const refusal = isRefusal(error);
-        if (!refusal) throw error;
-        // Servers also refuse arguments by a protocol error; it is the model's mistake all the same.
+        if (!isRefusal(error)) throw error;
+        // Some servers refuse arguments by a protocol error. It is the model's mistake too.
         return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
       }
     },
@@ -76,7 +75,7 @@ function toResult(
   subject: string,
 ): McpToolResult {
   if (!Array.isArray(content)) {
-    throw badResult(`${subject} answered without a "content" array of blocks: mend the server.`);
+    throw badResult(`${subject} answered without a "content" array of blocks: fix the server.`);
   }
   const failed = isError === true;
   if (outputSchema && !failed) {
@@ -84,7 +83,7 @@ function toResult(
     if (wrong) {
       const where = `structuredContent${wrong.path}`;
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
-      throw badResult(`${subject} broke its outputSchema at ${where}: ${what}: mend the server.`);
+      throw badResult(`${subject} broke its outputSchema at ${where}: ${what}: fix the server.`);
     }
   }
   return {
@@ -95,7 +94,7 @@ function toResult(
   };
 }
 
-/** A client that validates results itself reports a wrong one under the same code; that is the server's fault. */
+/** Clients that validate results report a wrong result under the same code. That is the server's fault. */
 function isRefusal(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === invalidParams && !/structured content|output ?schema/i.test(messageOf(error));
@@ -105,8 +104,8 @@ function checkSchema(schema: JsonSchema, subject: string): void {
   try {
     validate(schema, {});
   } catch (error) {
-    const message = `${subject} is no JSON Schema that can be used: ${messageOf(error)}`;
-    const remedy = 'choose other tools with "only", or mend the server';
+    const message = `${subject} is not a usable JSON Schema: ${messageOf(error)}`;
+    const remedy = 'choose other tools with "only", or fix the server';
     throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http): one session, and so one Env, for each client. */
+/** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one Env for each client. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,15 +7,15 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { messageOf, ToolEnvError } from '@toolenv/core';
 
 export interface HttpOptions {
-  /** Address that is listened on. Default 127.0.0.1: nobody else's machine can connect. */
+  /** Address to listen on. Default 127.0.0.1, to which only this machine can connect. */
   host?: string;
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   port?: number;
-  /** Host names that requests may be addressed to, and come from. Default: those of this machine itself. */
+  /** Host names that requests may name as their host and origin. Default: the names of the loopback address. */
   allowedHosts?: readonly string[];
-  /** Milliseconds after the last request that a session is closed. Default 1 hour. */
+  /** Milliseconds after the last request until a session is closed. Default 1 hour. */
   idleTimeout?: number;
-  /** Sessions at a time; more are refused with status 503. Default 1,000. */
+  /** Largest number of concurrent sessions; further clients get status 503. Default 1,000. */
   maxSessions?: number;
 }
 
@@ -26,34 +26,33 @@ export interface HttpService {
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]'];
 const path = '/mcp';
-/** HTTP status and JSON-RPC code of what is refused before there is a session. */
+/** HTTP status, JSON-RPC code and message of requests that are refused without a session. */
 const refusals = {
   host: [403, -32000, 'Forbidden: this host name or origin is not served'],
   path: [404, -32000, `Not found: the endpoint is ${path}`],
   session: [404, -32001, 'Session not found: initialize again'],
   full: [503, -32000, 'Too many sessions: end one, or try again later'],
-  initialize: [400, -32000, 'Bad request: initialize first, by POST'],
+  initialize: [400, -32000, 'Bad request: send initialize by POST first'],
 } as const;
 
 interface Session {
   transport: StreamableHTTPServerTransport;
   server: Server;
-  /** Requests that are not answered yet, streams included. */
+  /** Number of open requests, streams included. */
   open: number;
   idle?: ReturnType<typeof setTimeout>;
 }
 
 /**
- * Listens.
  * @param connect Makes the server of a new session.
- * @throws ToolEnvError `usage.mcp_host` for an address beyond loopback without `allowedHosts`, `usage.mcp_port` if it
- *   cannot be listened on.
+ * @throws ToolEnvError `usage.mcp_host` for an address other than loopback without `allowedHosts`, `usage.mcp_port` if the
+ *   port cannot be opened.
  */
 export async function serveHttp(connect: () => Server, options: HttpOptions): Promise<HttpService> {
   const { host = '127.0.0.1', port = 0, idleTimeout = 3_600_000, maxSessions = 1_000 } = options;
   const allowed = options.allowedHosts ?? loopback;
   if (!options.allowedHosts && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
-    const message = `Serving on ${host} lets other machines in: name the hosts that may be asked for in "allowedHosts".`;
+    const message = `Serving on ${host} lets other machines connect: list the host names to serve in "allowedHosts".`;
     throw new ToolEnvError('usage.mcp_host', message);
   }
   const sessions = new Map<string, Session>();
@@ -73,7 +72,7 @@ export async function serveHttp(connect: () => Server, options: HttpOptions): Pr
     };
     await session.server.connect(transport);
     await answer(session, request, response);
-    // Anything but an initialize was refused by the transport.
+    // The transport refuses everything except initialize.
     if (transport.sessionId === undefined) await session.server.close();
   };
 
@@ -128,7 +127,7 @@ export async function serveHttp(connect: () => Server, options: HttpOptions): Pr
   };
 }
 
-/** Guards against DNS rebinding, as the specification demands (basic/transports#security-warning). */
+/** Protects against DNS rebinding, as the specification requires (basic/transports#security-warning). */
 function isAllowed({ headers }: IncomingMessage, allowed: readonly string[]): boolean {
   const names = [`http://${headers.host}`, ...(headers.origin === undefined ? [] : [headers.origin])];
   return names.every((name) => URL.canParse(name) && allowed.includes(new URL(name).hostname));

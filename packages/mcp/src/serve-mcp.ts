@@ -1,4 +1,4 @@
-/** serveMcp: any environment as an MCP server, one session with episodes of its own for each client. */
+/** serveMcp: serves an environment as an MCP server. Each client has a session with its own episodes. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { createEnvServer, type EnvServerOptions } from './env-server.ts';
@@ -7,27 +7,27 @@ import { type HttpOptions, serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EnvServerOptions {
   /**
-   * `stdio` (default) serves whoever started this process, over its stdin and stdout, to which nothing else may write.
-   * Streamable HTTP serves any number of clients. A transport of the SDK serves its other end.
+   * `stdio` (default): serves the parent process over stdin and stdout; nothing else may write to stdout. `http`: serves any
+   * number of clients over Streamable HTTP. A transport of the SDK: serves the other end of the transport.
    */
   transport?: 'stdio' | ({ type: 'http' } & HttpOptions) | Transport;
 }
 
 export interface McpService {
-  /** Of the endpoint, over HTTP. */
+  /** URL of the HTTP endpoint. */
   readonly url?: string;
-  /** Settles when the only client has left, or after {@link close}. */
+  /** Settles after {@link close}, or when the client of a transport other than HTTP has left. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Serves an environment. It stays open: whoever opened it closes it after {@link McpService.closed}.
+ * Serves an environment. Does not close it: close it yourself after {@link McpService.closed}.
  *
- * The environment's tools are the session's, and a call is a turn. `episode_reset` begins an episode and returns its
- * messages; `episode_answer` gives the policy's answer and returns outcome and rewards. Every turn's outcome and rewards
- * are in its result's `_meta["toolenv/transition"]`, which models do not read. The prompt `observation` is the whole
- * conversation. A fault of the infrastructure is a JSON-RPC error, and its episode has no reward.
+ * A session has the environment's tools, and each call is a turn. `episode_reset` begins an episode and returns its
+ * messages; `episode_answer` gives the policy's answer and returns outcome and rewards. The result of every turn has its
+ * outcome and rewards in `_meta["toolenv/transition"]`, which models do not see. The prompt `observation` is the whole
+ * conversation. An infrastructure fault is a JSON-RPC error, and its episode has no reward.
  * @throws ToolEnvError `usage.mcp_no_tasks`, `usage.mcp_host`, `usage.mcp_port`.
  */
 export async function serveMcp<Task>(
@@ -40,7 +40,7 @@ export async function serveMcp<Task>(
     settle = resolve;
   });
   if (typeof transport === 'object' && 'type' in transport) {
-    // An environment that plays one episode at a time has one client at a time.
+    // An environment that is not concurrent can serve only one client at a time.
     const http = env.capabilities?.concurrent === false ? { ...transport, maxSessions: 1 } : transport;
     const service = await serveHttp(() => createEnvServer(env, options), http);
     return { url: service.url, closed, close: () => service.close().then(settle) };
@@ -55,7 +55,7 @@ export async function serveMcp<Task>(
   return { closed, close: () => server.close() };
 }
 
-/** The SDK's transport, which does not notice by itself that the client has left. */
+/** The SDK's transport. It does not notice itself when the client leaves. */
 function stdio(onEnd: () => Promise<void>): StdioServerTransport {
   process.stdin.once('end', onEnd);
   process.stdout.once('error', onEnd);

@@ -1,4 +1,4 @@
-/** ServerProcess: an MCP server as a child process; it and all that it started end with the connection. */
+/** ServerProcess: an MCP server as a child process. It and its own child processes end with the connection. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
@@ -7,19 +7,19 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 
-/** Characters of stderr kept, to tell why a server ended. */
+/** Characters of stderr that are kept to explain why a server ended. */
 const stderrTail = 600;
-/** Characters from which on the value of a variable is taken for a secret: less is a word that any text may have. */
+/** Shortest value of a variable that is treated as a secret. Shorter values may occur in any text. */
 const secretLength = 6;
-/** Milliseconds that output may still arrive after the process has ended, if something else holds its pipe. */
+/** Milliseconds to wait for output after the process has ended, in case another process holds its pipe. */
 const drainTime = 500;
 
-/** A message could not be given to the server. */
+/** A message could not be sent because the server does not read its input. */
 export class ServerGone extends Error {}
 
 /**
- * The stdio transport (MCP 2025-11-25, basic/transports#stdio). Unlike the SDK's own, it runs the server in a process
- * group, so that what a launcher such as npx started ends too, and it knows why a server ended.
+ * The stdio transport (MCP 2025-11-25, basic/transports#stdio). Unlike the SDK's transport, it runs the server in a process
+ * group, so that processes started by a launcher such as npx end too, and it knows why a server ended.
  */
 export class ServerProcess implements Transport {
   onclose?: () => void;
@@ -35,7 +35,7 @@ export class ServerProcess implements Transport {
   #stderr = '';
   #end: string | undefined;
 
-  /** @param grace Milliseconds that the server has to end after its input ended, and again after SIGTERM. */
+  /** @param grace Milliseconds that the server has to exit after its input ends, and again after SIGTERM. */
   constructor(command: McpCommand, grace: number) {
     this.#command = command;
     this.#grace = grace;
@@ -45,21 +45,21 @@ export class ServerProcess implements Transport {
     return this.#child?.pid;
   }
 
-  /** How the process ended and the last that it wrote to stderr; `undefined` while it runs. */
+  /** How the process ended, and the end of its stderr; `undefined` while it runs. */
   get end(): string | undefined {
     if (this.#end === undefined) return undefined;
     const said = this.#withoutSecrets(this.#stderr.trim());
     return said === '' ? this.#end : `${this.#end}; its stderr ends: ${said}`;
   }
 
-  /** @throws ToolEnvError `usage.mcp_command` if there is no such command to run. */
+  /** @throws ToolEnvError `usage.mcp_command` if the command cannot be run. */
   async start(): Promise<void> {
     const { command, args = [], env, cwd } = this.#command;
     const child = spawn(command, args, {
       env: { ...getDefaultEnvironment(), ...env },
       cwd,
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A group of its own: Ctrl-C is for this process, which then ends its servers.
+      // In its own group, so that Ctrl-C reaches only this process, which then ends its servers.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
@@ -79,7 +79,7 @@ export class ServerProcess implements Transport {
     this.#ended = this.#watch(child);
   }
 
-  /** @throws ServerGone (rejects) if nobody reads its input any more, which may show before the process is known to have ended. */
+  /** Rejects with ServerGone if the server does not read its input. This may be noticed before the end of the process. */
   send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#child ?? {};
     return new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ export class ServerProcess implements Transport {
     });
   }
 
-  /** Ends the server: its input, then SIGTERM, then SIGKILL (MCP 2025-11-25, basic/lifecycle#shutdown). */
+  /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL (MCP 2025-11-25, basic/lifecycle#shutdown). */
   async close(): Promise<void> {
     const child = this.#child;
     if (!child) return;
@@ -102,7 +102,7 @@ export class ServerProcess implements Transport {
     await this.#ended;
   }
 
-  /** Settles when the process and its group have ended and its output is read. */
+  /** Settles when the process has ended, its group is killed and its output is read. */
   async #watch(child: ChildProcess): Promise<void> {
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     await new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ export class ServerProcess implements Transport {
     this.onclose?.();
   }
 
-  /** The values of the variables that were given, which may be keys, by name: errors end up in recorded files. */
+  /** Replaces the values of given variables by their names. They may be keys, and errors end up in recorded files. */
   #withoutSecrets(text: string): string {
     const given = Object.entries(this.#command.env ?? {}).filter(([, value]) => value.length >= secretLength);
     return given.reduce((said, [name, value]) => said.replaceAll(value, `[${name}]`), text);
@@ -128,7 +128,7 @@ export class ServerProcess implements Transport {
     try {
       this.#buffer.append(chunk);
     } catch (error) {
-      // A message beyond the SDK's bound: what follows it could not be told apart.
+      // The message exceeds the SDK's limit, so the start of the next message is unknown.
       this.onerror?.(error as Error);
       this.close().catch(() => {});
       return;
@@ -137,13 +137,13 @@ export class ServerProcess implements Transport {
     this.#delivering = true;
     for (let message = this.#next(); message !== null; message = this.#next()) {
       if (message !== undefined) this.onmessage?.(message);
-      // The SDK handles a notification one turn later, which must be before it handles the response that follows.
+      // Yield, because the SDK handles a notification one microtask later, and must do so before the next response.
       await undefined;
     }
     this.#delivering = false;
   }
 
-  /** The next whole message; `undefined` for a line that is none, as some servers print to stdout; `null` at the end. */
+  /** The next complete message; `undefined` for a line that is not a message, `null` if there is none yet. */
   #next(): JSONRPCMessage | null | undefined {
     try {
       return this.#buffer.readMessage();
@@ -154,7 +154,7 @@ export class ServerProcess implements Transport {
   }
 }
 
-/** Process groups to end if this process exits without closing them. */
+/** Process groups to kill if this process exits without closing them. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pid of running) signalGroup(pid, 'SIGKILL');
@@ -168,7 +168,7 @@ function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Everyone in the group has ended.
+    // All processes of the group have ended.
   }
 }
 
@@ -185,7 +185,7 @@ async function settlesWithin(promise: Promise<void>, milliseconds: number): Prom
 }
 
 function cannotRun(command: McpCommand, error: Error): ToolEnvError {
-  const remedy = 'check the command, that it is installed, and its working folder';
+  const remedy = 'check the command, its installation and its working folder';
   const message = `${describeServer(command)} cannot be run: ${messageOf(error)}: ${remedy}.`;
   return new ToolEnvError('usage.mcp_command', message, { cause: error });
 }

@@ -1,4 +1,4 @@
-/** Tasks for an MCP server: definition.json names the server, tasks.jsonl holds a task in each line. */
+/** Tasks for an MCP server: definition.json names the server, and tasks.jsonl has one task per line. */
 import { readFileSync } from 'node:fs';
 import { defineMcpEnv } from '@toolenv/mcp';
 

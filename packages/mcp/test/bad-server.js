@@ -1,4 +1,4 @@
-/** An MCP server that does on demand what servers should not, and a few things that are rare. */
+/** An MCP server that misbehaves on demand. */
 import { spawn } from 'node:child_process';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 
 const object = { type: 'object' };
-/** One page for each; the second page grows. */
+/** The pages of the list of tools. Calling `grow` extends the second page. */
 const pages = [
   ['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'spoil'].map(
     (name) => ({
@@ -67,7 +67,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       setInterval(() => {}, 1000);
       return text('ok');
     case 'chatter':
-      process.stdout.write('this is no message\n');
+      process.stdout.write('this is not a message\n');
       return text('ok');
     case 'spoil':
       pages[1].push({ name: 'spoilt', inputSchema: { ...object, $ref: '#/nowhere' } });
@@ -76,7 +76,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
     case 'grow':
       pages[1].push({ name: `grown-${pages[1].length}`, inputSchema: object });
       await server.sendToolListChanged();
-      // Wrong by its outputSchema if asked so.
+      // Breaks the outputSchema on request.
       return {
         ...text('grown'),
         structuredContent: params.arguments?.wrong ? {} : { size: pages[1].length },

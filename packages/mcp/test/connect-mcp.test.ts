@@ -29,7 +29,7 @@ function call(
   return toolOf(connection, name).execute(args, context(signal));
 }
 
-/** The kernel may need a moment to bury what was killed. */
+/** The kernel may need a moment to remove a killed process. */
 async function ended({ pid }: McpConnection): Promise<void> {
   await expect.poll(() => groupLives(pid!)).toBe(false);
 }
@@ -50,7 +50,7 @@ describe('server-everything', () => {
   });
   afterAll(() => everything.close());
 
-  test('lists its tools as it describes them, but for those that run only as tasks', () => {
+  test('lists the tools with their definitions, except tools that run only as tasks', () => {
     const names = everything.tools.map(({ name }) => name);
     expect(names).toContain('echo');
     expect(names).not.toContain('simulate-research-query');
@@ -60,13 +60,13 @@ describe('server-everything', () => {
     expect(structured.definition.title).toBe('Get Structured Content Tool');
   });
 
-  test('calls', async () => {
+  test('calls a tool', async () => {
     expect(await call(everything, 'echo', { message: 'hello' })).toEqual({
       content: [{ type: 'text', text: 'Echo: hello' }],
     });
   });
 
-  test('structured content', async () => {
+  test('returns structured content', async () => {
     const result = await call(everything, 'get-structured-content', { location: 'Chicago' });
     expect(result.structuredContent).toEqual({
       temperature: 36,
@@ -75,7 +75,7 @@ describe('server-everything', () => {
     });
   });
 
-  test('images, annotations, resources and links pass through whole', async () => {
+  test('passes images, annotations, resources and links through unchanged', async () => {
     const image = (await call(everything, 'get-tiny-image')).content[1]!;
     expect(image).toMatchObject({ type: 'image', mimeType: 'image/png' });
     expect(
@@ -99,7 +99,7 @@ describe('server-everything', () => {
     expect(links.content.filter(({ type }) => type === 'resource_link')).toHaveLength(2);
   });
 
-  test('a model reads the text of a resource', async () => {
+  test('shows the model the text of a resource', async () => {
     const asked = {
       id: '1',
       name: 'get-resource-reference',
@@ -109,14 +109,14 @@ describe('server-everything', () => {
     expect(record!.text).toContain('Resource 1: This is a plaintext resource');
   });
 
-  test('progress, and its order', async () => {
+  test('reports progress in order', async () => {
     await call(everything, 'trigger-long-running-operation', { duration: 0.2, steps: 4 });
     expect(progress.map(({ progress, total, tool }) => [progress, total, tool])).toEqual(
       [1, 2, 3, 4].map((step) => [step, 4, 'trigger-long-running-operation']),
     );
   });
 
-  test('wrong arguments are the model’s mistake: refused before the call, or by the server', async () => {
+  test('treats arguments that the schema or the server refuses as the model’s mistake', async () => {
     const asked = { id: '1', name: 'get-sum', arguments: { a: 'one', b: 2 } };
     const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
     expect(record!.mistake).toMatchObject({ code: 'invalid_arguments', path: '/a', received: '"one"' });
@@ -125,7 +125,7 @@ describe('server-everything', () => {
     expect(firstText(refused)).toMatch(/invalid arguments.*get-sum/is);
   });
 
-  test('an aborted call rejects at once with the reason, and the connection lives', async () => {
+  test('rejects an aborted call at once with the reason and keeps the connection', async () => {
     const leave = new AbortController();
     const reason = new Error('enough');
     const start = performance.now();
@@ -136,7 +136,7 @@ describe('server-everything', () => {
     expect(firstText(await call(everything, 'echo', { message: 'still here' }))).toBe('Echo: still here');
   });
 
-  test('its process knows no variable of ours but the given and the safe ones', async () => {
+  test('passes only given and safe environment variables to the process', async () => {
     const seen = JSON.parse(firstText(await call(everything, 'get-env')));
     expect(seen.GIVEN).toBe('on purpose');
     expect(seen.TOOLENV_TEST_SECRET).toBeUndefined();
@@ -152,7 +152,7 @@ describe('the other real servers', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('filesystem reads what it may, and says so when it may not', async () => {
+  test('filesystem reads allowed files and refuses others', async () => {
     await writeFile(join(folder, 'note.txt'), 'a note');
     const files = await connectMcp(realServer('filesystem', folder));
     const read = await call(files, 'read_text_file', { path: join(folder, 'note.txt') });
@@ -165,7 +165,7 @@ describe('the other real servers', () => {
     await ended(files);
   });
 
-  test('memory keeps a graph in the file that its environment names', async () => {
+  test('memory keeps a graph in the file named by its environment variable', async () => {
     const env = { MEMORY_FILE_PATH: join(folder, 'graph.jsonl') };
     const memory = await connectMcp({ ...realServer('memory'), env });
     const entities = [{ name: 'Ada', entityType: 'person', observations: ['wrote programs'] }];
@@ -176,7 +176,7 @@ describe('the other real servers', () => {
     await ended(memory);
   });
 
-  test('sequential-thinking', async () => {
+  test('sequential-thinking returns structured content', async () => {
     const thinking = await connectMcp(realServer('sequential-thinking'), { only: ['sequentialthinking'] });
     const thought = { thought: 'first', thoughtNumber: 1, totalThoughts: 2, nextThoughtNeeded: true };
     const { structuredContent } = await call(thinking, 'sequentialthinking', thought);
@@ -193,7 +193,7 @@ describe('a server that misbehaves', () => {
     return bad;
   };
 
-  test('all pages of its list, and the new list when it changes', async () => {
+  test('lists all pages, and lists again when the list changes', async () => {
     let changed = () => {};
     const change = new Promise<void>((resolve) => {
       changed = resolve;
@@ -207,7 +207,7 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('a cancelled call is cancelled on the server', async () => {
+  test('cancels a call on the server too', async () => {
     await connect();
     const leave = new AbortController();
     const waiting = call(bad, 'wait', {}, leave.signal);
@@ -217,7 +217,7 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('a protocol error about the arguments is a result, any other is infrastructure', async () => {
+  test('returns protocol errors about the arguments as results and throws others as infrastructure errors', async () => {
     await connect();
     const refused = await call(bad, 'refuse');
     expect(refused).toMatchObject({ isError: true });
@@ -238,7 +238,7 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('a crash in mid-call rejects every call in flight, and later ones', async () => {
+  test('rejects calls in flight and later calls after a crash', async () => {
     await connect();
     const waiting = call(bad, 'wait');
     const crash = call(bad, 'crash');
@@ -256,13 +256,13 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('what it says at its end does not tell the secrets that it was given', async () => {
+  test('removes given secrets from the quoted stderr', async () => {
     bad = await connectMcp({ ...badServer, env: { LUCK_KEY: 'sk-four-leaves' } }, { closeGrace: 300 });
     await expect(call(bad, 'crash')).rejects.toThrow(/its stderr ends: out of luck with \[LUCK_KEY\]/);
     await ended(bad);
   });
 
-  test('a changed list that cannot be used ends the connection, and says why', async () => {
+  test('ends the connection if the changed list is unusable, and says why', async () => {
     await connect();
     await call(bad, 'spoil').catch(() => {});
     await ended(bad);
@@ -272,7 +272,7 @@ describe('a server that misbehaves', () => {
     });
   });
 
-  test('a call without an answer ends after callTimeout', async () => {
+  test('ends a call without an answer after callTimeout', async () => {
     await connect({ callTimeout: 100 });
     await expect(call(bad, 'wait')).rejects.toMatchObject({ code: 'infrastructure.mcp_timeout' });
     expect(firstText(await call(bad, 'cancelled'))).toBe('1');
@@ -290,7 +290,7 @@ describe('a server that misbehaves', () => {
     await expect(hanging).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
   });
 
-  test('close ends a server that ignores SIGTERM, and what it started', async () => {
+  test('close ends a server that ignores SIGTERM, and its child processes', async () => {
     await connect();
     await call(bad, 'stubborn');
     const child = Number(firstText(await call(bad, 'child')));
@@ -300,7 +300,7 @@ describe('a server that misbehaves', () => {
     expect(bad.lost).toMatchObject({ code: 'infrastructure.mcp_closed' });
   });
 
-  test('a child that holds the pipe of a killed server does not keep its end a secret', async () => {
+  test('notices the end of a killed server even if its child holds the pipe', async () => {
     await connect();
     await call(bad, 'child');
     const waiting = call(bad, 'wait');
@@ -313,23 +313,37 @@ describe('a server that misbehaves', () => {
   });
 });
 
-describe('what is not there', () => {
-  test('no such command', async () => {
+describe('connecting fails', () => {
+  test('for an unknown command', async () => {
     await expect(connectMcp({ command: 'no-such-command' })).rejects.toMatchObject({
       code: 'usage.mcp_command',
       message: expect.stringContaining('ENOENT'),
     });
   });
 
-  test('a command that is no server', async () => {
-    const args = ['-e', 'console.error("I am no server"); process.exit(7)'];
+  test('for a command that is not a server', async () => {
+    const args = ['-e', 'console.error("I am not a server"); process.exit(7)'];
     await expect(connectMcp({ command: process.execPath, args })).rejects.toMatchObject({
       code: 'infrastructure.mcp_connect',
-      message: expect.stringMatching(/exited with code 7; its stderr ends: I am no server/),
+      message: expect.stringMatching(/exited with code 7; its stderr ends: I am not a server/),
     });
   });
 
-  test('a command that says nothing', async () => {
+  test('with the error of the handshake, and not with the exit that closing causes', async () => {
+    const script = `process.stdin.on('data', (line) => {
+      const { id } = JSON.parse(line);
+      const error = { code: -32603, message: 'the licence has expired' };
+      process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, error }) + '\\n');
+    }).on('end', () => process.exit(5));`;
+    const failure = connectMcp({ command: process.execPath, args: ['-e', script] });
+    await expect(failure).rejects.toMatchObject({
+      code: 'infrastructure.mcp_connect',
+      message: expect.stringMatching(/cannot be used: .*the licence has expired: check the server/s),
+    });
+    await expect(failure).rejects.not.toThrow('exited with code');
+  });
+
+  test('for a command that writes nothing', async () => {
     const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
     const connecting = connectMcp(silent, { connectTimeout: 300, closeGrace: 100 });
     await expect(connecting).rejects.toMatchObject({
@@ -338,7 +352,7 @@ describe('what is not there', () => {
     });
   });
 
-  test('a misspelt tool, and a URL that is none', async () => {
+  test('for a misspelt tool, a wrong URL and an unreachable server', async () => {
     await expect(connectMcp(realServer('memory'), { only: ['reed_graph'] })).rejects.toMatchObject({
       code: 'usage.mcp_tool',
       message: expect.stringContaining('Did you mean "read_graph"?'),
@@ -349,7 +363,7 @@ describe('what is not there', () => {
     });
   });
 
-  test('connecting stops with its signal', async () => {
+  test('with the reason of an aborted signal', async () => {
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
     await expect(connectMcp(realServer('memory'), { signal })).rejects.toBe(reason);

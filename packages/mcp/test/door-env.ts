@@ -1,4 +1,4 @@
-/** An environment for tests of serving: a door, its key, and what can go wrong. */
+/** An environment for tests of serving: knocking opens a door and offers another tool; other tools hang or fail. */
 import {
   defineEnv,
   type EnvDefinition,
@@ -28,7 +28,7 @@ const simple = (name: string, execute: Tool['execute']): Tool => ({
 });
 const image = { type: 'image', data: 'iVBORw==', mimeType: 'image/png' };
 
-/** Envs that are open now. */
+/** The Envs that are open now. */
 export const openDoors: Set<DoorEnv> = new Set<DoorEnv>();
 
 class DoorEnv extends ToolEnv<string, Door> {

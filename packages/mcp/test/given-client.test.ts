@@ -1,4 +1,4 @@
-/** Clients that someone else opened, of both versions of the SDK, or objects of their shape. */
+/** Connections over given clients: clients of both versions of the SDK, and objects of the same shape. */
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -25,7 +25,7 @@ describe.each([
   ['version 1', openV1],
   ['version 2', openV2],
 ])('a client of %s', (_, open) => {
-  test('lists, calls, reports progress, cancels, and stays open', async () => {
+  test('lists, calls, reports progress, cancels and stays open', async () => {
     const client = await open();
     const steps: number[] = [];
     const connection = await connectMcp({ client }, { onProgress: ({ progress }) => steps.push(progress) });
@@ -48,7 +48,7 @@ describe.each([
     await client.close();
   });
 
-  test('the server’s crash is infrastructure', async () => {
+  test('reports a crash of the server as an infrastructure error', async () => {
     const client = await open(badServer);
     const { tools } = await connectMcp({ client });
     const crash = tools.find(({ name }) => name === 'crash')!;
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('any object with listTools and callTool', async () => {
+test('accepts any object with listTools and callTool', async () => {
   const seen: unknown[] = [];
   const client: McpClient = {
     async listTools(params) {
@@ -80,7 +80,7 @@ test('any object with listTools and callTool', async () => {
   expect(seen).toEqual([signal]);
 });
 
-test('a result without content is the server’s fault', async () => {
+test('reports a result without content as the server’s fault', async () => {
   const client: McpClient = {
     listTools: async () => ({ tools: [{ name: 'odd', inputSchema: { type: 'object' } }] }),
     callTool: async () => ({ toolResult: 1 }),
@@ -89,7 +89,7 @@ test('a result without content is the server’s fault', async () => {
   await expect(tools[0]!.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_result' });
 });
 
-test('a schema that cannot be used is told at once, and can be left out', async () => {
+test('refuses an unusable schema when connecting, unless its tool is left out', async () => {
   const client: McpClient = {
     listTools: async () => ({
       tools: [

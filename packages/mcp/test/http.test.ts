@@ -1,4 +1,4 @@
-/** A real server over Streamable HTTP. */
+/** Connections to a real server over Streamable HTTP. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { connectMcp } from '@toolenv/mcp';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => void server.kill('SIGKILL'));
 
-test('lists, calls, cancels', async () => {
+test('lists, calls and cancels', async () => {
   const connection = await connectMcp({ url, headers: { 'X-Test': '1' } });
   const tool = (name: string) => connection.tools.find((tool) => tool.name === name)!;
   expect(await tool('echo').execute({ message: 'hello' }, context())).toEqual({
@@ -35,7 +35,7 @@ test('lists, calls, cancels', async () => {
   });
 });
 
-test('a server that is killed in mid-call', async () => {
+test('rejects a call if the server is killed', async () => {
   const connection = await connectMcp({ url });
   const long = connection.tools.find(({ name }) => name === 'trigger-long-running-operation')!;
   const start = performance.now();

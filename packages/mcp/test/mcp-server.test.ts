@@ -17,9 +17,9 @@ describe('parseServer', () => {
 
   test.each([
     ['', 'usage.mcp_command', /No MCP server named/],
-    [`node 'open`, 'usage.mcp_command', /has an open '/],
-    ['node "open', 'usage.mcp_command', /has an open "/],
-    ['node end\\', 'usage.mcp_command', /has an open \\/],
+    [`node 'open`, 'usage.mcp_command', /has an unclosed '/],
+    ['node "open', 'usage.mcp_command', /has an unclosed "/],
+    ['node end\\', 'usage.mcp_command', /has an unclosed \\/],
     ['http://', 'usage.mcp_url', /give an http or https URL/],
   ])('%s is refused', (text, code, message) => {
     expect(() => parseServer(text)).toThrow(
@@ -27,7 +27,7 @@ describe('parseServer', () => {
     );
   });
 
-  test('words that are quoted for a shell come back', () => {
+  test('parses words quoted for a shell', () => {
     const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), ([command, ...args]) => {
@@ -44,6 +44,6 @@ test('errors name a server without the secrets of its URL', async () => {
   expect(keyed).toContain('MCP server http://127.0.0.1:9/mcp cannot be used');
   expect(keyed).not.toContain('secret');
   const signed = await failure('http://user:secret@127.0.0.1:9/mcp');
-  expect(signed).toContain('The URL of 127.0.0.1:9 has credentials in it: send them as a header instead.');
+  expect(signed).toContain('The URL of 127.0.0.1:9 contains credentials: send them in a header instead.');
   expect(signed).not.toContain('secret');
 });

@@ -4,7 +4,7 @@ import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool 
 import { describe, expect, test } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';
 
-/** Calls echo with the words of the task, then answers what it said. */
+/** Calls echo with the task's prompt, then answers with the result. */
 const echoing = scriptedPolicy(({ messages }, turn) => {
   const last = messages.at(-1)!.content;
   return turn === 0 ? [{ name: 'echo', arguments: { message: last } }] : last;
@@ -19,7 +19,7 @@ function* episodesOf(tasks: { length: number; at(i: number): McpTask }) {
   for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, sample: 0 };
 }
 
-/** The servers that this process runs. */
+/** Process ids of the servers that this process started. */
 function ownServers(): number[] {
   const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
   const own = new RegExp(`^\\s*${process.pid} +(\\d+) .*server-everything`);
@@ -30,7 +30,7 @@ function call(lease: McpLease, name: string, args = {}): Promise<ToolResult> {
   return lease.tools.find((tool) => tool.name === name)!.execute(args, context());
 }
 
-test('1,000 concurrent episodes over 8 servers: none lost, none mixed up', async () => {
+test('plays 1,000 concurrent episodes on 8 servers without losing or mixing up any', async () => {
   const definition = defineMcpEnv({
     name: 'echo-v1',
     server: realServer('everything'),
@@ -47,7 +47,7 @@ test('1,000 concurrent episodes over 8 servers: none lost, none mixed up', async
   await env.close();
 });
 
-test('1,000 concurrent episodes outlive a server that is killed in mid-call', async () => {
+test('completes 1,000 concurrent episodes although a server is killed', async () => {
   const definition = defineMcpEnv({
     name: 'echo-v1',
     server: realServer('everything'),
@@ -59,7 +59,7 @@ test('1,000 concurrent episodes outlive a server that is killed in mid-call', as
     const last = messages.at(-1)!.content;
     if (turn === 0) {
       waiting += 1;
-      // Long before the first of them is answered, also on a machine that is busy.
+      // Well before the first call is answered, even on a busy machine.
       if (waiting === 200) setTimeout(() => process.kill(ownServers()[0]!, 'SIGKILL'), 100);
       return [{ name: 'trigger-long-running-operation', arguments: { duration: 4, steps: 1 } }];
     }
@@ -70,13 +70,13 @@ test('1,000 concurrent episodes outlive a server that is killed in mid-call', as
     rollout({ env, policy, episodes, concurrency: 1000, sampling, seed: 1, retries: 1 }),
   );
   expect(played.filter(({ reward }) => reward === 1).length).toBe(1000);
-  // Its share of the episodes was aborted and played again.
+  // The episodes of the killed server were aborted and played again.
   expect(played.filter(({ episodeId }) => episodeId.endsWith('-retry1')).length).toBeGreaterThan(0);
   await env.close();
   expect(ownServers()).toEqual([]);
 });
 
-test('a server killed in mid-call aborts its episodes unscored; the next ones work', async () => {
+test('aborts the episodes of a killed server unscored and starts a new server', async () => {
   const pool = await openMcpPool(badServer, { size: 1 });
   const first = await pool.acquire();
   const neighbour = await pool.acquire();
@@ -84,7 +84,7 @@ test('a server killed in mid-call aborts its episodes unscored; the next ones wo
   const waiting = call(first, 'wait');
   setTimeout(() => process.kill(first.pid!, 'SIGKILL'), 50);
   await expect(waiting).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
-  // What the server kept for the neighbour is gone too.
+  // The server's state for the other lease is lost too.
   await expect(call(neighbour, 'cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
   const next = await pool.acquire();
   expect(next.pid).not.toBe(first.pid);
@@ -116,23 +116,26 @@ describe('in an environment', () => {
     return played!;
   };
 
-  test.each(['shared', 'episode'] as const)('a crash is tried again (%s)', async (lifetime) => {
+  test.each(['shared', 'episode'] as const)('an episode is retried after a crash (%s)', async (lifetime) => {
     expect(await play(1, lifetime)).toMatchObject({ outcome: { kind: 'terminated' }, reward: 1 });
   });
 
-  test.each(['shared', 'episode'] as const)('a crash at every try is never scored (%s)', async (lifetime) => {
-    const { outcome, reward, rewards } = await play(2, lifetime);
-    expect(outcome).toMatchObject({
-      kind: 'aborted',
-      retryable: true,
-      cause: { code: 'infrastructure.mcp_closed' },
-    });
-    expect(reward).toBeNull();
-    expect(rewards).toEqual({ correct: null });
-  });
+  test.each(['shared', 'episode'] as const)(
+    'an episode that crashes every time is not scored (%s)',
+    async (lifetime) => {
+      const { outcome, reward, rewards } = await play(2, lifetime);
+      expect(outcome).toMatchObject({
+        kind: 'aborted',
+        retryable: true,
+        cause: { code: 'infrastructure.mcp_closed' },
+      });
+      expect(reward).toBeNull();
+      expect(rewards).toEqual({ correct: null });
+    },
+  );
 });
 
-test('a server for each episode: its own state, and ended with it', async () => {
+test('with lifetime "episode", each episode has its own server, which ends with the episode', async () => {
   const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
   const [a, b] = await Promise.all([pool.acquire(), pool.acquire()]);
   expect(a.pid).not.toBe(b.pid);
@@ -155,7 +158,7 @@ test('a server for each episode: its own state, and ended with it', async () => 
   await expect(pool.acquire()).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
 });
 
-test('a pool that is closed while a server hangs leaves no process behind', async () => {
+test('closing a pool ends a hanging server', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200 });
   const lease = await pool.acquire();
   const hanging = call(lease, 'hang');
@@ -166,7 +169,7 @@ test('a pool that is closed while a server hangs leaves no process behind', asyn
   await expect(hanging).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
 });
 
-test('a server that hangs is found out by the call that timed out, and replaced', async () => {
+test('replaces a hanging server after a call has timed out', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200, pingTimeout: 200 });
   const stuck = await pool.acquire();
   const hang = stuck.tools.find(({ name }) => name === 'hang')!;
@@ -180,7 +183,7 @@ test('a server that hangs is found out by the call that timed out, and replaced'
   await pool.close();
 });
 
-test('one server is enough for episodes that follow each other', async () => {
+test('uses one server for sequential episodes', async () => {
   const pool = await openMcpPool(realServer('memory'), { size: 8 });
   const pids = new Set<number | undefined>();
   for (let i = 0; i < 5; i++) {
@@ -192,7 +195,7 @@ test('one server is enough for episodes that follow each other', async () => {
   await pool.close();
 });
 
-test('mistakes in opening are told at once', async () => {
+test('refuses wrong options when it is opened', async () => {
   await expect(openMcpPool(badServer, { size: 0 })).rejects.toMatchObject({ code: 'usage.mcp_pool' });
   await expect(openMcpPool({ command: 'no-such-command' })).rejects.toMatchObject({
     code: 'usage.mcp_command',
@@ -205,7 +208,7 @@ test('mistakes in opening are told at once', async () => {
   await expect(openEnv(broken, { seed: 1 })).rejects.toMatchObject({ code: 'usage.mcp_tasks' });
 });
 
-test('a tool for a role, restarted after a crash', async () => {
+test('mcpToolFactory makes a tool whose server is restarted after a crash', async () => {
   const open = mcpToolFactory(badServer, 'crash');
   const tool = await open({});
   expect(tool).toMatchObject({ name: 'crash', inputSchema: { type: 'object' } });

@@ -42,7 +42,7 @@ const transition = (result: CallToolResult) => result._meta?.['toolenv/transitio
 const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
 
 describe('the SDK’s client plays an episode', () => {
-  test('from the task to the reward', async () => {
+  test('from its task to its reward', async () => {
     const client = await pair();
     expect(client.getServerVersion()).toMatchObject({ name: 'door-v1' });
     expect(client.getInstructions()).toContain('episode_reset');
@@ -94,7 +94,7 @@ describe('the SDK’s client plays an episode', () => {
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
-  test('the model’s mistakes are results', async () => {
+  test('and gets the model’s mistakes as results', async () => {
     const client = await pair();
     const wrong = await call(client, 'knock', { force: 'much' });
     expect(wrong.isError).toBe(true);
@@ -109,7 +109,7 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('the limit of turns ends the episode, which the result says', async () => {
+  test('until the turn limit ends it, as the result says', async () => {
     const client = await pair();
     for (let turn = 0; turn < 4; turn++) await call(client, 'knock');
     const last = await call(client, 'knock');
@@ -118,7 +118,7 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('episodes go through the tasks, with seeds that repeat in every session', async () => {
+  test('for each task in turn, with the same seeds in every session', async () => {
     const play = async (client: Client) => {
       const begun = [];
       for (let i = 0; i < 4; i++) begun.push((await call(client, 'episode_reset')).structuredContent!);
@@ -136,7 +136,7 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('infrastructure is a protocol error without a reward; the next episode works', async () => {
+  test('and gets an infrastructure fault as a protocol error, after which the next episode works', async () => {
     const client = await pair();
     await expect(call(client, 'collapse')).rejects.toMatchObject({
       code: -32603,
@@ -148,15 +148,15 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('a bug is for who serves, not for the client', async () => {
+  test('and does not see the message of a bug, which only onError receives', async () => {
     const bugs: unknown[] = [];
     const client = await pair({ onError: (error) => bugs.push(error) });
-    await expect(call(client, 'bug')).rejects.toThrow('whoever serves it');
+    await expect(call(client, 'bug')).rejects.toThrow('see the log of its server');
     expect(bugs).toMatchObject([{ message: 'a secret of the code' }]);
     await client.close();
   });
 
-  test('a cancelled turn ends the episode; calls at once are turns one after the other', async () => {
+  test('which a cancelled turn ends; concurrent calls become successive turns', async () => {
     const client = await pair();
     const leave = AbortSignal.timeout(50);
     await expect(call(client, 'wait', {}, { signal: leave })).rejects.toThrow();
@@ -180,7 +180,7 @@ describe('over stdio', () => {
   const script = join(import.meta.dirname, 'serve-stdio.ts');
   const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
 
-  test('the SDK’s client plays', async () => {
+  test('the SDK’s client plays an episode', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     await client.connect(new StdioClientTransport({ command, args }));
     await call(client, 'knock');
@@ -189,7 +189,7 @@ describe('over stdio', () => {
     await client.close();
   });
 
-  test('the process ends by itself when the client leaves', async () => {
+  test('the process exits when the client leaves', async () => {
     const connection = await connectMcp({ command, args }, { closeGrace: 60_000 });
     const start = performance.now();
     await connection.close();
@@ -206,7 +206,7 @@ describe('over Streamable HTTP', () => {
     return { client, transport };
   };
 
-  test('on this machine only, on a free port, a session for each client', async () => {
+  test('listens on a free loopback port with a session for each client', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+\/mcp$/);
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(url!)));
@@ -227,7 +227,7 @@ describe('over Streamable HTTP', () => {
     await Promise.all(clients.map(({ client }) => client.close()));
   });
 
-  test('our own client plays it too', async () => {
+  test('works with connectMcp', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
     const connection = await connectMcp({ url: url! });
     const knock = connection.tools.find(({ name }) => name === 'knock')!;
@@ -236,14 +236,14 @@ describe('over Streamable HTTP', () => {
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
-  test('a pool of sessions: an episode of its own for each', async () => {
+  test('works with a pool of sessions, each with its own episode', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
     const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode' });
     const seen = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const lease = await pool.acquire();
         const tool = (name: string) => lease.tools.find((tool) => tool.name === name)!;
-        // A session whose door was opened before would offer to look.
+        // A session whose door is already open would offer the tool look.
         const fresh = !tool('look');
         await tool('knock').execute({}, context());
         await lease.release();
@@ -255,7 +255,7 @@ describe('over Streamable HTTP', () => {
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
-  test('a session that nobody uses is closed', async () => {
+  test('closes an idle session', async () => {
     const { url } = await serve({ transport: { type: 'http', idleTimeout: 100 } });
     const { client } = await connect(url!);
     await call(client, 'knock');
@@ -264,7 +264,7 @@ describe('over Streamable HTTP', () => {
     await expect.poll(() => openDoors.size).toBe(0);
   });
 
-  test('no more sessions than it is for', async () => {
+  test('refuses more than maxSessions sessions', async () => {
     const { url } = await serve({ transport: { type: 'http', maxSessions: 2 } });
     const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => connect(url!)));
     const open = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
@@ -274,14 +274,14 @@ describe('over Streamable HTTP', () => {
     await connect(url!);
   });
 
-  test('one session of an environment that cannot play two episodes at once', async () => {
+  test('serves one session at a time if the environment is not concurrent', async () => {
     env = { ...env, capabilities: { concurrent: false } };
     const { url } = await serve({ transport: { type: 'http' } });
     await connect(url!);
     await expect(connect(url!)).rejects.toThrow('Too many sessions');
   });
 
-  test('closing ends sessions and connections', async () => {
+  test('close ends sessions and connections', async () => {
     const { url, close, closed } = await serve({ transport: { type: 'http' } });
     const { client } = await connect(url!);
     const waiting = call(client, 'wait');
@@ -294,7 +294,7 @@ describe('over Streamable HTTP', () => {
     await client.close();
   });
 
-  test('what is no request of a session is refused', async () => {
+  test('refuses requests that belong to no session', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
     const status = async (path: string, init: RequestInit) => {
       const response = await fetch(new URL(path, url!), init);
@@ -312,7 +312,7 @@ describe('over Streamable HTTP', () => {
     expect(openDoors.size).toBe(0);
   });
 
-  test('other machines only by name', async () => {
+  test('refuses to serve other machines without allowedHosts, and a port in use', async () => {
     await expect(serve({ transport: { type: 'http', host: '0.0.0.0' } })).rejects.toMatchObject({
       code: 'usage.mcp_host',
     });

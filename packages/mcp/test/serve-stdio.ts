@@ -1,4 +1,4 @@
-/** A process that serves the doors over stdio. */
+/** Serves the door environment over stdio. */
 import { openEnv } from '@toolenv/core';
 import { serveMcp } from '@toolenv/mcp';
 import { doors } from './door-env.ts';

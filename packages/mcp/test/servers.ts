@@ -1,4 +1,4 @@
-/** The servers that tests start: the real ones from npm, and one that misbehaves on demand. */
+/** Servers for tests: real ones from npm, and one that misbehaves on demand. */
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -19,14 +19,14 @@ export const badServer: McpCommand = {
   args: [join(import.meta.dirname, 'bad-server.js')],
 };
 
-/** Whether the process that was started as the head of a group, or anyone in that group, runs. */
+/** Whether any process of the process group runs. */
 export function groupLives(pid: number): boolean {
   const processes = execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' }).split('\n');
-  // Those that have ended and whose parent has not asked for their exit code yet (Z) run no more.
+  // Zombies (Z) have ended, but their parent has not read their exit code.
   return processes.some((line) => new RegExp(`^\\s*${pid}\\s+[^Z]`).test(line));
 }
 
-/** A context of one call, as an environment gives it. */
+/** The context of a call, as an environment passes it. */
 export function context(signal: AbortSignal = new AbortController().signal) {
   return { signal, rng: { int: () => 0 } as never, episodeId: 'episode', callIndex: 0 };
 }
