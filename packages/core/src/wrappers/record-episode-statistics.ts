@@ -1,9 +1,9 @@
-/** recordEpisodeStatistics: running means over the episodes so far. Gymnasium's RecordEpisodeStatistics. */
+/** recordEpisodeStatistics: running means over the episodes so far, as Gymnasium's RecordEpisodeStatistics keeps them. */
 import { type EpisodeStatistics, summariseEpisode } from '../rollout/episode-statistics.ts';
 import { watchEpisodes } from './watch-episodes.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 
-/** The environment; its episodes count in `statistics`. An episode that its player left counts as aborted. */
+/** Adds the environment's episodes to `statistics`. An episode that is left before its end counts as unfinished. */
 export function recordEpisodeStatistics<Inner extends Wrappable>(
   env: Inner,
   statistics: EpisodeStatistics,
