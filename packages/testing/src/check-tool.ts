@@ -4,13 +4,13 @@ import type { JsonSchema, Tool, ToolContext, ToolResult } from '@toolenv/core';
 import { createRng, deriveSeed } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
+import { schemaError } from './env/transition-rules.ts';
 import { answered, inTime } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { leaksOf } from './leaks.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { schemaValues } from './schema-values.ts';
-import { schemaError } from './transition-rules.ts';
 import { brief, Violation } from './violation.ts';
 
 type Arguments = Record<string, unknown>;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { describe, expect, test } from 'vitest';
 import { type RuleId, rules } from '../src/index.ts';
-import { brokenEnvs } from './broken-envs.ts';
-import { brokenLearners } from './broken-learners.ts';
 import { brokenPlugins } from './broken-plugins.ts';
 import { brokenPolicies } from './broken-policies.ts';
 import { brokenTools } from './broken-tools.ts';
 import { brokenTrajectories } from './broken-trajectories.ts';
+import { brokenEnvs } from './env/broken-envs.ts';
+import { brokenLearners } from './learner/broken-learners.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const spec = readFileSync(join(root, 'docs/spec/v1.md'), 'utf8');
@@ -18,8 +18,8 @@ const id = /'((?:TOOL|ENV|POL|LRN|TRAJ|PLUG)-\d+)'/g;
 
 /** Rule ids that the checks cite, by file. */
 const kit = join(root, 'packages/testing/src');
-const cited = readdirSync(kit)
-  .filter((file) => file !== 'rules.ts')
+const cited = readdirSync(kit, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && file !== 'rules.ts')
   .flatMap((file) =>
     [...readFileSync(join(kit, file), 'utf8').matchAll(id)].map((match) => ({ file, rule: match[1]! })),
   );

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { climb, LadderEnv, openLadder } from '../../core/test/ladder-env.ts';
 import { climber, play } from '../../core/test/ladder-play.ts';
 import { checkEnv } from '../src/index.ts';
-import { climbing, ladderDefinition } from './broken-envs.ts';
+import { climbing, ladderDefinition } from './env/broken-envs.ts';
 import { TableLearner } from './table-model.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { toTrainingRows } from '@toolenv/training';
 import { describe, expect, test } from 'vitest';
-import { climbing, ladderDefinition } from '../../../testing/test/broken-envs.ts';
+import { climbing, ladderDefinition } from '../../../testing/test/env/broken-envs.ts';
 import {
   type Env,
   type EnvHandle,

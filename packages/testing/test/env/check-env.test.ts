@@ -2,9 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import { createRng } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
-import { assertConforms, checkEnv, reportText } from '../src/index.ts';
+import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
+import { expectFinding } from '../expect-finding.ts';
 import { brokenEnvs, climbing, ladderDefinition, leaks } from './broken-envs.ts';
-import { expectFinding } from './expect-finding.ts';
 
 const options = { tools: climbing, timeout: 1000, actions: 150, seed: 1 };
 

@@ -10,9 +10,9 @@ import type {
 } from '@toolenv/core';
 import { type Action, isParseFailure, type ParseFailure, rewardTolerance } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { notJson } from './json-value.ts';
-import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
+import { notJson } from '../json-value.ts';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
 
 /** The step that a transition answers. */
 export interface StepTaken {

@@ -3,9 +3,9 @@
 import type { Action, EnvDefinition, EnvHandle, Observation } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc from 'fast-check';
+import type { Reporter } from '../report.ts';
 import type { FaultyTools } from './faulty-tools.ts';
 import { fuzzActions } from './fuzz-actions.ts';
-import type { Reporter } from './report.ts';
 import { WatchedEnv } from './watched-env.ts';
 
 /** Definition of an environment with any task type. */

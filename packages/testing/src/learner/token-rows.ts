@@ -1,8 +1,8 @@
 /** Reads and compares the per-token arrays [B][T] of a learner. */
 import type { Rows, TokenRow } from '@toolenv/core/learner';
-import type { RuleId } from './rules.ts';
-import { outputTolerance } from './tolerances.ts';
-import { brief, Violation } from './violation.ts';
+import type { RuleId } from '../rules.ts';
+import { outputTolerance } from '../tolerances.ts';
+import { brief, Violation } from '../violation.ts';
 
 export function* cells(rows: Rows): Generator<[b: number, t: number, value: number]> {
   for (const [b, row] of rows.entries()) for (const [t, value] of row.entries()) yield [b, t, value];

@@ -1,7 +1,7 @@
 /** Learners that break one rule each. All are changes of one valid learner. */
 import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
-import type { RuleId } from '../src/index.ts';
-import { TableLearner } from './table-model.ts';
+import type { RuleId } from '../../src/index.ts';
+import { TableLearner } from '../table-model.ts';
 
 class Learning extends TableLearner {
   override backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
-import { brokenArguments, schemaValues } from './schema-values.ts';
+import { brokenArguments, schemaValues } from '../schema-values.ts';
 
 /** The empty name, names that every object inherits, and names that look like attacks. */
 const trickyNames = [

@@ -1,10 +1,10 @@
 /** Checks the order in which an Env may be used: reset, steps, end, close. */
 import type { Action, Env } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
+import { inTime } from '../in-time.ts';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
-import { inTime } from './in-time.ts';
-import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
 import type { WatchedEnv } from './watched-env.ts';
 
 /** Largest number of turns that a check takes to reach the end of an episode. */

@@ -1,9 +1,9 @@
 /** Checks that an episode depends only on its task, its seed and its actions. */
 import type { Action } from '@toolenv/core';
-import { difference } from './difference.ts';
+import { difference } from '../difference.ts';
+import type { RuleId } from '../rules.ts';
+import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
-import type { RuleId } from './rules.ts';
-import { Violation } from './violation.ts';
 
 /** Number of episodes that run side by side. */
 const together = 6;

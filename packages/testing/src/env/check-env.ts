@@ -2,6 +2,9 @@
 import type { EnvCapabilities, EnvDefinition, EnvHandle, ToolFactory } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
+import { leaksOf, networkUseOf } from '../leaks.ts';
+import { type CheckOptions, type Report, Reporter } from '../report.ts';
+import { brief, Violation } from '../violation.ts';
 import { checkBaselines, checkLabels } from './env-baseline-checks.ts';
 import { checkDefinition, checkSpec, checkTasks, splits, spread } from './env-definition-checks.ts';
 import { checkCancellation, checkFaults } from './env-fault-checks.ts';
@@ -10,9 +13,6 @@ import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 import { FaultyTools } from './faulty-tools.ts';
-import { leaksOf, networkUseOf } from './leaks.ts';
-import { type CheckOptions, type Report, Reporter } from './report.ts';
-import { brief, Violation } from './violation.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */

@@ -1,15 +1,15 @@
 /** WatchedEnv: checks every answer of an Env against the rules and records it. */
 import type { Action, Env, Observation, Transition } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { inTime } from './in-time.ts';
-import { notJson } from './json-value.ts';
+import { inTime } from '../in-time.ts';
+import { notJson } from '../json-value.ts';
+import { brief, Violation } from '../violation.ts';
 import {
   malformedTransition,
   plainTransition,
   toolViolations,
   transitionViolations,
 } from './transition-rules.ts';
-import { brief, Violation } from './violation.ts';
 
 export interface Watch {
   /** Milliseconds that a reset or a step may take. */

@@ -14,8 +14,8 @@ import {
   type Transition,
   text,
 } from '@toolenv/core';
-import { climb, LadderEnv, ladderLimits, ladderSpec, type Rung } from '../../core/test/ladder-env.ts';
-import type { RuleId } from '../src/index.ts';
+import { climb, LadderEnv, ladderLimits, ladderSpec, type Rung } from '../../../core/test/ladder-env.ts';
+import type { RuleId } from '../../src/index.ts';
 
 type Definition = EnvDefinition<Rung, { toolTimeout?: number }>;
 

@@ -1,9 +1,9 @@
 /** Checks with known players: an oracle must win, a player that does nothing must lose, and no label may leak. */
 import type { Observation, Transition } from '@toolenv/core';
 import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
-import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
 
 export async function checkBaselines(subject: EnvSubject): Promise<void> {
   const { definition, report } = subject;

@@ -5,12 +5,12 @@ import type { Action, Observation, ToolCall } from '@toolenv/core';
 import { isInfrastructure } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import fc from 'fast-check';
+import { inTime } from '../in-time.ts';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { nothing } from './env-subject.ts';
 import { validCalls } from './fuzz-actions.ts';
-import { inTime } from './in-time.ts';
-import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
 
 /** Milliseconds that a step runs before it is cancelled. */
 const headStart = 20;

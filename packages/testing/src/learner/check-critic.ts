@@ -1,8 +1,8 @@
 /** Checks a learner's critic. Only the critic's weights change; the critic stays with the learner. */
 import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
-import { answered } from './in-time.ts';
+import { answered } from '../in-time.ts';
+import { brief, Violation } from '../violation.ts';
 import { expectForm, expectNear, sum } from './token-rows.ts';
-import { brief, Violation } from './violation.ts';
 
 const rule = 'LRN-11';
 

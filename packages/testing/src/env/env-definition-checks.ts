@@ -10,11 +10,11 @@ import type {
   TaskSet,
 } from '@toolenv/core';
 import { validate, validateWithDefaults, wireSchemas } from '@toolenv/core/schemas';
+import { notJson } from '../json-value.ts';
+import type { Reporter } from '../report.ts';
+import { brief, Violation } from '../violation.ts';
 import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
-import { notJson } from './json-value.ts';
-import type { Reporter } from './report.ts';
 import { schemaError } from './transition-rules.ts';
-import { brief, Violation } from './violation.ts';
 
 export const splits: readonly Split[] = ['train', 'validation', 'test'];
 

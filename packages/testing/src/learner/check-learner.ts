@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import type { Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from '@toolenv/core/learner';
+import { answered } from '../in-time.ts';
+import { type CheckOptions, type Report, Reporter } from '../report.ts';
+import type { RuleId } from '../rules.ts';
+import { normTolerance, outputTolerance, signTolerance } from '../tolerances.ts';
+import { brief, Violation } from '../violation.ts';
 import { checkCritic } from './check-critic.ts';
-import { answered } from './in-time.ts';
-import { type CheckOptions, type Report, Reporter } from './report.ts';
-import type { RuleId } from './rules.ts';
 import { expectForm, expectNear, sum } from './token-rows.ts';
-import { normTolerance, outputTolerance, signTolerance } from './tolerances.ts';
-import { brief, Violation } from './violation.ts';
 
 export interface CheckLearnerOptions extends CheckOptions {
   /** Names the learner in the report. Default `learner`. */

@@ -3,10 +3,10 @@
 import type { Action } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { fuzzActions } from './fuzz-actions.ts';
-import type { RuleId } from './rules.ts';
-import { brief, Violation } from './violation.ts';
 import { WatchedEnv } from './watched-env.ts';
 
 /** Largest number of actions in an episode. */

@@ -1,9 +1,9 @@
 /** checkLearner reports each defect under its rule, reports nothing for a valid learner, and restores the weights. */
 import { expect, test } from 'vitest';
-import { checkLearner, reportText } from '../src/index.ts';
+import { checkLearner, reportText } from '../../src/index.ts';
+import { expectFinding } from '../expect-finding.ts';
+import { TableLearner } from '../table-model.ts';
 import { brokenLearners } from './broken-learners.ts';
-import { expectFinding } from './expect-finding.ts';
-import { TableLearner } from './table-model.ts';
 
 test('a valid learner passes every rule and keeps its weights', async () => {
   const learner = new TableLearner();
