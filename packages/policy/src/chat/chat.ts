@@ -1,4 +1,4 @@
-/** Conversations as tokens: the checkpoint's own tokenizer and chat template, and prompts that grow without tokenising text again. */
+/** Conversations as tokens, by the checkpoint's tokenizer and chat template. Growing prompts are not tokenised again. */
 import { isDeepStrictEqual } from 'node:util';
 import { Template } from '@huggingface/jinja';
 import type { Tokenizer } from '@huggingface/tokenizers';
@@ -50,8 +50,9 @@ export class Chat {
 
   /**
    * Renders the conversation by the chat template, by default up to the start of the model's next turn.
-   * @throws ToolEnvError if the template refuses the conversation: `usage.chat_template` before the model's first turn, and
-   * `context.template` after it. The latter ends the episode, for example after several calls in a turn where the template allows one.
+   * @throws ToolEnvError if the template refuses the conversation: `usage.chat_template` before the model's first
+   * turn, and `context.template` after it. The latter ends the episode, for example after several calls in a turn
+   * where the template allows one.
    */
   render({ messages, tools }: Observation, addGenerationPrompt = true): string {
     try {
@@ -103,9 +104,10 @@ export class Chat {
   }
 
   /**
-   * The prompt of the next turn: the tokens of the last prompt and action unchanged, followed by the tokens that the template adds after
-   * the model's turn. Earlier tokens stay even if the template now renders the past differently, as Qwen3's template drops
-   * earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered text has no end of the turn.
+   * The prompt of the next turn: the tokens of the last prompt and action unchanged, followed by the tokens that the
+   * template adds after the model's turn. Earlier tokens stay even if the template now renders the past differently,
+   * as Qwen3's template drops earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered
+   * text has no end of the turn.
    */
   continuation(previous: Turn, observation: Observation): Int32Array | undefined {
     const { observation: before, prompt, action } = previous;
@@ -139,9 +141,9 @@ export class Chat {
   }
 
   /**
-   * A position inside the content of a message in the rendered conversation, before any end token in that content; the end of the text if
-   * there is no such message. The position is found by rendering again with a mark in the content. `undefined` if the mark does not show, or
-   * changes more than its own position.
+   * A position inside the content of a message in the rendered conversation, before any end token in that content;
+   * the end of the text if there is no such message. The position is found by rendering again with a mark in the
+   * content. `undefined` if the mark does not show, or changes more than its own position.
    */
   #placeOf(observation: Observation, index: number, whole: string): number | undefined {
     const message = observation.messages[index];

@@ -1,8 +1,9 @@
 /** Finds a message in a rendered conversation. */
 
 /**
- * An index for a mark in the middle of a text. The middle excludes outer spaces, so that templates that trim the text or look at its start
- * and end treat it the same with the mark. The index is before the first of `ends` and never splits a surrogate pair.
+ * An index for a mark in the middle of a text. The middle excludes outer spaces, so that templates that trim the text
+ * or look at its start and end treat it the same with the mark. The index is before the first of `ends` and never
+ * splits a surrogate pair.
  */
 export function middleOf(text: string, ends: readonly string[]): number {
   const start = text.length - text.trimStart().length;

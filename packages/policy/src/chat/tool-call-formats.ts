@@ -1,4 +1,4 @@
-/** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. The chat template of a checkpoint shows which format it uses. */
+/** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. A checkpoint's chat template shows its format. */
 import { messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */

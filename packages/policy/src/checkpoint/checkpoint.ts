@@ -14,13 +14,13 @@ export interface Checkpoint {
   weights: Tensors;
   /** tokenizer.json, parsed. */
   tokenizer: Record<string, unknown>;
-  /** tokenizer_config.json, parsed. `chat_template` comes from chat_template.jinja if that exists; it may be several named templates. */
+  /** tokenizer_config.json, parsed, with `chat_template` from chat_template.jinja if present. It may be several named templates. */
   tokenizerConfig: Record<string, unknown> & {
     chat_template?: string | { name: string; template: string }[];
   };
   /** The tokens that end a turn, from generation_config.json, config.json or tokenizer_config.json. At least one. */
   endTokens: number[];
-  /** The contents of the small files by name, written unchanged when the checkpoint is saved. */
+  /** The contents of the small files by name. Saving the checkpoint writes them again. */
   files: Record<string, string>;
 }
 
@@ -79,8 +79,8 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
 }
 
 /**
- * Reads the weights of a folder and checks them against the configuration. Tensors that the model does not have are left out, such as
- * the `lm_head.weight` of tied embeddings.
+ * Reads the weights of a folder and checks them against the configuration. Tensors that the model does not have are
+ * left out, such as the `lm_head.weight` of tied embeddings.
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
 export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {

@@ -38,7 +38,8 @@ function toFloat16(bits: number): number {
   // 65520 is halfway between the largest float16 and the next step, so it rounds to infinity.
   if (magnitude >= bitsOf(65520)) return sign | 0x7c00;
   if (magnitude < bitsOf(2 ** -14)) {
-    // The last bit of a float32 in [0.5, 1) has the value of float16's smallest subnormal number, so adding 0.5 rounds to float16.
+    // The last bit of a float32 in [0.5, 1) has the value of float16's smallest subnormal number, so adding 0.5
+    // rounds to float16.
     scratch.bits[0] = magnitude;
     return sign | (bitsOf(scratch.value[0]! + 0.5) - bitsOf(0.5));
   }

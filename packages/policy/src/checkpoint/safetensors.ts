@@ -1,4 +1,4 @@
-/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, all tensors are float32. */
+/** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, tensors are float32. */
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
@@ -56,11 +56,11 @@ export function readTensors(
     for (const [name, shape] of shapes) {
       const found = header.entries.get(name)?.shape;
       if (!found) {
-        const message = `${file} lacks "${name}", which the folder's config.json or index requires: copy the whole checkpoint again.`;
+        const message = `${file} lacks "${name}": copy the whole checkpoint again.`;
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
       if (found.join() !== shape.join()) {
-        const message = `${file}: "${name}" has shape [${found}] instead of [${shape}]: use weights that match config.json, and an adapter of the same rank.`;
+        const message = `${file}: "${name}" has shape [${found}] instead of [${shape}]: use weights of the same model and rank.`;
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
@@ -132,7 +132,7 @@ async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>
   }
 }
 
-/** Reads the header and checks every entry against the file's size, so that a truncated file is refused before any tensor is read. */
+/** Reads the header and checks every entry against the file's size, so that no tensor of a truncated file is read. */
 async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   const { size } = await handle.stat();
   if (size < 8) throw damaged(file, `${size} bytes long`);

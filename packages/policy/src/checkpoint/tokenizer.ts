@@ -6,8 +6,8 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
 /**
- * @throws ToolEnvError `usage.checkpoint_unsupported` if the kind of the tokenizer is not supported, or if it has tokens without an
- * embedding. There may be fewer tokens than embeddings, because checkpoints pad their embeddings.
+ * @throws ToolEnvError `usage.checkpoint_unsupported` if the kind of the tokenizer is not supported, or if it has
+ * tokens without an embedding. There may be fewer tokens than embeddings, because checkpoints pad their embeddings.
  */
 export function checkTokenizer(
   folder: string,
@@ -51,7 +51,8 @@ export function openTokenizer(
   tokenizer: Record<string, unknown>,
   config: Record<string, unknown>,
 ): Tokenizer {
-  // Removing spaces before punctuation would change text that BPE decoded. transformers 5 never does so for BPE, whatever the file says.
+  // Removing spaces before punctuation would change text that BPE decoded. transformers 5 never does so for BPE,
+  // whatever the file says.
   const cleaned =
     (tokenizer.model as { type?: unknown })?.type !== 'BPE' && config.clean_up_tokenization_spaces;
   try {
@@ -68,8 +69,9 @@ export function openTokenizer(
 const words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**
- * Replaces the library's own splitters by patterns. In Hugging Face tokenizers, digits are the numerals of all scripts and spaces are
- * Unicode's. The library's splitters use JavaScript's \d and \s, but its patterns behave as Hugging Face's do.
+ * Replaces the library's own splitters by patterns. In Hugging Face tokenizers, digits are the numerals of all
+ * scripts and spaces are Unicode's. The library's splitters use JavaScript's \d and \s, but its patterns behave as
+ * Hugging Face's do.
  */
 function asPatterns(preTokenizer: unknown): unknown {
   const part = (preTokenizer ?? {}) as Record<string, unknown>;

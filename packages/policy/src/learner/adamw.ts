@@ -3,7 +3,7 @@ import type { AdamW } from '@toolenv/core/learner';
 import type { Ops } from '../runtime/ops.ts';
 import { anyShape } from '../runtime/shape.ts';
 
-export interface AdamWStep {
+interface AdamWStep {
   /** Counted from 1. */
   step: number;
   /** Global norm of the gradient, which is clipped to `maxGradNorm`. */
@@ -13,7 +13,7 @@ export interface AdamWStep {
 }
 
 /** The factors of the update, which are the same for every parameter. */
-export type AdamWFactors = Record<
+type AdamWFactors = Record<
   'kept' | 'keptMean' | 'meanShare' | 'keptVariance' | 'varianceShare' | 'stepSize' | 'smallest',
   number
 >;
@@ -36,7 +36,7 @@ export function adamwFactors(
 }
 
 /** Each array is [N]. All but the gradient are updated in place. */
-export interface AdamWArrays {
+interface AdamWArrays {
   weight: Float32Array;
   gradient: Float32Array;
   mean: Float32Array;
@@ -59,7 +59,7 @@ export function adamwStep(
   }
 }
 
-/** The same update as a program. Inputs: weight, gradient, mean and variance with `rank` dimensions, and each factor as a scalar. */
+/** The same update as a program. Inputs: weight, gradient, mean and variance of the given rank, and each factor as a scalar. */
 export function adamwProgram<T>(ops: Ops<T>, rank: number): Record<UpdatedName, T> {
   const given = (name: keyof AdamWArrays) => ops.input(name, 'float32', anyShape(rank));
   const times = (factor: keyof AdamWFactors, x: T) => ops.mul(ops.input(factor, 'float32', []), x);

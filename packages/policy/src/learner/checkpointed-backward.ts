@@ -1,6 +1,6 @@
 /**
- * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174). It keeps only the input of each layer and computes the
- * layer again for its gradient. All layers have the same shapes, so one program serves all of them.
+ * The backward pass layer by layer (gradient checkpointing, arXiv 1604.06174). It keeps only the input of each layer
+ * and computes the layer again for its gradient. All layers have the same shapes, so one program serves all of them.
  */
 import { decoderLayer, embed, finalNorm, type LowRank, selfAttention } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
@@ -11,7 +11,7 @@ import { batchInputs } from './token-outputs.ts';
 
 const embeddings = 'model.embed_tokens.weight';
 
-export interface CheckpointedLoss {
+interface CheckpointedLoss {
   config: ModelConfig;
   /** Computes a scalar from the hidden states [N, width] after the last norm. */
   loss: <T>(ops: Ops<T>, hidden: T) => T;

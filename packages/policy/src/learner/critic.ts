@@ -49,7 +49,7 @@ export function valueHead<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
   return ops.reshape(ops.linear(hidden, input(headNames.weight), input(headNames.bias)), ['M']);
 }
 
-/** Writes the critic's weights and optimizer state into a file of its own, so that the policy's files stay a Hugging Face checkpoint. */
+/** Writes the critic's weights and optimizer state into its own file: the policy's files stay a Hugging Face checkpoint. */
 export async function writeCritic(
   folder: string,
   runtime: Runtime,
@@ -69,7 +69,7 @@ export async function readCritic(
   const shapes = new Map([...group.shapes, ...ofMoments]);
   const { tensors, metadata } = await readTensors(join(folder, file), shapes);
   if (metadata.critic !== kind) {
-    const message = `${join(folder, file)} has a ${metadata.critic} critic; the learner has a ${kind} critic. Choose the critic of the checkpoint.`;
+    const message = `${join(folder, file)} has a ${metadata.critic} critic, not a ${kind} critic: choose ${metadata.critic}.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message);
   }
   const pick = (names: Shapes) => Object.fromEntries([...names.keys()].map((name) => [name, tensors[name]!]));

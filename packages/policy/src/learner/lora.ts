@@ -142,7 +142,7 @@ export class LoraAdapter {
     for (const name of adapted) {
       const [ours, theirs] = [found[name]!.data, expected[name]!.data];
       if (ours.every((value, index) => Math.abs(value - theirs[index]!) <= 1e-4)) continue;
-      const message = `${folder} was trained from another base model: with its adapter, "${name}" of this model differs from the saved one. Load it with the base model that it was trained from.`;
+      const message = `${folder} was trained from another base model: "${name}" differs. Load it with the base model of its training.`;
       throw new ToolEnvError('usage.checkpoint_other_base', message);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Loss scaling (arXiv 1710.03740). Most of a gradient lies between 0 and 6e-8, where float16 has no numbers. So the inputs of a backward
- * pass are multiplied by a scale, and its gradients are divided by it.
+ * Loss scaling (arXiv 1710.03740). Most of a gradient lies between 0 and 6e-8, where float16 has no numbers. So the
+ * inputs of a backward pass are multiplied by a scale, and its gradients are divided by it.
  */
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 
@@ -9,7 +9,7 @@ const most = 256;
 /** The scale at which retries end: a gradient that overflows even here is infinite in float32, or NaN. */
 export const leastLossScale: number = 2 ** -24;
 
-/** The scale that brings the largest magnitude into ({@link most} / 2, {@link most}]. It is a power of two, so scaling loses no digits. */
+/** The power of two that brings the largest magnitude into ({@link most} / 2, {@link most}]. Powers of two lose no digits. */
 export function lossScale(slopes: Tensors): number {
   let largest = 0;
   for (const { data } of Object.values(slopes))

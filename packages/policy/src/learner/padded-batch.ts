@@ -7,8 +7,8 @@ import { type Tensors, tensor } from '../runtime/runtime.ts';
 /** Rows that run together, padded on the right to the length of the longest. */
 export interface PaddedBatch {
   /**
-   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M] (index into B·T of the position that predicts the
-   * token) and targets [M]. M is padded with zeros to a multiple of `parts`.
+   * tokens [B, T], positions [B, T], mask [T, T], and for the action tokens: where [M] (index into B·T of the
+   * position that predicts the token) and targets [M]. M is padded with zeros to a multiple of `parts`.
    */
   inputs: Tensors;
   /** The row of each action token in the caller's batch, and its position in that row. */
@@ -21,8 +21,8 @@ export interface PaddedBatch {
 const mostLogits = 2 ** 24;
 
 /**
- * Splits rows into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own. Rows of similar length run
- * together to keep padding small. Rows without action tokens are left out.
+ * Splits rows into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own. Rows of
+ * similar length run together to keep padding small. Rows without action tokens are left out.
  */
 export function padRows(
   rows: readonly TokenRow[],

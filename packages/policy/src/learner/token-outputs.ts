@@ -77,7 +77,7 @@ function inParts<T>(
   const scoresInParts = () => {
     if (scores) return scores;
     const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
-    // Divide the hidden states by the temperature instead of the logits. The head has no bias, so the result is the same, for less work.
+    // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.
     const cooled = cut(ops, ops.mul(states, inverseTemperature), parts);
     scores = cooled.map((part) => logits(ops, config, part));
     return scores;

@@ -18,7 +18,7 @@ export interface TrainingMemory {
   /** Activations of one batch of `tokenBudget` tokens. */
   activations: number;
   total: number;
-  /** The sampler's keys and values of one token. `total` leaves them out, because the number of cached tokens depends on the run. */
+  /** The sampler's keys and values per token. Not in `total`, because the number of cached tokens depends on the run. */
   cachePerToken: number;
 }
 
@@ -26,7 +26,7 @@ const float = 4;
 /** Bytes of activations that a default token budget always allows. */
 const leastActivations = 1.5 * 2 ** 30;
 
-export interface TrainingOptions {
+interface TrainingOptions {
   tokenBudget?: number;
   gradientCheckpointing?: boolean;
   /** The trained parameters, such as an adapter's. Default: all. */
@@ -50,8 +50,9 @@ export function trainingMemory(config: ModelConfig, options: TrainingOptions = {
 }
 
 /**
- * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all weights, so larger
- * batches are faster. Activations may take as much memory as weights, gradients and moments together, or 1.5 GiB if that is more.
+ * The default number of padded tokens in a batch, at most 4096. Each batch has a fixed cost for the gradients of all
+ * weights, so larger batches are faster. Activations may take as much memory as weights, gradients and moments
+ * together, or 1.5 GiB if that is more.
  */
 export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = false): number {
   const most = Math.max(leastActivations, 5 * float * parameterCount(config));
@@ -59,8 +60,8 @@ export function defaultTokenBudget(config: ModelConfig, gradientCheckpointing = 
 }
 
 /**
- * Bytes of activations for one token, forward and backward, in rows of a few hundred tokens. The factors were fitted to measured peaks
- * of models with 1, 15 and 100 million parameters; the estimates are within an eighth of each.
+ * Bytes of activations for one token, forward and backward, in rows of a few hundred tokens. The factors were fitted
+ * to measured peaks of models with 1, 15 and 100 million parameters; the estimates are within an eighth of each.
  */
 function activationBytes(config: ModelConfig, gradientCheckpointing: boolean): number {
   const {

@@ -47,11 +47,11 @@ const optimizerFile = 'optimizer.safetensors';
 
 export interface LearnerOptions {
   /**
-   * Padded tokens in a batch; a longer row has a batch of its own. Default: as many as have 1.5 GiB of activations, or five times the
-   * size of the weights if that is more; at most 4096.
+   * Padded tokens in a batch; a longer row has a batch of its own. Default: as many as have 1.5 GiB of activations,
+   * or five times the size of the weights if that is more; at most 4096.
    */
   tokenBudget?: number;
-  /** Keep only the input of each layer and compute the layer again for its gradient: less memory, a third more work. Default false. */
+  /** Keep only each layer's input and recompute the layer for its gradient: less memory, a third more work. Default false. */
   gradientCheckpointing?: boolean;
   /** Train an adapter and keep the model's own weights fixed. Default: train all weights. */
   lora?: LoraOptions;
@@ -141,7 +141,7 @@ export class TransformerLearner implements Learner {
       if (norm === undefined || Number.isFinite(norm)) continue;
       this.#group.clearGradients();
       critic?.group.clearGradients();
-      const message = `The gradient norm is ${norm}, so nothing was updated: check the loss for values that are not finite, or lower the learning rate.`;
+      const message = `The gradient norm is ${norm}; nothing was updated. Check the loss, or lower the learning rate.`;
       throw new ToolEnvError('bug.gradient_not_finite', message);
     }
     if (gradNorm !== undefined) {

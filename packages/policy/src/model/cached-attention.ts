@@ -4,11 +4,12 @@ import { type Attention, decoder, groupQueries, logits } from './decoder.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 
 /**
- * The program for `time` new tokens of each row: 1, or any number S. Inputs: tokens and positions [B, S], inverseTemperature [B, 1],
- * pastMask [B, 1, 1, P], `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
- * (index into B·S of each row's last token). Outputs: probabilities [B, vocabulary], `new.<layer>.key|value`
- * [B, key-value heads, S, head width] and, if `blocks` is more than 1, sums [B, blocks]: the total probability of each of as many equal
- * blocks of the vocabulary.
+ * The program for `time` new tokens of each row: 1, or any number S.
+ * - Inputs: tokens and positions [B, S], inverseTemperature [B, 1], pastMask [B, 1, 1, P],
+ *   `past.<layer>.key|value` [B, key-value heads, P, head width] and, unless `time` is 1, mask [S, S] and last [B]
+ *   (the index into B·S of each row's last token).
+ * - Outputs: probabilities [B, vocabulary], `new.<layer>.key|value` [B, key-value heads, S, head width] and, with
+ *   several `blocks`, sums [B, blocks]: the total probability of each block of the vocabulary.
  */
 export function samplingProgram<T>(
   ops: Ops<T>,

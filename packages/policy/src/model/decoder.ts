@@ -39,15 +39,15 @@ export function parameterShapes(config: ModelConfig): Map<string, readonly numbe
 }
 
 /**
- * Attention of queries [B, heads, T, D] after rotation over keys and values [B, key-value heads, T, D] → [B, heads, T, D]. Training
- * attends within the batch; sampling attends to a cache as well.
+ * Attention of rotated queries [B, heads, T, D] over keys and values [B, key-value heads, T, D] → [B, heads, T, D].
+ * Training attends within the batch; sampling attends to a cache as well.
  */
 export type Attention<T> = (layer: number, queries: T, keys: T, values: T) => T;
 
 /** An adapter's addition to the output of the linear map `name` for input `x`; `undefined` if the map is not adapted. */
 export type LowRank<T> = (x: T, name: string) => T | undefined;
 
-/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. `lowRank` adapts the linear maps. */
+/** Hidden states [B·T, width] after the last norm, for int32 `tokens` and `positions` [B, T]. `lowRank` adapts linear maps. */
 export function decoder<T>(
   ops: Ops<T>,
   config: ModelConfig,
@@ -121,8 +121,8 @@ export function logits<T>(ops: Ops<T>, config: ModelConfig, hidden: T): T {
 export const attentionBlocks = 4;
 
 /**
- * Causal attention within one padded batch; `mask` [T, T] is added to the scores. Each of four blocks of queries attends only to the keys
- * up to its own end. This skips three eighths of the scores, which the mask would cancel.
+ * Causal attention within one padded batch; `mask` [T, T] is added to the scores. Each of four blocks of queries
+ * attends only to the keys up to its own end. This skips three eighths of the scores, which the mask would cancel.
  */
 export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Attention<T> {
   const groupSize = config.num_attention_heads / config.num_key_value_heads;

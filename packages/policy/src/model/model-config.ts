@@ -3,7 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { type RopeScaling, readRopeScaling } from './rope-scaling.ts';
 
 /** The supported architectures. Relatives of Llama, such as SmolLM2, have `llama` in their config.json. */
-export const modelTypes = ['qwen2', 'qwen3', 'llama', 'mistral'] as const;
+const modelTypes = ['qwen2', 'qwen3', 'llama', 'mistral'] as const;
 
 export interface ModelConfig {
   model_type: (typeof modelTypes)[number];

@@ -53,7 +53,7 @@ function keptOfLlama3(frequency: number, scaling: RopeScaling & { rope_type: 'll
   return clamp((turns - low) / (high - low));
 }
 
-/** YaRN (arXiv 2309.00071): a ramp between the dimension pairs that turn beta_fast and beta_slow times within the original context. */
+/** YaRN (arXiv 2309.00071): a ramp between the pairs that turn beta_fast and beta_slow times in the original context. */
 function keptOfYarn(pair: number, config: ModelConfig, scaling: RopeScaling & { rope_type: 'yarn' }): number {
   const width = headWidth(config);
   const {

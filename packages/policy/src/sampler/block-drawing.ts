@@ -1,4 +1,4 @@
-/** Draws from distributions in a device's memory. For a large vocabulary, only the block with the drawn token is copied to this process. */
+/** Draws from distributions in a device's memory. If the vocabulary is large, only the drawn token's block is copied. */
 import type { Rng } from '@toolenv/core';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
@@ -10,8 +10,8 @@ import { truncates } from './truncate-distribution.ts';
 const leastVocabulary = 4096;
 
 /**
- * The number of equal blocks to split a vocabulary into: its largest divisor up to its square root, so that there are about as many blocks
- * as tokens in a block. 1 if the vocabulary is small or prime.
+ * The number of equal blocks to split a vocabulary into: its largest divisor up to its square root, so that there are
+ * about as many blocks as tokens in a block. 1 if the vocabulary is small or prime.
  */
 export function blockCount(vocabulary: number): number {
   if (vocabulary < leastVocabulary) return 1;

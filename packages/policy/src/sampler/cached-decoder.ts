@@ -11,13 +11,13 @@ import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
 import type { KvCache } from './kv-cache.ts';
 
 /** The tokens of a slot that follow its cached ones. */
-export interface Row {
+interface Row {
   slot: number;
   tokens: Int32Array;
 }
 
 /** A slot's next token. */
-export interface Drawn extends DrawnToken {
+interface Drawn extends DrawnToken {
   slot: number;
 }
 
@@ -69,13 +69,14 @@ export class CachedDecoder {
   }
 
   /** Runs the model once: computes and caches the given tokens, and draws the next token of each row. */
-  async advance(lacking: readonly Row[]): Promise<Drawn[]> {
-    const time = Math.max(...lacking.map(({ tokens }) => tokens.length));
+  async advance(given: readonly Row[]): Promise<Drawn[]> {
+    const time = Math.max(...given.map(({ tokens }) => tokens.length));
     const { weights } = this.#model;
     const program = await this.#program(time, weights);
-    const bySlot = new Map(lacking.map((row) => [row.slot, row]));
+    const bySlot = new Map(given.map((row) => [row.slot, row]));
+    const slots = [...bySlot.keys()];
     // A run with one token per slot has all active slots, so the cache may choose their order.
-    const order = time === 1 ? this.#cache.inOrder([...bySlot.keys()]) : [...bySlot.keys()];
+    const order = time === 1 ? this.#cache.inOrder(slots) : slots;
     const rows = order.map((slot) => bySlot.get(slot)!);
     const outputs = await program.run({
       ...weights,
@@ -86,7 +87,7 @@ export class CachedDecoder {
     const added = rows.map((row) => row.tokens.length);
     await this.#cache.append(order, added, outputs);
     const drawn = await this.#draw(rows, outputs);
-    return drawn.map((one, row) => ({ slot: order[row]!, ...one }));
+    return drawn.map((token, row) => ({ slot: order[row]!, ...token }));
   }
 
   #inputs(rows: readonly Row[], time: number): Tensors {
@@ -147,7 +148,8 @@ export class CachedDecoder {
   clear(): void {
     this.#cache.clear();
     this.#drawings.clear();
-    // The programs `one` and `built` differ in the last bits. Restart the count so that later samples do not depend on earlier ones.
+    // The programs `one` and `built` differ in the last bits. Restart the count so that later samples do not depend
+    // on earlier ones.
     if (this.#steps) this.#steps.count = 0;
   }
 

@@ -32,8 +32,8 @@ function mostProbable(probabilities: Float32Array): number {
 }
 
 /**
- * The first index at which the running sum exceeds `threshold`, and the sum before that index. If rounding keeps the sum below the
- * threshold, it is the most probable index, with a sum of 0 before it.
+ * The first index at which the running sum exceeds `threshold`, and the sum before that index. If rounding keeps the
+ * sum below the threshold, it is the most probable index, with a sum of 0 before it.
  */
 export function passing(probabilities: Float32Array, threshold: number): { index: number; before: number } {
   let before = 0;

@@ -13,8 +13,9 @@ export interface KvCache {
   /** The slots in the order in which their view costs the least. */
   inOrder(slots: readonly number[]): number[];
   /**
-   * The cached positions of `slots` as inputs of the sampling program: `past.<layer>.key|value` [B, key-value heads, P, head width]
-   * and `pastMask` [B, 1, 1, P], with P at least the length of the longest slot. They are valid until the cache changes.
+   * The cached positions of `slots` as inputs of the sampling program, valid until the cache changes: `pastMask`
+   * [B, 1, 1, P] and `past.<layer>.key|value` [B, key-value heads, P, head width]. P is at least the length of the
+   * longest slot.
    */
   view(slots: readonly number[]): Promise<Tensors>;
   /**

@@ -58,7 +58,7 @@ export class ResidentKvCache implements KvCache {
     return slots.toSorted((a, b) => this.#past(a).row - this.#past(b).row || a - b);
   }
 
-  /** If the slots are all rows in order, the buffers are the view unless most positions would be masked. Otherwise rows are gathered. */
+  /** The buffers themselves, if the slots are all rows in order and at least half as long; otherwise gathered rows. */
   async view(slots: readonly number[]): Promise<Tensors> {
     const pasts = slots.map((slot) => this.#past(slot));
     const lengths = pasts.map(({ length }) => length);
@@ -131,8 +131,8 @@ export class ResidentKvCache implements KvCache {
   }
 
   /**
-   * [rows, key-value heads, capacity]: the source of each position. Sources are numbered through the buffers and then through the new
-   * positions, `time` for each row; counts[row] of them are appended. Padding indices are arbitrary.
+   * [rows, key-value heads, capacity]: the source of each position. Sources are numbered through the buffers and then
+   * through the new positions, `time` for each row; counts[row] of them are appended. Padding indices are arbitrary.
    */
   #index(
     pasts: readonly Past[],

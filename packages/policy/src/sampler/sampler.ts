@@ -7,7 +7,7 @@ import { CachedDecoder } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
 
 export interface SamplerOptions {
-  /** Conversations that have a cache at a time; further requests wait. Default 256. */
+  /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
   maxConversations?: number;
   /** Padded prompt tokens of one run. Default 4096. */
   tokenBudget?: number;
@@ -18,7 +18,7 @@ export interface SamplerOptions {
   batchDelay?: number;
 }
 
-/** The shortest prefix to share. Waiting for another slot to compute a prefix costs a run, so each slot computes a shorter prefix itself. */
+/** The shortest prefix to share. Computing a shorter prefix twice is cheaper than waiting a run for another slot. */
 const leastShared = 16;
 
 /** A conversation's place in the cache, with its request while one is in progress. */
@@ -63,7 +63,8 @@ export class Sampler {
 
   /**
    * Resolves when the sequence ends. Rejects with the signal's reason if the signal aborts.
-   * @throws ToolEnvError `usage.sampling` for a sampling option out of range, `bug.sample` for a prompt that the model cannot read.
+   * @throws ToolEnvError `usage.sampling` for a sampling option out of range, `bug.sample` for a prompt that the
+   * model cannot read.
    */
   async sample(request: SampleRequest): Promise<Sample> {
     checkRequest(request, this.#model.config);
@@ -172,7 +173,7 @@ export class Sampler {
     }
   }
 
-  /** Gives each waiting request a slot: its conversation's own, a free slot, a new slot, or the slot of a conversation between turns. */
+  /** Gives each waiting request a slot: its conversation's own, an unused or new slot, or one of a conversation between turns. */
   #admit(): void {
     const stillWaiting: Pending[] = [];
     // Sort by name, so that samples do not depend on the order in which tools finish.
@@ -251,7 +252,7 @@ export class Sampler {
     return behind.length > 0 ? this.#fitting(this.#leaders(behind)) : active;
   }
 
-  /** Copies to a slot the longest missing prefix that another slot has cached: the prompt of a group, or a prefix of all prompts. */
+  /** Copies the longest missing prefix that another slot has cached: a group's prompt, or a prefix of all prompts. */
   #copyShared(index: number): void {
     const slot = this.#slots[index]!;
     let [from, most] = [-1, 0];

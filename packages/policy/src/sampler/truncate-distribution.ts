@@ -15,8 +15,9 @@ export function truncates({ topK, topP = 1, minP = 0 }: Truncation, vocabulary: 
 }
 
 /**
- * The distribution [V] with 0 for tokens that may not be sampled. The other probabilities are not scaled up. The likeliest token always
- * stays; among equally likely tokens, the first stays. Without a truncation, the result is `probabilities` itself.
+ * The distribution [V] with 0 for tokens that may not be sampled. The other probabilities are not scaled up. The
+ * likeliest token always stays; among equally likely tokens, the first stays. Without a truncation, the result is
+ * `probabilities` itself.
  */
 export function truncateDistribution(probabilities: Float32Array, truncation: Truncation): Float32Array {
   const all = probabilities.length;
@@ -24,7 +25,8 @@ export function truncateDistribution(probabilities: Float32Array, truncation: Tr
   const { topK, topP = 1, minP = 0 } = truncation;
   const limited = topK !== undefined && topK < all;
 
-  // Tokens below this probability add up to less than 1 − topP, so the nucleus is complete without them. Skipping them saves sorting.
+  // Tokens below this probability add up to less than 1 − topP, so the nucleus is complete without them. Skipping
+  // them saves sorting.
   const least = limited ? 0 : (1 - topP) / all;
   let ranked = [...probabilities.keys()].filter((token) => probabilities[token]! >= least);
   if (limited || topP < 1) ranked.sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);

@@ -15,7 +15,10 @@ interface Family {
   encoded: number[][];
   /** The text of each of `encoded` without its first token. */
   decoded: string[];
-  /** The text that transformers renders, with the number of its tokens and their digest; or the error of a template that refuses. */
+  /**
+   * The text that transformers renders, with the number of its tokens and their digest; or the error of a template
+   * that refuses.
+   */
   conversations: View[];
 }
 

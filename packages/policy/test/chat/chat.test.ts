@@ -216,7 +216,7 @@ test('there is no continuation if the tools change', () => {
   expect(chat.continuation(turn, next)).toBeUndefined();
 });
 
-test("a conversation that the template refuses is a usage error before the model's first turn, and ends the episode after it", () => {
+test("a refusal by the template is a usage error before the model's first turn and ends the episode after it", () => {
   const strict = chatWith("{{ raise_exception('One call in a turn.') }}");
   expect(() => strict.prompt(observe(question))).toThrow(
     expect.objectContaining({

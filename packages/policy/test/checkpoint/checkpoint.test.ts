@@ -125,7 +125,10 @@ test.each(['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safe
   },
 );
 
-/** Splits the folder's weights into two shards in bfloat16, as transformers does with large models. `name` renames the tensors. */
+/**
+ * Splits the folder's weights into two shards in bfloat16, as transformers does with large models. `name` renames the
+ * tensors.
+ */
 async function shard(folder: string, name = (original: string) => original): Promise<void> {
   const { tensors } = await readSafetensors(join(folder, 'model.safetensors'));
   const entries = Object.entries(tensors).map(([key, value]) => [name(key), value] as const);

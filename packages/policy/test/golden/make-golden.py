@@ -1,7 +1,7 @@
-"""Makes the numbers that golden.test.ts holds the model, its gradients and AdamW against.
+"""Makes the numbers that golden.test.ts compares the model, its gradients and AdamW with.
 
-Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. It
-writes, beside itself, checkpoint/, golden.json, and as safetensors logits, gradients and weights-after-three-steps.
+Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. It writes
+checkpoint/, golden.json, logits.safetensors, gradients.safetensors and weights-after-three-steps.safetensors into its folder.
 """
 
 import json

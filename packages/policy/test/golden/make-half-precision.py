@@ -1,7 +1,7 @@
 """Makes half-precision.safetensors: float32 numbers, and what torch 2.13 rounds them to in bfloat16 and float16.
 
-They are every kind that rounding knows: numbers of all magnitudes, halfway between two others, a bit beside that, too large,
-too small, infinite and not a number.
+They cover every case of rounding: numbers of all magnitudes, halfway between two 16-bit numbers, one bit beside that, too large,
+too small, infinite and NaN.
 """
 
 from pathlib import Path

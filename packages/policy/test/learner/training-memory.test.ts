@@ -11,7 +11,10 @@ import { parameterCount } from '../../src/model/model.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import { randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
 
-/** Kilobytes by which the peak memory of a process grew per padded token, at 192 tokens per row (workshop/bench/model.ts has the models). */
+/**
+ * Kilobytes by which the peak memory of a process grew per padded token, at 192 tokens per row
+ * (workshop/bench/model.ts has the models).
+ */
 const measured = { '1m': 62, '15m': 333, '100m': 1063 };
 
 test.each(Object.entries(measured))(

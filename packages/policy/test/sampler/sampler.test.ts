@@ -115,8 +115,8 @@ test("a group's prompt is computed once, and so is a prefix that all prompts sha
     Promise.all(prompts.map((prompt, seed) => sampler.sample(request(prompt, { maxTokens, seed }))));
 
   const samples = await play(3);
-  // The runs: the first prompt; the rest of the second prompt; the last prompt token of the other four with the next token of the first two;
-  // then one token for each sequence until it ends.
+  // The runs: the first prompt; the rest of the second prompt; the last prompt token of the other four with the next
+  // token of the first two; then one token for each sequence until it ends.
   expect(counts).toEqual([41, 22, 6, 6, 4]);
 
   const batch = {

@@ -1,7 +1,7 @@
-"""Makes the numbers that architectures.test.ts holds each architecture against: logits, gradients, greedy tokens.
+"""Makes the numbers that architectures.test.ts compares each architecture with: logits, gradients, greedy tokens.
 
-Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. For each case
-it writes a folder beside itself: a random checkpoint, golden.json, logits.safetensors and gradients.safetensors.
+Run `python make-golden.py` with torch 2.13, transformers and safetensors, then `npx biome format --write .` here. It writes a
+subfolder for each case: a random checkpoint, golden.json, logits.safetensors and gradients.safetensors.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Makes what chat-golden.test.ts holds the chat templates and tokenizers against.
+"""Makes the texts and tokens that chat-golden.test.ts compares chat templates and tokenizers with.
 
-Run `python make-golden.py` with transformers 5.23. It writes, beside itself, tokenizers/*.json (trained on the texts below, in
-the manner of each family), conversations.json (50 of them, by a seed) and golden.json: what transformers renders of each
-conversation by templates/*.jinja, and digests of the token ids.
+Run `python make-golden.py` with transformers 5.23. It writes into its folder: tokenizers/*.json (trained on the texts below, with
+the settings of each family), conversations.json (50 seeded conversations) and golden.json (the text that transformers renders of
+each conversation with templates/*.jinja, and digests of the token ids).
 """
 
 import hashlib
@@ -56,7 +56,7 @@ edges = [
 ]
 thoughts = ["Let me look that up.", "Zuerst suche ich.\n\nDann lese ich.", "想一想…", "¿Qué más?"]
 texts = questions + edges
-# What JavaScript counts among spaces and digits and Unicode does not, or the other way round.
+# Characters on whose class (space or digit) JavaScript and Unicode disagree.
 unlike = ["a  \ufeff\ufeff  b\ufeff's", "a \u0085 \u0085b \u001c\u001f c\u180e d", "1\u0661\u09672 \u4e8c\u00bd\u2167", "\u3000\u3000x \u1680y"]
 
 tools = {
@@ -86,7 +86,7 @@ tools = {
 
 
 def arguments():
-    # No 1.0 or 1e-7: in JavaScript they are 1, and written 1e-7 where Python writes 1e-07.
+    # No 1.0 and no 1e-7: JavaScript writes them as 1 and 1e-7, Python as 1.0 and 1e-07.
     return rng.choice(
         [
             {"query": rng.choice(texts)},
@@ -183,7 +183,7 @@ def smollm2():
 
 
 def mistral():
-    """As SentencePiece's: spaces are letters, and what is unknown becomes bytes."""
+    """A tokenizer like SentencePiece's: spaces are letters, and unknown characters become bytes."""
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
     trainer = trainers.BpeTrainer(vocab_size=500, show_progress=False)
@@ -223,7 +223,7 @@ def digest(ids):
 
 
 def to_openai(message, family):
-    """The messages as Hugging Face templates read them. Mistral's wants ids of nine letters and digits."""
+    """The messages in the shape of Hugging Face templates. Mistral's template requires ids of nine letters and digits."""
 
     def shown(id):
         kept = "".join(letter for letter in id if letter.isalnum())
