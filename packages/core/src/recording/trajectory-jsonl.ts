@@ -2,7 +2,8 @@
 import { open } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
-import { type JsonSchema, validate } from '../schemas/json-schema.ts';
+import { validate } from '../schemas/json-schema.ts';
+import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { readJsonLines } from './jsonl.ts';
 
 /**
@@ -49,7 +50,7 @@ export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory
     const message = `${place}: trajectory version ${value.version}; this toolenv reads version 1: update @toolenv/core.`;
     throw new ToolEnvError('usage.record_version', message);
   }
-  const [wrong] = validate(recordSchema, value);
+  const [wrong] = validate(wireSchemas.trajectory, value);
   if (wrong) {
     const message = `${place}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. Remove that line.`;
     throw new ToolEnvError('usage.broken_record', message);
@@ -100,58 +101,6 @@ type PlainTrajectory = Omit<Trajectory, 'version' | 'steps' | 'outcome'> & {
   version: number;
   outcome: { kind: string; cause?: { code: never; message: string } };
   steps: { action: { tokens?: PlainTokens } }[];
-};
-
-const integers: JsonSchema = { type: 'array', items: { type: 'integer' } };
-const recordSchema: JsonSchema = {
-  type: 'object',
-  required: [
-    'version',
-    'env',
-    'policy',
-    'group',
-    'seed',
-    'rewardSpec',
-    'steps',
-    'outcome',
-    'rewards',
-    'reward',
-  ],
-  properties: {
-    version: { const: 1 },
-    outcome: {
-      type: 'object',
-      required: ['kind'],
-      properties: { kind: { enum: ['running', 'terminated', 'truncated', 'aborted'] } },
-      if: { properties: { kind: { const: 'aborted' } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { required: ['cause'], properties: { cause: { type: 'object', required: ['code', 'message'] } } },
-    },
-    steps: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['observation', 'action', 'calls', 'info'],
-        properties: {
-          action: {
-            type: 'object',
-            required: ['text', 'toolCalls', 'stopReason'],
-            properties: {
-              tokens: {
-                type: 'object',
-                required: ['prompt', 'action', 'logprobs'],
-                properties: {
-                  prompt: integers,
-                  action: integers,
-                  logprobs: { type: 'array', items: { type: ['number', 'string'] } },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
 };
 
 function plainNumber(value: number): PlainNumber {

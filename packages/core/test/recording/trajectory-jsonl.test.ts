@@ -33,6 +33,8 @@ async function read(file: string, options?: { skipHalfWritten?: boolean }): Prom
 // JSON has no −0: only the log-probs keep it.
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 const words = fc.string({ unit: 'binary' });
+/** Names and conversations may not be empty (docs/spec/trajectory.schema.json). */
+const name = fc.string({ unit: 'binary', minLength: 1 });
 const tokens = fc
   .array(fc.record({ token: fc.integer({ min: 0, max: 2 ** 31 - 1 }), logprob: fc.float() }))
   .chain((action) =>
@@ -46,7 +48,9 @@ const steps = fc.array(
   fc.record(
     {
       observation: fc.record({
-        messages: fc.array(fc.record({ role: fc.constant('user' as const), content: words })),
+        messages: fc.array(fc.record({ role: fc.constant('user' as const), content: words }), {
+          minLength: 1,
+        }),
         tools: fc.constant<never[]>([]),
       }),
       action: fc.record(
@@ -60,7 +64,7 @@ const steps = fc.array(
       ),
       calls: fc.array(
         fc.record({
-          call: fc.record({ id: words, name: words, arguments: fc.constant({}) }),
+          call: fc.record({ id: words, name, arguments: fc.constant({}) }),
           result: fc.record({ content: fc.constant<never[]>([]), structuredContent: json }),
           text: words,
           milliseconds: fc.nat(),
@@ -75,9 +79,9 @@ const steps = fc.array(
 );
 const trajectories: fc.Arbitrary<Trajectory> = fc.record({
   version: fc.constant(1 as const),
-  env: words,
-  policy: words,
-  episodeId: words,
+  env: name,
+  policy: name,
+  episodeId: name,
   index: fc.nat(),
   task: json,
   group: fc.nat(),
