@@ -1,15 +1,15 @@
 /**
- * Scores of an answer against the gold answer, as HotpotQA's `hotpot_evaluate_v1.py` computes them (its normalisation is
- * SQuAD's), and the substring score of retrieval papers.
+ * Scores an answer against the gold answer: exact match and F1 as in HotpotQA's `hotpot_evaluate_v1.py`, whose
+ * normalisation is SQuAD's, and the substring score of retrieval papers.
  */
 
 /** Python's `string.punctuation`. */
 const punctuation = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]/g;
-/** Python's `\b` knows letters of every script, JavaScript's only ASCII. */
+/** Python's `\b` recognises letters of every script, JavaScript's only ASCII letters. */
 const articles = /(?<![\p{L}\p{N}_])(a|an|the)(?![\p{L}\p{N}_])/gu;
 const closed: readonly string[] = ['yes', 'no', 'noanswer'];
 
-/** Lower case, without punctuation and articles, single blanks. */
+/** The answer in lower case, without punctuation and articles, with single spaces. */
 export function normalizeAnswer(answer: string): string {
   return answer
     .toLowerCase()
@@ -20,12 +20,12 @@ export function normalizeAnswer(answer: string): string {
     .join(' ');
 }
 
-/** 1 if the answers are the same once normalised. */
+/** 1 if the normalised answers are equal. */
 export function exactMatch(prediction: string, gold: string): number {
   return normalizeAnswer(prediction) === normalizeAnswer(gold) ? 1 : 0;
 }
 
-/** F1 of the bags of words; 0 if one is yes, no or noanswer and the other is not the same. */
+/** F1 of the bags of words; 0 if one answer is yes, no or noanswer and the other differs. */
 export function f1Score(prediction: string, gold: string): number {
   const [predicted, wanted] = [normalizeAnswer(prediction), normalizeAnswer(gold)];
   if (predicted !== wanted && (closed.includes(predicted) || closed.includes(wanted))) return 0;
@@ -45,7 +45,7 @@ export function f1Score(prediction: string, gold: string): number {
   return (2 * precision * recall) / (precision + recall);
 }
 
-/** 1 if the normalised gold answer stands in the normalised prediction (`subem` of Search-R1, arXiv 2503.09516). */
+/** 1 if the normalised prediction contains the normalised gold answer (`subem` of Search-R1, arXiv 2503.09516). */
 export function substringMatch(prediction: string, gold: string): number {
   return normalizeAnswer(prediction).includes(normalizeAnswer(gold)) ? 1 : 0;
 }

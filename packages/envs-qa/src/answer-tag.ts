@@ -1,13 +1,13 @@
-/** The answer of an episode: what stands in `<answer>…</answer>`. */
+/** Reads the answer of an episode from `<answer>…</answer>`. */
 
 export interface TaggedAnswer {
-  /** Trimmed; absent if there is no closed pair of tags with something in it. */
+  /** Trimmed; absent if there is no complete pair of tags with text between them. */
   answer?: string;
-  /** Whether there is one opening and one closing tag, in this order, with something between them. */
+  /** Whether there is exactly one opening and one closing tag, in this order, with text between them. */
   wellFormed: boolean;
 }
 
-/** Reads the last closed pair of tags, so that a model may quote the tags while it thinks. */
+/** Reads the last complete pair of tags, so that a model may mention the tags while it thinks. */
 export function readAnswer(text: string): TaggedAnswer {
   const end = text.lastIndexOf('</answer>');
   const start = end < 0 ? -1 : text.lastIndexOf('<answer>', end);

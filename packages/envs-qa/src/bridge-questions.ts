@@ -1,4 +1,4 @@
-/** Bridge questions: two hops through an entity without a name, as HotpotQA's. */
+/** Bridge questions: two hops through an entity that is not named, as in HotpotQA. */
 import { askChain, relationPaths, walk } from './chain.ts';
 import type { QuestionFamily } from './question-set.ts';
 

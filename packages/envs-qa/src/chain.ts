@@ -1,4 +1,4 @@
-/** Chains: walks along relations, told as one question whose middle entities have no name. */
+/** Chains: walks along relations, phrased as one question that does not name the entities between. */
 import type { Rng } from '@toolenv/core';
 import { textOf } from './document.ts';
 import type { Entity, KindName, Relation } from './entity.ts';
@@ -6,13 +6,13 @@ import { kinds } from './kinds.ts';
 import type { QuestionDraft } from './question-draft.ts';
 import { fill } from './template.ts';
 
-/** A walk from `entities[0]`: `relations[i]` leads from `entities[i]` to `entities[i + 1]`, which is named in its document. */
+/** A walk from `entities[0]`. `relations[i]` leads from `entities[i]`, whose document names the target, to `entities[i + 1]`. */
 export interface Chain {
   readonly entities: readonly Entity[];
   readonly relations: readonly string[];
 }
 
-/** Every sequence of `hops` relations that fit together, with the kind it starts from. */
+/** Every sequence of `hops` relations that can follow each other, with the kind of its first entity. */
 export function relationPaths(hops: number): { start: KindName; relations: string[] }[] {
   const from = (kind: KindName, length: number): string[][] =>
     length === 0
@@ -25,7 +25,7 @@ export function relationPaths(hops: number): { start: KindName; relations: strin
   );
 }
 
-/** The walk from `start`, or undefined if it turns back or if the answer is told before its last document. */
+/** The walk from `start`; `undefined` if it visits an entity twice or if an earlier document contains the answer. */
 export function walk(start: Entity, relations: readonly string[]): Chain | undefined {
   const entities = [start];
   for (const relation of relations) {
@@ -40,7 +40,7 @@ export function walk(start: Entity, relations: readonly string[]): Chain | undef
     : { entities, relations };
 }
 
-/** The question for the chain's last entity, and what supports it. */
+/** The question for the chain's last entity, and its supporting facts. */
 export function askChain({ entities, relations }: Chain, rng: Rng): QuestionDraft {
   const path = relations.map((name, i) => relationOf(entities[i]!, name));
   let subject = nameWithKind(entities[0]!, rng);
@@ -52,7 +52,7 @@ export function askChain({ entities, relations }: Chain, rng: Rng): QuestionDraf
   };
 }
 
-/** The entity's name, or, as often, its kind and name. */
+/** The entity's name, in half of the cases with its kind. */
 export function nameWithKind({ kind, name }: Entity, rng: Rng): string {
   const { noun } = kinds[kind];
   return noun && rng.float() < 0.5 ? `the ${noun} ${name}` : name;

@@ -1,4 +1,4 @@
-/** Comparison questions over two or four documents, as HotpotQA's and 2WikiMultihopQA's (arXiv 2011.01060). */
+/** Comparison questions, which need two or four documents, as in HotpotQA and 2WikiMultihopQA (arXiv 2011.01060). */
 import type { Rng } from '@toolenv/core';
 import { nameWithKind } from './chain.ts';
 import type { Entity, KindName } from './entity.ts';
@@ -11,9 +11,9 @@ import type { WorldPart } from './world.ts';
 const withYear = kindNames.filter((name) => kinds[name].byYear);
 const withTargetYear = kindNames.filter((name) => kinds[name].byTargetYear);
 
-/** Relations that yes/no questions ask about. */
+/** Relations for yes/no questions. */
 const shared = kindNames.flatMap((kind) => relationsWithSame(kind).map((relation) => ({ kind, relation })));
-/** Relations of targets that yes/no questions ask about: were the director of A and the director of B born in … */
+/** Relations of targets for yes/no questions: were the director of A and the director of B born in … */
 const sharedByTargets = kindNames.flatMap((kind) =>
   Object.entries(kinds[kind].relations)
     .filter(([via]) => kinds[kind].byTargetYear?.relation === via)
@@ -21,8 +21,8 @@ const sharedByTargets = kindNames.flatMap((kind) =>
 );
 
 /**
- * Four sorts in turn: which is earlier, yes/no, which has the earlier target, yes/no about the targets. Within each sort,
- * the answer is the first of the two, or yes, every other time.
+ * Draws four sorts in turn: which is earlier, yes/no, which has the earlier target, yes/no about the targets. In half of
+ * the questions of each sort, the answer is the first entity, or yes.
  */
 export const comparisonQuestions: QuestionFamily = {
   type: 'comparison',
@@ -35,7 +35,7 @@ export const comparisonQuestions: QuestionFamily = {
   },
 };
 
-/** Which of two has the earlier (or later) year; `firstWins` says whether it is the one named first. */
+/** Asks which of two entities has the earlier or later year. `firstWins`: the answer is the entity named first. */
 function whichYear(part: WorldPart, firstWins: boolean, rng: Rng): QuestionDraft | undefined {
   const kind = rng.pick(withYear);
   const [a, b] = pickTwo(part.ofKind[kind], rng);
@@ -74,7 +74,7 @@ function whichTargetYear(part: WorldPart, firstWins: boolean, rng: Rng): Questio
   };
 }
 
-/** Whether two have one target; `yes` says that they have. */
+/** Asks whether two entities have the same target. `yes`: they have. */
 function sameTarget(part: WorldPart, yes: boolean, rng: Rng): QuestionDraft | undefined {
   const { kind, relation } = rng.pick(shared);
   const a = rng.pick(part.ofKind[kind]);
@@ -97,7 +97,7 @@ function sameTargetOfTargets(part: WorldPart, yes: boolean, rng: Rng): QuestionD
   const a = rng.pick(part.ofKind[kind]);
   const targetOf = (entity: Entity) => entity.links[via]!.links[relation]!;
   const others = part.ofKind[kind].filter((other) => matches(a, other, targetOf, yes));
-  // Of one director no question is asked: it would be answered without the last two documents.
+  // With the same director, the question could be answered without the last two documents.
   const b = rng.pick(others.filter((other) => other.links[via] !== a.links[via]));
   if (!b) return undefined;
   const { target, phrases } = kinds[kind].relations[via]!;

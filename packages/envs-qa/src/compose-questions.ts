@@ -1,10 +1,10 @@
-/** Compose questions: three and four hops, as MuSiQue's (arXiv 2108.00573). */
+/** Compose questions: three and four hops, as in MuSiQue (arXiv 2108.00573). */
 import { askChain, relationPaths, walk } from './chain.ts';
 import type { QuestionFamily } from './question-set.ts';
 
 const [threeHops, fourHops] = [relationPaths(3), relationPaths(4)];
 
-/** Three and four hops in turn; draws every sequence of relations equally often. */
+/** Draws three and four hops in turn, and every sequence of relations equally often. */
 export const composeQuestions: QuestionFamily = {
   type: 'compose',
   draw(part, number, rng) {

@@ -9,7 +9,7 @@ const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
   description: 'Three- and four-hop questions about a synthetic world.',
   questions: composeQuestions,
   hidesAnswer: true,
-  // Four searches, the answer, and one search to spare.
+  // Four searches, the answer and one spare turn.
   maxTurns: 6,
 });
 

@@ -4,7 +4,7 @@ import type { Entity, EntityDocument } from './entity.ts';
 import { kinds } from './kinds.ts';
 import { fill, slotsOf } from './template.ts';
 
-/** One sentence of each group of the kind; every relation of the entity is told in one of them. */
+/** Draws one sentence of each group of the kind. Together the sentences state every relation of the entity. */
 export function writeDocument(entity: Entity, rng: Rng): EntityDocument {
   const drawn = kinds[entity.kind].sentences.map((group) => rng.pick(group));
   const templates = drawn.filter((template) => template !== '');

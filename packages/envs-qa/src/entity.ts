@@ -1,4 +1,4 @@
-/** Entities of a world, and what is said of each kind. */
+/** Entities of a world, and the templates of each kind of entity. */
 
 export type KindName =
   | 'person'
@@ -12,37 +12,37 @@ export type KindName =
   | 'mountain'
   | 'museum';
 
-/** A functional relation: each entity of the kind has exactly one target, named in its document. */
+/** A functional relation: each entity of the kind has exactly one target, which its document names. */
 export interface Relation {
   readonly target: KindName;
-  /** Noun phrases for the target, of a subject `{x}`: a name or another such phrase. */
+  /** Noun phrases for the target of a subject `{x}`, which is a name or another such phrase. */
   readonly phrases: readonly string[];
-  /** Questions for the target, of a subject `{x}`. */
+  /** Questions for the target of a subject `{x}`. */
   readonly questions: readonly string[];
-  /** Yes/no questions whether `{a}` and `{b}` have one target. */
+  /** Yes/no questions whether `{a}` and `{b}` have the same target. */
   readonly same?: readonly string[];
 }
 
-/** Questions which of `{a}` and `{b}` has the earlier or the later year. */
+/** Questions that ask which of `{a}` and `{b}` has the earlier or the later year. */
 export interface YearQuestions {
   readonly earlier: readonly string[];
   readonly later: readonly string[];
 }
 
-/** Questions which of `{a}` and `{b}` has the target of a relation with the earlier or the later year. */
+/** Questions that ask which of `{a}` and `{b}` has the target with the earlier or the later year. */
 export interface TargetYearQuestions extends YearQuestions {
   readonly relation: string;
 }
 
 /**
- * A kind of entity. Its documents take one template of each group of `sentences`, in order; an empty one is
- * no sentence. Slots: `{self}`, `{year}`,
- * the names of relations, `{trait}`, `{rival}` (another entity, mentioned in passing), and `{he}`, `{He}`, `{his}`, `{His}`.
+ * A kind of entity. A document has one template of each group of `sentences`, in order; an empty template gives no
+ * sentence. Slots: `{self}`, `{year}`, the names of relations, `{trait}`, `{rival}` (another entity, mentioned in passing),
+ * and `{he}`, `{He}`, `{his}`, `{His}`.
  */
 export interface Kind {
-  /** How the kind is named in front of a name: `the film Silver Harbour`; absent where only the name is said. */
+  /** The noun in front of a name: `the film Silver Harbour`. Absent if the name stands alone. */
   readonly noun?: string;
-  /** Share of a world's entities. */
+  /** Fraction of a world's entities. */
   readonly share: number;
   readonly relations: Readonly<Record<string, Relation>>;
   readonly sentences: readonly (readonly string[])[];
@@ -59,7 +59,7 @@ export interface Entity {
   readonly gender: 'he' | 'she';
   /** Relation → target. */
   readonly links: Record<string, Entity>;
-  /** An entity that is no target, whose name mostly shares a word with this one's. */
+  /** An entity that is not a target. Its name usually shares a word with this entity's name. */
   rival: Entity;
   document: EntityDocument;
 }
@@ -68,6 +68,6 @@ export interface Entity {
 export interface EntityDocument {
   readonly title: string;
   readonly sentences: readonly string[];
-  /** Slot (a relation or `year`) → number of the sentence that tells it. */
+  /** Slot (a relation or `year`) → index of the sentence that states it. */
   readonly factSentence: Readonly<Record<string, number>>;
 }

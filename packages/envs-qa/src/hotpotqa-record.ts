@@ -1,4 +1,4 @@
-/** HotpotQA's JSON format (arXiv 1809.09600), in which all question families here are kept. */
+/** HotpotQA's JSON format (arXiv 1809.09600), which all question families use. */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
@@ -9,13 +9,13 @@ export interface QaRecord {
   _id: string;
   question: string;
   answer: string;
-  /** HotpotQA: `bridge` or `comparison`; other families have names of their own. */
+  /** HotpotQA: `bridge` or `comparison`; other families use their own names. */
   type: string;
   /** HotpotQA: `easy`, `medium` or `hard`. */
   level: string;
-  /** The sentences that answer the question, in the order of the hops. Sentences count from 0. */
+  /** The sentences that answer the question, in the order of the hops. Sentences are counted from 0. */
   supporting_facts: [title: string, sentence: number][];
-  /** Paragraphs, the supporting ones among others. */
+  /** Supporting paragraphs and others. */
   context: [title: string, sentences: string[]][];
 }
 
@@ -50,7 +50,7 @@ const schema: JsonSchema = {
   required: ['_id', 'question', 'answer', 'supporting_facts', 'context'],
 };
 
-/** Field → what a record must have there. */
+/** Field → its required form, in words. */
 const shapes: Readonly<Record<string, string>> = {
   _id: 'a string that names the record',
   question: 'a string that is not empty',
@@ -66,7 +66,7 @@ export function goldTitles(record: QaRecord): string[] {
   return [...new Set(record.supporting_facts.map(([title]) => title))];
 }
 
-/** A paragraph as one text: the official files have sentences with and without a leading blank. */
+/** A paragraph as one text. Sentences in the official files may or may not begin with a space. */
 export function joinSentences(sentences: readonly string[]): string {
   return sentences
     .map((sentence) => sentence.trim())
@@ -75,7 +75,7 @@ export function joinSentences(sentences: readonly string[]): string {
 }
 
 /**
- * Reads a file of records: a JSON array, as published, or one object per line.
+ * Reads a file of records: a JSON array, as HotpotQA publishes, or one object per line.
  * @throws ToolEnvError `usage.missing_file`, `usage.broken_file` (not JSON) or `usage.broken_record`.
  */
 export async function readRecords(path: string): Promise<QaRecord[]> {
@@ -86,11 +86,11 @@ export async function readRecords(path: string): Promise<QaRecord[]> {
   if (records.length > 0) return records;
   throw new ToolEnvError(
     'usage.broken_file',
-    `${path} holds no record: give a file in HotpotQA's JSON format.`,
+    `${path} contains no record: give a file in HotpotQA's JSON format.`,
   );
 }
 
-/** Writes records as a JSON array, one per line. */
+/** Writes records as a JSON array, one record per line. */
 export async function writeRecords(path: string, records: readonly QaRecord[]): Promise<void> {
   await writeFile(path, `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`);
 }
@@ -109,7 +109,7 @@ function parseRecord(json: string, path: string, number: number): QaRecord {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    const message = `${path}, record ${number} is not JSON (${messageOf(error)}): mend it or download the file again.`;
+    const message = `${path}, record ${number} is not JSON (${messageOf(error)}): correct it or download the file again.`;
     throw new ToolEnvError('usage.broken_file', message.replaceAll('\n', ' '), { cause: error });
   }
   const [mistake] = validate(schema, value);

@@ -4,27 +4,27 @@ import { joinSentences, type QaRecord, readRecords } from './hotpotqa-record.ts'
 import { defineQaEnv, type QaDocument, type QaMaterial, type QaOptions } from './qa-definition.ts';
 
 export interface HotpotQaOptions extends QaOptions {
-  /** File of the training questions, and of each part that has no file of its own. */
+  /** File of the training questions, and of each split without its own file. */
   path: string;
   validationPath?: string;
   testPath?: string;
-  /** Seeds the division of `path`; it is not the run's, so that no run trains on what another is tested on. */
+  /** Seeds the division of `path` into splits. Independent of the run's seed, so that no run trains on another run's test questions. */
   splitSeed?: number;
 }
 
 const hotpotqa: EnvDefinition<QaRecord, HotpotQaOptions> = defineQaEnv<HotpotQaOptions>({
   name: 'hotpotqa-v1',
   description:
-    'Questions from files in the JSON format of HotpotQA, over the paragraphs of all their contexts.',
+    'Questions from files in the JSON format of HotpotQA; the search covers the paragraphs of all contexts.',
   options: {
     path: { type: 'string', minLength: 1, description: 'File of records in the JSON format of HotpotQA.' },
     validationPath: {
       type: 'string',
       minLength: 1,
-      description: 'File of the validation part. Default: 10 % of path.',
+      description: 'File of the validation split. Default: 10 % of path.',
     },
-    testPath: { type: 'string', minLength: 1, description: 'File of the test part. Default: 10 % of path.' },
-    splitSeed: { type: 'integer', default: 0, description: 'Seeds the division of path into parts.' },
+    testPath: { type: 'string', minLength: 1, description: 'File of the test split. Default: 10 % of path.' },
+    splitSeed: { type: 'integer', default: 0, description: 'Seeds the division of path into splits.' },
   },
   required: ['path'],
   load,
@@ -46,14 +46,14 @@ async function load({ path, validationPath, testPath, splitSeed = 0 }: HotpotQaO
   return { records, documents: documentsOf(Object.values(records).flat()) };
 }
 
-/** 80, 10 and 10 % of the records, by a hash of their ids. */
+/** Divides the records 80/10/10 % by a hash of their ids. */
 function splitOf({ _id }: QaRecord, seed: number): Split {
   const bucket = deriveSeed(seed, 'split', _id) % 10;
   if (bucket === 0) return 'test';
   return bucket === 1 ? 'validation' : 'train';
 }
 
-/** The paragraphs of all contexts, one per title: the same article is in many contexts. */
+/** The paragraphs of all contexts, one per title, since an article may be in many contexts. */
 function documentsOf(records: readonly QaRecord[]): QaDocument[] {
   const texts = new Map<string, string>();
   for (const { context } of records) {

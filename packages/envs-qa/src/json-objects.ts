@@ -1,18 +1,18 @@
-/** The objects of a JSON array (or of JSON lines), one by one: HotpotQA's training file is longer than a string can be. */
+/** Splits a JSON array or JSON lines into objects, because HotpotQA's training file exceeds the maximum length of a string. */
 import { ToolEnvError } from '@toolenv/core';
 
 const [quote, backslash, open, close, openArray, closeArray] = Buffer.from('"\\{}[]');
 
 /**
- * The texts of the top-level objects in `bytes`, unparsed; `[`, `]`, commas and whitespace may stand between them.
- * @throws ToolEnvError `usage.broken_file`, naming `path`, where something else stands there or the end is missing.
+ * The unparsed texts of the top-level objects in `bytes`. Only `[`, `]`, commas and white space may stand between them.
+ * @throws ToolEnvError `usage.broken_file`, naming `path`, if anything else stands between them or the file ends early.
  */
 export function* objectsOf(bytes: Buffer, path: string): Generator<string> {
   let depth = 0;
   let start = 0;
   let arrays = 0;
   let inString = false;
-  // ASCII bytes never occur inside a multi-byte character of UTF-8, so that bytes can be looked at one by one.
+  // ASCII bytes never occur inside a multi-byte character of UTF-8, so the bytes can be checked one by one.
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i]!;
     if (inString) {
@@ -32,7 +32,7 @@ export function* objectsOf(bytes: Buffer, path: string): Generator<string> {
   if (depth > 0 || arrays !== 0) throw broken(path, 'it ends too early');
 }
 
-/** Whitespace, a comma, or the byte order mark in front of the file. */
+/** White space, a comma, or the byte order mark at the start of the file. */
 function isSeparator(byte: number, offset: number): boolean {
   return (
     byte === 0x20 ||

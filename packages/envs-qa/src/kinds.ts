@@ -1,4 +1,4 @@
-/** All kinds of entities by name. */
+/** All kinds of entities, by name. */
 import type { Kind, KindName } from './entity.ts';
 import { band } from './kinds/band.ts';
 import { book } from './kinds/book.ts';

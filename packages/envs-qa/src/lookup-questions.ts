@@ -1,4 +1,4 @@
-/** Lookup questions: one hop, as Natural Questions' (Kwiatkowski et al., 2019). */
+/** Lookup questions: one hop, as in Natural Questions (Kwiatkowski et al., 2019). */
 import { askChain, relationPaths, walk } from './chain.ts';
 import type { QuestionFamily } from './question-set.ts';
 

@@ -1,4 +1,4 @@
-/** The words that names are made of: invented, so that no pretrained model knows an entity. The two pools share none. */
+/** The words of names. They are invented, so that no pretrained model knows an entity. The two pools have no word in common. */
 
 /** First words of names. */
 export const firstWords: readonly string[] = `

@@ -1,8 +1,8 @@
-/** Two-word names, each unique in its world. */
+/** createNames: two-word names, each unique in its world. */
 import type { Rng } from '@toolenv/core';
 import { firstWords, secondWords } from './name-words.ts';
 
-/** Gives a new name at each call, drawn without replacement from all pairs of the pools. */
+/** Returns a function that draws a new name at each call, without replacement, from all pairs of words. */
 export function createNames(rng: Rng): () => string {
   const given = new Set<string>();
   return () => {

@@ -1,4 +1,4 @@
-/** What the definitions of all question families share: options, opening, closing. */
+/** defineQaEnv: the definition that all question families share. */
 import {
   type EnvDefinition,
   type EnvHandle,
@@ -13,19 +13,19 @@ import {
 import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
 import { QaEnv, qaLimits, qaRewards } from './qa-env.ts';
 
-/** Options of every family: the limits of an episode, and how much a search returns. */
+/** Options of every family: the limits of an episode, and the number of documents per search. */
 export interface QaOptions extends Partial<EnvLimits> {
   /** Documents per search. */
   topK?: number;
 }
 
-/** What a search tool gets to work on. */
+/** A document for the search tool. */
 export interface QaDocument {
   title: string;
   text: string;
 }
 
-/** Questions of each part, and the documents in which the answers can be searched. */
+/** Questions of each split, and the documents to search. */
 export interface QaMaterial {
   records: Record<Split, readonly QaRecord[]>;
   documents: readonly QaDocument[];
@@ -34,20 +34,20 @@ export interface QaMaterial {
 export interface QaFamily<Options extends QaOptions> {
   name: string;
   description: string;
-  /** Turns by default: a search for each hop, and the answer. */
+  /** Default of the option `maxTurns`. */
   maxTurns?: number;
-  /** Whether no question names its answer, so that the first observation must not hold it. */
+  /** Whether no question names its answer, so that the first observation must not contain the answer. */
   hidesAnswer?: boolean;
   /** JSON Schemas of the family's own options. */
   options: Record<string, JsonSchema>;
   required?: string[];
-  /** Makes or reads the questions and documents. */
+  /** Generates or reads the questions and documents. */
   load(options: Options, seed: number): Promise<QaMaterial>;
 }
 
 const defaultTopK = 3;
 
-/** The definition of a family. `open` throws ToolEnvError `usage.missing_tool` without a tool of the role `search`. */
+/** The definition of a family. Its `open` throws ToolEnvError `usage.missing_tool` without a tool for the role `search`. */
 export function defineQaEnv<Options extends QaOptions>(
   family: QaFamily<Options>,
 ): EnvDefinition<QaRecord, Options> {
@@ -79,7 +79,7 @@ export function defineQaEnv<Options extends QaOptions>(
   };
 }
 
-/** Searches each gold document by its name, then answers. */
+/** Searches for each gold document by its title, then answers. */
 function oracle(record: QaRecord): Script {
   const titles = goldTitles(record);
   return ({ tools }, turn) => {
@@ -102,9 +102,9 @@ function optionsSchema<Options extends QaOptions>(family: QaFamily<Options>, lim
     properties: {
       ...family.options,
       topK: natural('Documents per search.', defaultTopK),
-      maxTurns: natural('Turns of an episode; the answer is one.', limits.maxTurns),
+      maxTurns: natural('Turns of an episode, the answer included.', limits.maxTurns),
       maxCallsPerTurn: natural('Searches in one turn.', limits.maxCallsPerTurn),
-      toolTimeout: natural('Milliseconds a search may take.', limits.toolTimeout),
+      toolTimeout: natural('Milliseconds that a search may take.', limits.toolTimeout),
       maxToolCharacters: natural(
         'Characters of a search result that reach the model.',
         limits.maxToolCharacters,

@@ -1,4 +1,4 @@
-/** QaEnv: a question, a search tool, an answer. All question families are played in it. */
+/** QaEnv: answer a question by searching. The environment of all question families. */
 import {
   type EnvLimits,
   type EnvSpec,
@@ -16,14 +16,14 @@ import { exactMatch, f1Score, substringMatch } from './answer-score.ts';
 import { readAnswer } from './answer-tag.ts';
 import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
 
-/** What is scored. Only `em` and `retrieved` weigh; the others are reported. */
+/** Only `em` and `retrieved` have a weight; the other components are only reported. */
 export const qaRewards: RewardSpec = {
   em: outcomeReward([0, 1], 1),
   f1: outcomeReward([0, 1], 0),
   substring: outcomeReward([0, 1], 0),
-  /** One well-formed answer, and no call that was a mistake. */
+  /** 1 for one well-formed answer without any mistaken call. */
   format: outcomeReward([0, 1], 0),
-  /** Share of the gold documents that a turn found first; not scored in a turn that searched nothing. */
+  /** Share of the gold documents that the turn is the first to find; not scored in a turn without a search. */
   retrieved: processReward([0, 1], 0.1),
 };
 
@@ -38,19 +38,18 @@ const instruction = 'Answer the question. Use search to find documents. Put the 
 
 export interface QaState {
   readonly record: QaRecord;
-  /** How many documents the question needs. */
+  /** Number of documents that the question needs. */
   readonly gold: number;
   /** Titles of gold documents that no search has found yet. */
   readonly missing: Set<string>;
-  /** Whether a call was a mistake. */
+  /** Whether any call was a mistake. */
   mistaken: boolean;
 }
 
-/** Options of {@link QaEnv}. */
 export interface QaEnvOptions {
   name: string;
   limits: EnvLimits;
-  /** The tool of the role `search`; it is shared by episodes, which do not close it. */
+  /** The tool of the role `search`. Episodes share it and do not close it. */
   search: Tool;
 }
 
@@ -106,7 +105,7 @@ export class QaEnv extends ToolEnv<QaRecord, QaState> {
   }
 }
 
-/** Whether the model read the document's line: what the environment cut from a long answer was not found. */
+/** Whether the model read the document's line. A document that was cut from a long result does not count as found. */
 function shows({ text }: ToolCallRecord, title: string): boolean {
   return text.startsWith(`${title}: `) || text.includes(`\n${title}: `);
 }

@@ -1,4 +1,4 @@
-/** A question with its answer and the facts that it needs, and the record made of it. */
+/** Question drafts: a question with its answer and supporting facts, and its conversion to a record. */
 import type { Rng } from '@toolenv/core';
 import type { EntityDocument } from './entity.ts';
 import type { QaRecord } from './hotpotqa-record.ts';
@@ -7,14 +7,14 @@ import type { WorldPart } from './world.ts';
 export interface QuestionDraft {
   question: string;
   answer: string;
-  /** In the order in which they are needed. */
+  /** In the order of the hops. */
   facts: { document: EntityDocument; fact: string }[];
 }
 
-/** Paragraphs of a record that do not help. */
+/** Number of unrelated paragraphs in a record. */
 const distractors = 4;
 
-/** The draft as a record; its context has the gold documents and others, mostly with a word of their titles. */
+/** The draft as a record. Its context has the gold documents and others, most of which share a word with a gold title. */
 export function toRecord(
   { question, answer, facts }: QuestionDraft,
   { _id, type, level }: Pick<QaRecord, '_id' | 'type' | 'level'>,
@@ -45,7 +45,7 @@ export function toRecord(
   };
 }
 
-/** How hard a question is, by the documents it needs. */
+/** The level of a question, by the number of documents that it needs. */
 export function levelOf(facts: QuestionDraft['facts']): 'easy' | 'medium' | 'hard' {
   const documents = new Set(facts.map(({ document }) => document.title)).size;
   return documents === 1 ? 'easy' : documents === 2 ? 'medium' : 'hard';

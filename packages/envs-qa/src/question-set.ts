@@ -1,23 +1,23 @@
-/** Question sets: distinct records of one part of a world. */
+/** createQuestions: a set of distinct questions about one part of a world. */
 import { createRng, type Rng, type Split, ToolEnvError } from '@toolenv/core';
 import type { QaRecord } from './hotpotqa-record.ts';
 import { levelOf, type QuestionDraft, toRecord } from './question-draft.ts';
 import type { World, WorldPart } from './world.ts';
 
-/** Questions of each part, in each family. */
+/** Number of questions of each split, in each family. */
 export const questionCounts: Readonly<Record<Split, number>> = { train: 4000, validation: 400, test: 800 };
 
-/** Drafts the number-th question of a part; undefined if the draw gave none, and another draw may. */
+/** Drafts question number `number` of a part; `undefined` if this draw gives no question and another must be made. */
 export type DrawQuestion = (part: WorldPart, number: number, rng: Rng) => QuestionDraft | undefined;
 
 /** A family of synthetic questions. */
 export interface QuestionFamily {
-  /** `type` of its records, and the beginning of their ids. */
+  /** `type` of its records, and prefix of their ids. */
   readonly type: string;
   readonly draw: DrawQuestion;
 }
 
-/** The questions of one part of the world; equal worlds give equal questions. */
+/** The questions about one part of the world. Equal worlds give equal questions. */
 export function createQuestions(
   { type, draw }: QuestionFamily,
   world: World,
@@ -28,7 +28,7 @@ export function createQuestions(
   const rng = createRng(world.seed, type, split);
   const asked = new Set<string>();
   const records: QaRecord[] = [];
-  // The number counts questions that were kept, so that what is balanced by it stays balanced.
+  // Number only the accepted questions, because families balance their answers by the number.
   for (let draws = 0; records.length < count; draws++) {
     if (draws > 100 * count) {
       throw new ToolEnvError(

@@ -2,7 +2,7 @@
 
 const slot = /\{(\w+)\}/g;
 
-/** `template` with each slot replaced by its value; a slot without one is a mistake in the template. */
+/** `template` with each slot replaced by its value. @throws TypeError for a slot without a value. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(slot, (_, name: string) => {
     const value = values[name];

@@ -4,7 +4,7 @@ import { kindNames, kinds } from './kinds.ts';
 import { firstWords, secondWords } from './name-words.ts';
 import { years } from './world.ts';
 
-/** Words and punctuation marks of a text, as they stand: `Who?` gives `Who`, `?`. */
+/** Words and punctuation marks of a text, unchanged: `Who?` gives `Who`, `?`. */
 export function wordsOf(text: string): string[] {
   return text.match(/[A-Za-z0-9]+|[^\sA-Za-z0-9]/g) ?? [];
 }

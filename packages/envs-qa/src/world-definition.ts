@@ -1,4 +1,4 @@
-/** Definitions of the families whose questions are about a synthetic world. */
+/** defineWorldEnv: the definition of the families with a synthetic world. */
 import type { EnvDefinition, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
 import type { QaRecord } from './hotpotqa-record.ts';

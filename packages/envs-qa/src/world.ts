@@ -1,11 +1,11 @@
-/** A synthetic world: linked entities, each with a short document, in parts that do not know of each other. */
+/** createWorld: linked entities, each with a short document, in parts without links between them. */
 import { createRng, type Rng, type Split } from '@toolenv/core';
 import { writeDocument } from './document.ts';
 import type { Entity, EntityDocument, KindName } from './entity.ts';
 import { kindNames, kinds } from './kinds.ts';
 import { createNames } from './names.ts';
 
-/** Entities of a part by kind, and by the words of their names. */
+/** Entities of a part, also by kind and by the words of their names. */
 export interface WorldPart {
   readonly entities: readonly Entity[];
   readonly ofKind: Readonly<Record<KindName, readonly Entity[]>>;
@@ -14,19 +14,19 @@ export interface WorldPart {
 
 export interface World {
   readonly seed: number;
-  /** Entities of one part are linked with, and mention, only each other. */
+  /** Entities of a part link to and mention only entities of the same part. */
   readonly parts: Readonly<Record<Split, WorldPart>>;
-  /** Of all parts. */
+  /** Documents of all parts. */
   readonly documents: readonly EntityDocument[];
 }
 
-/** The years of a world: few, because a word-level tokenizer knows each as a word. */
+/** The years of a world. There are few, because each is a word in a word-level tokenizer. */
 export const years: readonly number[] = Array.from({ length: 50 }, (_, i) => 1950 + i);
 
-/** Entities of each part. */
+/** Number of entities of each part. */
 const sizes: Readonly<Record<Split, number>> = { train: 2000, validation: 400, test: 800 };
 
-/** Builds the world of a seed; equal seeds give equal worlds. */
+/** Builds the world of a seed. Equal seeds give equal worlds. */
 export function createWorld(seed: number): World {
   const newName = createNames(createRng(seed, 'world', 'names'));
   const build = (split: Split) => createPart(sizes[split], newName, createRng(seed, 'world', split));
@@ -40,7 +40,7 @@ export function createWorld(seed: number): World {
 function createPart(size: number, newName: () => string, rng: Rng): WorldPart {
   const ofKind = {} as Record<KindName, Entity[]>;
   for (const kind of kindNames) {
-    // Even, so that all persons can be married.
+    // An even number, so that all persons can be married.
     const count = 2 * Math.round((size * kinds[kind].share) / 2);
     ofKind[kind] = Array.from({ length: count }, () => newEntity(kind, newName(), rng));
   }
@@ -58,7 +58,7 @@ function createPart(size: number, newName: () => string, rng: Rng): WorldPart {
 function newEntity(kind: KindName, name: string, rng: Rng): Entity {
   const [year, trait] = [rng.pick(years), rng.pick(kinds[kind].traits)];
   const gender = rng.float() < 0.5 ? 'he' : 'she';
-  // Rival and document come once all entities of the part exist, for they name each other.
+  // Set after all entities of the part exist, because they name each other.
   const unset = undefined as unknown;
   return {
     kind,
@@ -81,7 +81,7 @@ function marry(persons: readonly Entity[], rng: Rng): void {
   }
 }
 
-/** Draws the targets that are missing, all different, so that one fact of a document cannot be taken for another. */
+/** Draws the missing targets, all different, so that the facts of a document cannot be confused. */
 function link(entity: Entity, ofKind: Record<KindName, readonly Entity[]>, rng: Rng): void {
   for (const [name, { target }] of Object.entries(kinds[entity.kind].relations)) {
     if (entity.links[name]) continue;
@@ -100,18 +100,18 @@ function groupByWord(entities: readonly Entity[]): Map<string, Entity[]> {
   return byWord;
 }
 
-/** An entity that is no target, with a word of its name if there is one. */
+/** An entity that is not a target, with a word in common with the name if there is one. */
 function findRival(
   entity: Entity,
   entities: readonly Entity[],
   byWord: ReadonlyMap<string, readonly Entity[]>,
   rng: Rng,
 ): Entity {
-  const strange = (other: Entity) => other !== entity && !Object.values(entity.links).includes(other);
-  const alike = entity.name.split(' ').flatMap((word) => byWord.get(word)!.filter(strange));
+  const isUnrelated = (other: Entity) => other !== entity && !Object.values(entity.links).includes(other);
+  const alike = entity.name.split(' ').flatMap((word) => byWord.get(word)!.filter(isUnrelated));
   if (alike.length > 0) return rng.pick(alike);
   let drawn: Entity;
   do drawn = rng.pick(entities);
-  while (!strange(drawn));
+  while (!isUnrelated(drawn));
   return drawn;
 }

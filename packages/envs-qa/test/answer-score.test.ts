@@ -10,7 +10,7 @@ interface GoldenRow {
   f1: number;
 }
 
-/** Made by golden/answer-score.py with HotpotQA's own script. */
+/** Written by golden/answer-score.py with HotpotQA's own script. */
 const golden: GoldenRow[] = JSON.parse(
   readFileSync(new URL('./golden/answer-score.json', import.meta.url), 'utf8'),
 );
@@ -24,7 +24,7 @@ test.each(golden)(
   },
 );
 
-test('the substring score wants the whole gold answer in the prediction', () => {
+test('the substring score requires the whole gold answer in the prediction', () => {
   expect(substringMatch('It is the Silver Harbour, I think.', 'Silver Harbour')).toBe(1);
   expect(substringMatch('Silver', 'Silver Harbour')).toBe(0);
 });

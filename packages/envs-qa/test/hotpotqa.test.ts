@@ -30,13 +30,13 @@ async function file(text: string): Promise<string> {
 }
 
 describe('reading records', () => {
-  test('gives back what was written', async () => {
+  test('returns the records that were written', async () => {
     const path = join(folder, 'written.json');
     await writeRecords(path, records);
     expect(await readRecords(path)).toEqual(records);
   });
 
-  test('takes an array on one line, JSON lines, a byte order mark, and braces in strings', async () => {
+  test('accepts an array on one line, JSON lines, a byte order mark, and braces in strings', async () => {
     const odd = { ...records[0]!, question: 'Is "{]\\" odd? Ünï {' };
     const two = [odd, records[1]!];
     expect(await readRecords(await file(JSON.stringify(two)))).toEqual(two);
@@ -46,7 +46,7 @@ describe('reading records', () => {
     );
   });
 
-  test('takes any strings', async () => {
+  test('accepts any string', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (question) => {
         const record = { ...records[0]!, question };
@@ -73,11 +73,11 @@ describe('reading records', () => {
       (record) => ({ ...record, context: [['A', 'text']] }),
       '/context/0/1 must be array',
     ],
-  ])('says in one line what is wrong with %s and how to mend it', async (_, damage, told) => {
+  ])('describes %s in one line and says how to correct it', async (_, damage, description) => {
     const path = await file(JSON.stringify([records[0], damage(records[1]!)]));
     const error = await readRecords(path).catch((thrown) => thrown);
     expect(error.code).toBe('usage.broken_record');
-    expect(error.message).toContain(`${path}, record 2 (_id "${records[1]!._id}"): ${told}`);
+    expect(error.message).toContain(`${path}, record 2 (_id "${records[1]!._id}"): ${description}`);
     expect(error.message).toMatch(/Make "\w+" .*, or remove the record\.$/);
     expect(error.message).not.toContain('\n');
   });
@@ -94,7 +94,7 @@ describe('reading records', () => {
     expect(error.message).not.toContain('\n');
   });
 
-  test('refuses a file that is not there', async () => {
+  test('refuses a file that does not exist', async () => {
     const path = join(folder, 'nowhere.json');
     await expect(readRecords(path)).rejects.toMatchObject({ code: 'usage.missing_file' });
     await expect(readRecords(path)).rejects.toThrow(path);
@@ -102,7 +102,7 @@ describe('reading records', () => {
 });
 
 describe('hotpotqa-v1', () => {
-  test('divides one file by a hash, the same way whatever the seed of the run', async () => {
+  test('divides one file by a hash, independent of the seed of the run', async () => {
     const path = await file(JSON.stringify(records));
     const [a, b] = await Promise.all([1, 2].map((seed) => hotpotqa.open({ options: { path }, seed, tools })));
     const sizes = [a!.tasks.train.length, a!.tasks.validation.length, a!.tasks.test.length];
@@ -114,7 +114,7 @@ describe('hotpotqa-v1', () => {
     await Promise.all([a!.close(), b!.close()]);
   });
 
-  test('takes files of their own for validation and test', async () => {
+  test('accepts separate files for validation and test', async () => {
     const [path, validationPath, testPath] = ['a', 'b', 'c'].map((name) => join(folder, `${name}.json`));
     await writeRecords(path!, records.slice(0, 200));
     await writeRecords(validationPath!, records.slice(200, 250));

@@ -26,7 +26,7 @@ function say(text: string): Action {
   return { text, toolCalls: [], stopReason: 'stop' };
 }
 
-/** Searches each gold document by its name, then answers. */
+/** Searches for each gold document by its title, then answers. */
 async function playOracle(env: Env<QaRecord>, task: QaRecord): Promise<Transition[]> {
   const transitions: Transition[] = [];
   await env.reset({ task, seed: 1 });
@@ -48,7 +48,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
   });
   afterAll(() => open.close());
 
-  test('an oracle wins every episode with the real search tool', async () => {
+  test('is won by an oracle with the real search tool', async () => {
     expect(definition.name).toBe(name);
     const tasks = Array.from({ length: 60 }, (_, i) => open.tasks.test.at(i * 13));
     const episodes = await Promise.all(tasks.map((task) => playOracle(open.episode(), task)));
@@ -61,7 +61,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
     }
   });
 
-  test('declares every reward that it gives, and reads the seed of the run or of the options', async () => {
+  test('declares its rewards, and takes its seed from the run or from its options', async () => {
     const same = await definition.open({ options: { worldSeed: 3 }, seed: 99, tools });
     expect(same.tasks.train.at(17)).toEqual(open.tasks.train.at(17));
     expect(open.episode().spec.name).toBe(name);
@@ -89,7 +89,7 @@ describe('an episode', () => {
     expect(offered.map((tool) => tool.name)).toEqual(['search']);
   });
 
-  test('shows three documents, one per line, the one named first', async () => {
+  test('shows three documents, one per line, the document with the query as its title first', async () => {
     await env.reset({ task, seed: 1 });
     const [title] = goldTitles(task);
     const { calls, rewards } = await env.step(search(title!));
@@ -108,12 +108,12 @@ describe('an episode', () => {
     expect((await env.step(say(text))).rewards).toEqual(expected);
   });
 
-  test('an answer without tags is not one', async () => {
+  test('scores 0 for an answer without tags', async () => {
     await env.reset({ task, seed: 1 });
     expect((await env.step(say(task.answer))).rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0 });
   });
 
-  test('a mistaken call costs the format, and searches nothing', async () => {
+  test('scores 0 for the format, and nothing for retrieval, after a mistaken call', async () => {
     await env.reset({ task, seed: 1 });
     const broken = {
       text: '{',
@@ -127,7 +127,7 @@ describe('an episode', () => {
     expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0 });
   });
 
-  test('a truncated episode scores 0, whatever was found', async () => {
+  test('scores 0 for a truncated episode, except for retrieval', async () => {
     await env.reset({ task, seed: 1 });
     for (let i = 0; i < 4; i++) expect((await env.step(search('x'))).outcome.kind).toBe('running');
     const { outcome, rewards } = await env.step(search(goldTitles(task)[0]!));
@@ -135,7 +135,7 @@ describe('an episode', () => {
     expect(rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0, retrieved: 0.5 });
   });
 
-  test('options set its limits', async () => {
+  test('takes its limits from the options', async () => {
     const short = await bridge.open({ options: { maxTurns: 1, topK: 1 }, seed: 3, tools });
     const one = short.episode();
     await one.reset({ task, seed: 1 });
@@ -145,18 +145,18 @@ describe('an episode', () => {
     await short.close();
   });
 
-  test('says what is missing without a search tool', async () => {
+  test('requires a search tool', async () => {
     await expect(bridge.open({ options: {}, seed: 1, tools: {} })).rejects.toMatchObject({
       code: 'usage.missing_tool',
     });
   });
 
-  test('a task that does not exist is named', () => {
+  test('names a task that does not exist', () => {
     expect(() => open.tasks.train.at(4000)).toThrow('Task 4000 does not exist: there are 4000.');
   });
 });
 
-test('opens by its reference, with the search tool of its default', async () => {
+test('opens by its reference with the default search tool', async () => {
   const open = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 3, options: { topK: 2 } });
   const env = open.episode();
   const task = open.tasks.test.at(0) as QaRecord;

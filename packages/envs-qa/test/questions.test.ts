@@ -33,7 +33,7 @@ const all = (type: string) => splits.flatMap((split) => sets.get(type)![split]);
 describe.each(families)('$type questions', (family) => {
   const { type } = family;
 
-  test('are as many as promised, all different, and decided by the seed', () => {
+  test('have the declared number, are all different, and depend only on the seed', () => {
     for (const split of splits) {
       const records = sets.get(type)![split];
       expect(records.length).toBe(questionCounts[split]);
@@ -43,7 +43,7 @@ describe.each(families)('$type questions', (family) => {
     expect(createQuestions(family, createWorld(7), 'validation')).toEqual(sets.get(type)!.validation);
   });
 
-  test('are about entities of their part', () => {
+  test('are about entities of their own part', () => {
     for (const split of splits) {
       const own = new Set(world.parts[split].entities.map(({ name }) => name));
       const titles = sets.get(type)![split].flatMap((record) => record.context.map(([title]) => title));
@@ -51,7 +51,7 @@ describe.each(families)('$type questions', (family) => {
     }
   });
 
-  test('have contexts that hold the supporting sentences, and distractors', () => {
+  test('have contexts with the supporting sentences and distractors', () => {
     const broken = all(type).filter((record) => {
       const context = new Map(record.context);
       const supported = record.supporting_facts.every(
@@ -63,14 +63,14 @@ describe.each(families)('$type questions', (family) => {
     expect(broken).toEqual([]);
   });
 
-  test('have no word outside the vocabulary', () => {
+  test('contain only words of the vocabulary', () => {
     const words = all(type).flatMap(({ question, answer }) => [...wordsOf(question), ...wordsOf(answer)]);
     expect(words.filter((word) => !vocabulary.has(word))).toEqual([]);
   });
 });
 
 describe.each(['lookup', 'bridge', 'compose'])('%s chains', (type) => {
-  test('can be followed: each document names the next, the last one the answer', () => {
+  test('can be followed: each document names the next, and the last document names the answer', () => {
     const broken = all(type).filter(({ supporting_facts: facts, context, question, answer }) => {
       const sentences = new Map(context);
       const linked = facts.every(([title, sentence], i) =>
@@ -82,7 +82,7 @@ describe.each(['lookup', 'bridge', 'compose'])('%s chains', (type) => {
     expect(broken).toEqual([]);
   });
 
-  test('tell the answer only at their end', () => {
+  test('contain the answer only in their last document', () => {
     const early = all(type).filter((record) => {
       const before = goldTitles(record).slice(0, -1);
       return [record.question, ...before.map((title) => texts.get(title)!)].some((text) =>
@@ -92,7 +92,7 @@ describe.each(['lookup', 'bridge', 'compose'])('%s chains', (type) => {
     expect(early).toEqual([]);
   });
 
-  test('end in many entities, none of them frequent', () => {
+  test('have many different answers, none of them frequent', () => {
     const counts = new Map<string, number>();
     for (const { answer } of sets.get(type)!.test) counts.set(answer, (counts.get(answer) ?? 0) + 1);
     expect(counts.size).toBeGreaterThan(300);
@@ -100,7 +100,7 @@ describe.each(['lookup', 'bridge', 'compose'])('%s chains', (type) => {
   });
 });
 
-test('bridge questions have two hops over many pairs of relations; compose questions three or four in equal parts', () => {
+test('bridge questions have two hops; compose questions have three or four in equal parts', () => {
   expect(all('bridge').every((record) => goldTitles(record).length === 2)).toBe(true);
   const hops = all('compose').map((record) => goldTitles(record).length);
   expect(hops.filter((count) => count === 3).length).toBe(hops.length / 2);
@@ -108,21 +108,24 @@ test('bridge questions have two hops over many pairs of relations; compose quest
 });
 
 describe('comparison questions', () => {
-  test.each(splits)('cannot be guessed in %s: positions and yes/no are even', (split) => {
-    const records = sets.get('comparison')![split];
-    const yesNo = records.filter(({ answer }) => answer === 'yes' || answer === 'no');
-    expect(yesNo.length).toBe(records.length / 2);
-    expect(yesNo.filter(({ answer }) => answer === 'yes').length).toBe(yesNo.length / 2);
-    const which = records.filter(({ answer }) => answer !== 'yes' && answer !== 'no');
-    const first = which.filter(({ question, answer }) => question.includes(`${answer} or `));
-    expect(first.length).toBe(which.length / 2);
-    for (const documents of [2, 4]) {
-      const sort = which.filter((record) => goldTitles(record).length === documents);
-      expect(sort.filter((record) => first.includes(record)).length).toBe(sort.length / 2);
-    }
-  });
+  test.each(splits)(
+    'balance the positions of answers and yes/no in %s, so that guessing does not help',
+    (split) => {
+      const records = sets.get('comparison')![split];
+      const yesNo = records.filter(({ answer }) => answer === 'yes' || answer === 'no');
+      expect(yesNo.length).toBe(records.length / 2);
+      expect(yesNo.filter(({ answer }) => answer === 'yes').length).toBe(yesNo.length / 2);
+      const which = records.filter(({ answer }) => answer !== 'yes' && answer !== 'no');
+      const first = which.filter(({ question, answer }) => question.includes(`${answer} or `));
+      expect(first.length).toBe(which.length / 2);
+      for (const documents of [2, 4]) {
+        const sort = which.filter((record) => goldTitles(record).length === documents);
+        expect(sort.filter((record) => first.includes(record)).length).toBe(sort.length / 2);
+      }
+    },
+  );
 
-  test('have the answer that their facts give', () => {
+  test('have the answer that follows from their facts', () => {
     const part = world.parts.test;
     const entities = new Map(part.entities.map((entity) => [entity.name, entity]));
     const rng = createRng(5);
@@ -134,7 +137,7 @@ describe('comparison questions', () => {
         const entity = entities.get(document.title)!;
         return String(fact === 'year' ? entity.year : entity.links[fact]!.name);
       });
-      const told = facts.every(({ document, fact }, i) =>
+      const stated = facts.every(({ document, fact }, i) =>
         document.sentences[document.factSentence[fact]!]!.includes(values[i]!),
       );
       const half = facts.length / 2;
@@ -144,16 +147,16 @@ describe('comparison questions', () => {
       const firstWins = a > b === /later|younger/.test(question);
       const winner = facts[firstWins ? 0 : half]!.document.title;
       const expected = /^(Wh|Which)/.test(question) ? winner : a === b ? 'yes' : 'no';
-      return told && chained && answer === expected ? [] : [draft];
+      return stated && chained && answer === expected ? [] : [draft];
     });
     expect(wrong.flat()).toEqual([]);
   });
 });
 
-test('a world and its questions are made in a moment', () => {
+test('generates a world and its questions quickly', () => {
   const start = performance.now();
   const fresh = createWorld(createRng(3).int(1000));
   for (const split of splits) createQuestions(bridgeQuestions, fresh, split);
-  // About 150 ms on one core; the margin is for busy machines.
+  // Takes about 150 ms on one core; the limit allows for busy machines.
   expect(performance.now() - start).toBeLessThan(3000);
 });

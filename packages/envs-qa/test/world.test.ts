@@ -6,18 +6,18 @@ import { expect, test } from 'vitest';
 const world = createWorld(1);
 const splits: Split[] = ['train', 'validation', 'test'];
 
-test('has the entities that it should have, each with a name of its own', () => {
+test('has the declared number of entities, each with a unique name', () => {
   expect(splits.map((split) => world.parts[split].entities.length)).toEqual([2000, 400, 800]);
   expect(new Set(world.documents.map(({ title }) => title)).size).toBe(3200);
   expect(world.documents.every(({ title }) => /^[A-Z][a-z]+ [A-Z][a-z]+$/.test(title))).toBe(true);
 });
 
-test('is decided by its seed', () => {
+test('depends only on its seed', () => {
   expect(createWorld(1).documents).toEqual(world.documents);
   expect(createWorld(2).documents[0]).not.toEqual(world.documents[0]);
 });
 
-test('the parts know nothing of each other', () => {
+test('has no links or mentions between its parts', () => {
   const namesOf = (text: string) => text.match(/[A-Z][a-z]+ [A-Z][a-z]+/g) ?? [];
   for (const split of splits) {
     const own = new Set(world.parts[split].entities.map(({ name }) => name));
@@ -30,7 +30,7 @@ test('the parts know nothing of each other', () => {
   }
 });
 
-test('a document names each target in the sentence that tells it, and is short', () => {
+test('has short documents that name each target in the sentence of its fact', () => {
   const lengths = world.documents.map((document) => textOf(document).split(' ').length);
   expect(Math.min(...lengths)).toBeGreaterThanOrEqual(20);
   expect(Math.max(...lengths)).toBeLessThanOrEqual(34);
@@ -47,7 +47,7 @@ test('a document names each target in the sentence that tells it, and is short',
   }
 });
 
-test('rivals mostly share a word of the name, and documents mention them', () => {
+test('has rivals that usually share a word of the name, and documents that mention them', () => {
   const all = splits.flatMap((split) => world.parts[split].entities);
   const alike = all.filter(({ name, rival }) =>
     name.split(' ').some((word) => rival.name.split(' ').includes(word)),
@@ -57,18 +57,18 @@ test('rivals mostly share a word of the name, and documents mention them', () =>
   expect(mentioned.length / all.length).toBeGreaterThan(0.15);
 });
 
-test('the vocabulary is small and closed', () => {
+test('has a small and closed vocabulary', () => {
   const vocabulary = new Set(worldVocabulary());
   expect(vocabulary.size).toBe(578);
   for (const seed of [1, 2, 3]) {
-    const strange = createWorld(seed).documents.flatMap((document) =>
+    const unknown = createWorld(seed).documents.flatMap((document) =>
       wordsOf(textOf(document)).filter((word) => !vocabulary.has(word)),
     );
-    expect(strange).toEqual([]);
+    expect(unknown).toEqual([]);
   }
 });
 
-test('a search for a name finds its document first', async () => {
+test('ranks a document first in a search for its title', async () => {
   const documents = world.documents.map((document) => ({ title: document.title, text: textOf(document) }));
   const index = await createSearchIndex({ documents });
   const first = await Promise.all(

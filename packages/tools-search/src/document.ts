@@ -1,4 +1,4 @@
-/** What is searched, and what is found. */
+/** Documents to search, and hits. */
 
 export interface SearchDocument {
   title: string;

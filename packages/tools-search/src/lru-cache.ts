@@ -1,8 +1,8 @@
-/** A map that forgets what was used least recently. */
+/** LruCache: a map of limited size that drops the least recently used entry. */
 
 export class LruCache<Key, Value> {
   readonly #capacity: number;
-  // A Map iterates in insertion order, so that its first key is the least recently used one.
+  // A Map iterates in insertion order, so its first key is the least recently used key.
   readonly #entries = new Map<Key, Value>();
 
   constructor(capacity: number) {

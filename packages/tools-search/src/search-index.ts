@@ -1,4 +1,4 @@
-/** An embedded full-text index (BM25) over documents that do not change: LanceDB in memory or in a folder. */
+/** createSearchIndex: an embedded full-text index (BM25) over fixed documents, with LanceDB, in memory or in a folder. */
 import { createHash } from 'node:crypto';
 import { type Connection, connect, Index, MatchQuery, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
@@ -7,28 +7,28 @@ import { LruCache } from './lru-cache.ts';
 
 export interface SearchIndexOptions {
   documents: readonly SearchDocument[];
-  /** Keeps the index on disk; a later call with the same documents opens it as it is. Default: in memory. */
+  /** Keeps the index on disk. A later call with the same documents reuses it. Default: in memory. */
   folder?: string;
 }
 
 export interface SearchIndex {
-  /** Whether `folder` held this index already. */
+  /** Whether the index was already in `folder`. */
   readonly reused: boolean;
   /**
-   * The `limit` best documents, best first, ties by title; documents without a word of the query are no hits. Any string
-   * is a query: nothing in it is an operator.
+   * The `limit` best documents, best first, ties ordered by title. Documents without a word of the query are left out. Any
+   * string is a query; there are no operators.
    */
   search(query: string, limit: number): Promise<readonly SearchHit[]>;
   close(): Promise<void>;
 }
 
-/** Part of the digest of an index on disk: raise it when {@link indexedText} or the tokenizer changes. */
+/** Part of the digest of an index on disk. Raise it when {@link indexedText} or the tokenizer changes. */
 const layout = 1;
-/** Queries remembered; episodes of one group mostly ask the same first question. */
+/** Number of cached queries. Episodes of a group often begin with the same query. */
 const cacheSize = 16_384;
-/** Characters of a query that count; a longer one is a model that does not stop. */
+/** Characters of a query that are used. Longer queries come from models that do not stop. */
 const longestQuery = 1_000;
-/** More hits than asked for, so that ties at the limit are all seen. */
+/** Number of hits to fetch beyond the limit, to see all ties at the limit. */
 const spareHits = 8;
 
 /**
@@ -66,7 +66,7 @@ class LanceSearchIndex implements SearchIndex {
     if (known) return known;
     const hits = this.#find(query.slice(0, longestQuery), limit);
     this.#cache.set(key, hits);
-    // A failure is of this moment; the next call may try again.
+    // Do not cache failures: the next call may succeed.
     hits.catch(() => this.#cache.delete(key));
     return hits;
   }
@@ -79,7 +79,7 @@ class LanceSearchIndex implements SearchIndex {
   async #find(query: string, limit: number): Promise<readonly SearchHit[]> {
     const match = new MatchQuery(query, 'body');
     for (let count = limit + spareHits; ; count *= 4) {
-      // The texts stay in this process: only a number and a score cross from LanceDB for each hit.
+      // Fetch only the id and the score of each hit, since the texts are in this process.
       const rows = (await this.#table
         .query()
         .fullTextSearch(match)
@@ -87,7 +87,7 @@ class LanceSearchIndex implements SearchIndex {
         .limit(count)
         .fastSearch()
         .toArray()) as { id: number; _score: number }[];
-      // Documents tied with the last row may be missing from it: look further unless that tie is below the limit.
+      // Documents that tie with the last row may be missing. Fetch more, unless the tie lies beyond the limit.
       if (rows.length === count && rows[limit - 1]?._score === rows.at(-1)?._score) continue;
       return rows
         .map(({ id, _score }) => ({ ...this.#documents[id]!, score: _score }))
@@ -101,7 +101,7 @@ async function openKept(connection: Connection, name: string): Promise<Table | u
   if (!(await connection.tableNames({ limit: 10_000 })).includes(name)) return undefined;
   const table = await connection.openTable(name);
   if ((await table.listIndices()).length > 0) return table;
-  // What a process left that ended while it was building.
+  // A process ended while it was building this table.
   await connection.dropTable(name);
   return undefined;
 }
@@ -113,7 +113,7 @@ async function build(
 ): Promise<Table> {
   const rows = documents.map((document, id) => ({ id, body: indexedText(document) }));
   const table = await connection.createTable(name, rows);
-  // Stemming and stop words would make names like "The Wells" and "Well" one.
+  // Stemming and stop words would merge names such as "The Wells" and "Well".
   const config = Index.fts({
     baseTokenizer: 'simple',
     lowercase: true,
@@ -126,7 +126,7 @@ async function build(
   return table;
 }
 
-/** The title counts three times, so that the document of a name comes before those that mention it. */
+/** The title counts three times, so that the document with a name as its title ranks above documents that mention the name. */
 function indexedText({ title, text }: SearchDocument): string {
   return `${title}\n${title}\n${title}\n${text}`;
 }
@@ -137,7 +137,7 @@ function digest(documents: readonly SearchDocument[]): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** By UTF-16 units: the same order on every machine, whatever its locale. */
+/** Orders by UTF-16 units, independent of the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

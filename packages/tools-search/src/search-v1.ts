@@ -3,12 +3,12 @@ import { defineTool, ToolEnvError, type ToolFactory, type ToolResult } from '@to
 import type { SearchDocument, SearchHit } from './document.ts';
 import { createSearchIndex } from './search-index.ts';
 
-/** What an environment gives to the tool of its role `search`. */
+/** What an environment supplies to the tool for its role `search`. */
 export interface SearchMaterial {
   documents: SearchDocument[];
-  /** Documents per query at most. */
+  /** Largest number of documents per query. */
   topK: number;
-  /** Keeps the index on disk from run to run. Default: in memory. */
+  /** Keeps the index on disk between runs. Default: in memory. */
   folder?: string;
 }
 
@@ -17,8 +17,8 @@ export interface SearchData {
 }
 
 /**
- * Opens the index and makes the tool. Its text is one line `Title: text` per document, best first.
- * @throws ToolEnvError `usage.top_k` if topK is no positive integer; `usage.no_documents` without documents.
+ * Opens the index and makes the tool. Its result has one line `Title: text` per document, best first.
+ * @throws ToolEnvError `usage.top_k` if topK is not a positive integer; `usage.no_documents` without documents.
  */
 const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, folder }) => {
   if (!Number.isInteger(topK) || topK < 1) {

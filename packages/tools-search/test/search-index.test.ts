@@ -33,19 +33,19 @@ describe('createSearchIndex', () => {
     expect(hits[0]!.score).toBeGreaterThan(hits[1]!.score);
   });
 
-  test('orders ties by title, also where the limit cuts them', async () => {
+  test('orders ties by title, even if the limit cuts them', async () => {
     expect(titles(await index.search('equal', 2))).toEqual(['Tie A', 'Tie B']);
     expect(titles(await index.search('equal', 1))).toEqual(['Tie A']);
   });
 
-  test('sees every tied document, however many', async () => {
+  test('considers all tied documents, however many', async () => {
     const many = Array.from({ length: 200 }, (_, i) => ({ title: `N${999 - i}`, text: 'same' }));
     const ties = await createSearchIndex({ documents: many });
     expect(titles(await ties.search('same', 2))).toEqual(['N800', 'N801']);
     await ties.close();
   });
 
-  test('matches without case and accents, and keeps stop words and endings', async () => {
+  test('ignores case and accents, but keeps stop words and endings', async () => {
     expect(titles(await index.search('cafe MULLER', 1))).toEqual(['Café Müller']);
     expect(titles(await index.search('the', 3))).toEqual(['The Wells']);
     expect(await index.search('well', 3)).toEqual([]);
@@ -57,11 +57,11 @@ describe('createSearchIndex', () => {
     }
   });
 
-  test('operators are words', async () => {
+  test('treats operators as words', async () => {
     expect(titles(await index.search('-"Silver Harbour" AND NOT (film', 1))).toEqual(['Silver Harbour']);
   });
 
-  test('no string makes it throw', async () => {
+  test('accepts any string', async () => {
     const odd = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: 'grapheme' }),
@@ -80,12 +80,12 @@ describe('createSearchIndex', () => {
     expect(titles(await index.search(`silver ${'x'.repeat(100_000)}`, 1))).toHaveLength(1);
   });
 
-  test('needs documents', async () => {
+  test('requires documents', async () => {
     await expect(createSearchIndex({ documents: [] })).rejects.toMatchObject({ code: 'usage.no_documents' });
   });
 });
 
-test('indexes in memory do not share anything', async () => {
+test('indexes in memory are independent', async () => {
   const [a, b] = await Promise.all([createSearchIndex({ documents }), createSearchIndex({ documents })]);
   expect([a.reused, b.reused]).toEqual([false, false]);
   await a.close();
@@ -100,7 +100,7 @@ describe('an index in a folder', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('is built once for the same documents, and again for others', async () => {
+  test('is reused for the same documents and rebuilt for others', async () => {
     const first = await createSearchIndex({ documents, folder });
     expect(first.reused).toBe(false);
     const before = await first.search('silver', 3);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => tool.close!());
 
-test('answers one line per document, and the documents as data', async () => {
+test('returns one line per document, and the documents as structured content', async () => {
   const result = await tool.execute({ query: 'Alder Point' }, context);
   expect(result.content).toEqual([
     {
@@ -28,12 +28,12 @@ test('answers one line per document, and the documents as data', async () => {
   expect(data.documents[0]!.score).toBeGreaterThan(data.documents[1]!.score);
 });
 
-test('says so when it finds nothing', async () => {
+test('says if it finds nothing', async () => {
   const result = await tool.execute({ query: '?!' }, context);
   expect(result.content).toEqual([{ type: 'text', text: 'No document found.' }]);
 });
 
-test('accepts a query and nothing else', () => {
+test('accepts only a query', () => {
   expect(validate(tool.inputSchema, { query: 'x' })).toEqual([]);
   expect(validate(tool.inputSchema, { query: '' })[0]!.path).toBe('/query');
   expect(validate(tool.inputSchema, {})[0]!.path).toBe('/query');
@@ -45,6 +45,6 @@ test('stops when the call is aborted', async () => {
   await expect(tool.execute({ query: 'Alder' }, { ...context, signal })).rejects.toThrow('enough');
 });
 
-test('says how to mend a wrong topK', async () => {
+test('refuses a topK below 1', async () => {
   await expect(createSearchTool({ documents, topK: 0 })).rejects.toMatchObject({ code: 'usage.top_k' });
 });

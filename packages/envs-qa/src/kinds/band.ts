@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each band. */
+/** Sentences and questions about each band. */
 import type { Kind } from '../entity.ts';
 
 export const band: Kind = {

@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each book. */
+/** Sentences and questions about each book. */
 import type { Kind } from '../entity.ts';
 
 export const book: Kind = {

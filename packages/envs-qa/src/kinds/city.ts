@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each city. */
+/** Sentences and questions about each city. */
 import type { Kind } from '../entity.ts';
 
 export const city: Kind = {

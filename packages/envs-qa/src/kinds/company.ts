@@ -1,20 +1,13 @@
-/** What is said of, and asked about, each company. */
+/** Sentences and questions about each company. */
 import type { Kind } from '../entity.ts';
+import { founder, leader } from './shared-relations.ts';
 
 export const company: Kind = {
   noun: 'company',
   share: 0.1,
   relations: {
-    founder: {
-      target: 'person',
-      phrases: ['the founder of {x}', 'the person who founded {x}'],
-      questions: ['Who founded {x}?', 'Who was the founder of {x}?', 'Which person founded {x}?'],
-    },
-    leader: {
-      target: 'person',
-      phrases: ['the leader of {x}', 'the person who leads {x}'],
-      questions: ['Who leads {x}?', 'Who is the leader of {x}?', 'Which person leads {x}?'],
-    },
+    founder,
+    leader,
     seat: {
       target: 'city',
       phrases: ['the city where {x} is based', 'the home city of {x}'],

@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each film. */
+/** Sentences and questions about each film. */
 import type { Kind } from '../entity.ts';
 
 export const film: Kind = {

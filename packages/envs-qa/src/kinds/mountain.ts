@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each mountain. */
+/** Sentences and questions about each mountain. */
 import type { Kind } from '../entity.ts';
 
 export const mountain: Kind = {

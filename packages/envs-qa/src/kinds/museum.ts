@@ -1,26 +1,18 @@
-/** What is said of, and asked about, each museum. */
+/** Sentences and questions about each museum. */
 import type { Kind } from '../entity.ts';
+import { home, leader } from './shared-relations.ts';
 
 export const museum: Kind = {
   noun: 'museum',
   share: 0.03,
   relations: {
-    home: {
-      target: 'city',
-      phrases: ['the city of {x}', 'the home city of {x}'],
-      questions: ['Which city is {x} in?', 'In which city is {x}?', 'What is the home city of {x}?'],
-      same: ['Are {a} and {b} in the same city?'],
-    },
+    home,
     architect: {
       target: 'person',
       phrases: ['the architect of {x}', 'the person who designed {x}'],
       questions: ['Who designed {x}?', 'Who was the architect of {x}?', 'Which person designed {x}?'],
     },
-    leader: {
-      target: 'person',
-      phrases: ['the leader of {x}', 'the person who leads {x}'],
-      questions: ['Who leads {x}?', 'Who is the leader of {x}?', 'Which person leads {x}?'],
-    },
+    leader,
   },
   sentences: [
     [

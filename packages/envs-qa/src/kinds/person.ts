@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each person. */
+/** Sentences and questions about each person. */
 import type { Kind } from '../entity.ts';
 
 export const person: Kind = {

@@ -1,4 +1,4 @@
-/** What is said of, and asked about, each river. */
+/** Sentences and questions about each river. */
 import type { Kind } from '../entity.ts';
 
 export const river: Kind = {

@@ -1,26 +1,14 @@
-/** What is said of, and asked about, each university. */
+/** Sentences and questions about each university. */
 import type { Kind } from '../entity.ts';
+import { founder, home, leader } from './shared-relations.ts';
 
 export const university: Kind = {
   noun: 'university',
   share: 0.04,
   relations: {
-    home: {
-      target: 'city',
-      phrases: ['the city of {x}', 'the home city of {x}'],
-      questions: ['Which city is {x} in?', 'In which city is {x}?', 'What is the home city of {x}?'],
-      same: ['Are {a} and {b} in the same city?'],
-    },
-    founder: {
-      target: 'person',
-      phrases: ['the founder of {x}', 'the person who founded {x}'],
-      questions: ['Who founded {x}?', 'Who was the founder of {x}?', 'Which person founded {x}?'],
-    },
-    leader: {
-      target: 'person',
-      phrases: ['the leader of {x}', 'the person who leads {x}'],
-      questions: ['Who leads {x}?', 'Who is the leader of {x}?', 'Which person leads {x}?'],
-    },
+    home,
+    founder,
+    leader,
   },
   sentences: [
     [

@@ -1,7 +1,7 @@
-"""Writes answer-score.json: what HotpotQA's own evaluation says of some pairs of answers.
+"""Writes answer-score.json: the scores of HotpotQA's own script for some pairs of answers.
 
 Usage: python answer-score.py PATH/TO/hotpot_evaluate_v1.py > answer-score.json
-The script is that of https://github.com/hotpotqa/hotpot, commit 4c0fa5ea6541391ab86170c2f9c57eb87776ad16.
+The script is from https://github.com/hotpotqa/hotpot, commit 4c0fa5ea6541391ab86170c2f9c57eb87776ad16.
 """
 import importlib.util
 import json
