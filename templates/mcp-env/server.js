@@ -1,4 +1,4 @@
-/** An MCP server over stdio: a warehouse whose shelves can be listed and counted. Put any other in its place. */
+/** An MCP server over stdio: a warehouse with tools that list its shelves and count its items. Replace it by your own server. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -17,7 +17,7 @@ const tools = [
   },
   {
     name: 'count',
-    description: 'Count the things of one sort on a shelf.',
+    description: 'Count the items of one kind on a shelf.',
     inputSchema: {
       type: 'object',
       properties: { shelf: { type: 'string' }, item: { type: 'string' } },

@@ -1,4 +1,4 @@
-/** `safe-v1`: the code of a safe has three digits, each try says whether it is higher or lower, and the answer is the code. */
+/** `safe-v1`: find the three-digit code of a safe. Each try tells whether the code is higher or lower; the answer is the code. */
 import {
   createRng,
   defineEnv,
@@ -17,17 +17,17 @@ import {
   text,
 } from '@toolenv/core';
 
-/** A task is a JSON value: it is written into trajectories. */
+/** A task must be a JSON value, because trajectories contain it. */
 export interface SafeTask {
   code: number;
 }
 
 export interface SafeOptions {
-  /** Tasks of the training split. */
+  /** Number of tasks in the training split. */
   tasks: number;
 }
 
-/** What an episode knows: the code, and between which numbers the tries have left it. */
+/** State of an episode: the code, and the range that the tries have left. */
 interface SafeState {
   code: number;
   low: number;
@@ -40,15 +40,15 @@ const spec: EnvSpec = {
   specVersion: 'v1',
   name: 'safe-v1',
   rewards: {
-    /** At the end: whether the answer is the code. */
+    /** At the end: 1 if the answer is the code. */
     opened: outcomeReward([0, 1], 1),
-    /** At each try: the share of the codes left that it ruled out. */
+    /** At each try: the share of the remaining codes that it rules out. */
     narrowed: processReward([0, 1], 0.1),
   },
   limits: { maxTurns: 12, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 200 },
 };
 
-/** The tool says what happened; what that is worth is the environment's to say. */
+/** The tool reports what happened. The environment decides what that is worth. */
 function tryCode(code: number): Tool<{ code: number }> {
   return defineTool({
     name: 'try_code',
@@ -79,7 +79,7 @@ class SafeEnv extends ToolEnv<SafeTask, SafeState> {
   protected override onToolResults(state: SafeState, calls: ToolCallRecord[]): TurnResult {
     const before = state.high - state.low + 1;
     for (const { call, result } of calls) {
-      // A mistaken call has no result: the model has been told what was wrong with it.
+      // A mistaken call has no result. The model has already read what was wrong with the call.
       if (result && 'arguments' in call) narrow(state, Number(call.arguments.code));
     }
     const after = state.high - state.low + 1;
@@ -102,7 +102,9 @@ const safe: EnvDefinition<SafeTask, SafeOptions> = defineEnv({
   description: 'Find the code of a safe by trying: higher or lower.',
   options: {
     type: 'object',
-    properties: { tasks: { type: 'integer', minimum: 1, default: 1000, description: 'tasks to train on' } },
+    properties: {
+      tasks: { type: 'integer', minimum: 1, default: 1000, description: 'number of training tasks' },
+    },
     additionalProperties: false,
   },
   rewards: spec.rewards,
@@ -130,7 +132,7 @@ const safe: EnvDefinition<SafeTask, SafeOptions> = defineEnv({
 });
 export default safe;
 
-/** Plays a task that it knows: shows that the task can be won, and with how much. */
+/** A script that knows the code and wins: shows that the task can be solved. */
 function oracle({ code }: SafeTask): Script {
   return (_seen, turn) => (turn === 0 ? [{ name: 'try_code', arguments: { code } }] : String(code));
 }

@@ -3,7 +3,7 @@ import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import safe from '../src/safe-v1.ts';
 
-/** One episode, played by a script. */
+/** Plays one episode with a script. */
 async function play(code: number, script: Script): Promise<Trajectory> {
   const env = await openEnv(safe, { seed: 1 });
   const [played] = await collect(
@@ -22,7 +22,7 @@ async function play(code: number, script: Script): Promise<Trajectory> {
 
 const attempt = (code: unknown) => [{ name: 'try_code', arguments: { code } }];
 
-test('each try is worth the share of the codes that it rules out, the code is worth 1', async () => {
+test('rewards each try by the share of codes that it rules out, and the right code by 1', async () => {
   const { steps, rewards, reward } = await play(
     731,
     (_seen, turn) => [attempt(549), attempt(774), attempt(731)][turn] ?? ' 731\n',
@@ -33,20 +33,20 @@ test('each try is worth the share of the codes that it rules out, the code is wo
     'The safe opens.',
     undefined,
   ]);
-  // 900 codes; 550 to 999 are left; then 550 to 773; then one.
+  // Of 900 codes, 550 to 999 remain, then 550 to 773, then one.
   const narrowed = 450 / 900 + 226 / 450 + 223 / 224;
   expect(rewards.narrowed).toBeCloseTo(narrowed, 12);
   expect(rewards.opened).toBe(1);
   expect(reward).toBeCloseTo(1 + 0.1 * narrowed, 12);
 });
 
-test('a wrong answer is worth nothing', async () => {
+test('gives no reward for a wrong answer', async () => {
   const { outcome, reward } = await play(731, () => '730');
   expect(outcome).toEqual({ kind: 'terminated', reason: 'answered' });
   expect(reward).toBe(0);
 });
 
-test('a mistaken call is told, costs a turn and rules nothing out', async () => {
+test('answers a mistaken call with its mistake, which costs a turn and rules nothing out', async () => {
   const { steps, outcome, rewards } = await play(731, () => attempt('high'));
   expect(steps[0]!.calls[0]!.mistake).toMatchObject({ code: 'invalid_arguments', path: '/code' });
   expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
@@ -54,6 +54,6 @@ test('a mistaken call is told, costs a turn and rules nothing out', async () => 
   expect(rewards).toEqual({ opened: 0, narrowed: 0 });
 });
 
-test('keeps the rules of the toolenv spec', async () => {
+test('follows the rules of the toolenv spec', async () => {
   await assertConforms(checkEnv(safe));
 }, 60_000);

@@ -1,4 +1,4 @@
-/** `warehouse-v1`: an MCP server's tools, and tasks that need them. */
+/** `warehouse-v1`: tasks that need the tools of an MCP server. */
 import { fileURLToPath } from 'node:url';
 import type { EnvDefinition } from '@toolenv/core';
 import { defineMcpEnv, type McpEnvOptions, type McpTask } from '@toolenv/mcp';
@@ -6,7 +6,7 @@ import { defineMcpEnv, type McpEnvOptions, type McpTask } from '@toolenv/mcp';
 const warehouse: EnvDefinition<McpTask, McpEnvOptions> = defineMcpEnv({
   name: 'warehouse-v1',
   description: 'Questions about what is on the shelves of a warehouse.',
-  // Any server will do: { command: 'npx', args: ['-y', '…'] }, or { url: 'https://…' } for Streamable HTTP.
+  // Any MCP server: { command: 'npx', args: ['-y', '…'] }, or { url: 'https://…' } for Streamable HTTP.
   server: { command: process.execPath, args: [fileURLToPath(new URL('../server.js', import.meta.url))] },
   tasks: new URL('../tasks.jsonl', import.meta.url),
   limits: { maxTurns: 6 },

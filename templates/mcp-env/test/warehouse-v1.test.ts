@@ -3,7 +3,7 @@ import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import warehouse from '../src/warehouse-v1.ts';
 
-/** The first test task, played by a script. */
+/** Plays the first test task with a script. */
 async function play(script: Script): Promise<Trajectory> {
   const env = await openEnv(warehouse, { seed: 1 });
   const episodes = [{ task: env.tasks.test.at(0), group: 0, sample: 0 }];
@@ -15,7 +15,7 @@ async function play(script: Script): Promise<Trajectory> {
   return played!;
 }
 
-test('the answer that the server knows is right', async () => {
+test('rewards the answer that the server gives', async () => {
   const { steps, reward } = await play(({ messages }, turn) =>
     turn === 0 ? [{ name: 'count', arguments: { shelf: 'B', item: 'lamps' } }] : messages.at(-1)!.content,
   );
@@ -23,7 +23,7 @@ test('the answer that the server knows is right', async () => {
   expect(reward).toBe(1);
 });
 
-test('another answer is not, and what the server refuses is told to the model', async () => {
+test('gives no reward for a wrong answer, and shows the model what the server refuses', async () => {
   const { steps, reward } = await play((_seen, turn) =>
     turn === 0 ? [{ name: 'count', arguments: { shelf: 'Z', item: 'lamps' } }] : '8',
   );
@@ -32,7 +32,7 @@ test('another answer is not, and what the server refuses is told to the model', 
   expect(reward).toBe(0);
 });
 
-test('keeps the rules of the toolenv spec', async () => {
-  // The server changes nothing, so episodes may share it: a process for each would take its time.
+test('follows the rules of the toolenv spec', async () => {
+  // The server only reads, so episodes may share it, which is faster than a process for each.
   await assertConforms(checkEnv(warehouse, { options: { lifetime: 'shared' } }));
 }, 60_000);

@@ -1,10 +1,10 @@
 /** `search-v1`: finds documents by the words that they share with the query; rare words count more. */
 import { defineTool, type Tool, ToolEnvError, type ToolFactory, text } from '@toolenv/core';
 
-/** What an environment gives to the tool of its role `search`. */
+/** What an environment supplies to the tool for its role `search`. */
 export interface SearchMaterial {
   documents: readonly { title: string; text: string }[];
-  /** Documents of a result at most. */
+  /** Largest number of documents in a result. */
   topK: number;
 }
 
@@ -14,15 +14,15 @@ interface IndexedDocument {
 }
 
 /**
- * A tool plugin is a function from what an environment has for the role to the tool: it is made once for a run, and shared by
- * all episodes. What is slow to make (an index, a connection) is made here; `close` ends it.
+ * A tool plugin is a function that makes the tool from the environment's material for the role. It is called once per run,
+ * and all episodes share the tool. Create slow resources (an index, a connection) here, and release them in `close`.
  */
 const createSearch: ToolFactory<SearchMaterial> = async ({
   documents,
   topK,
 }): Promise<Tool<{ query: string }>> => {
   if (documents.length === 0) {
-    throw new ToolEnvError('usage.no_documents', 'search: there is nothing to search: give documents.');
+    throw new ToolEnvError('usage.no_documents', 'search needs documents: pass at least one.');
   }
   const index = documents.map(
     ({ title, text }): IndexedDocument => ({ line: `${title}: ${text}`, words: wordsOf(`${title} ${text}`) }),

@@ -26,12 +26,12 @@ test('rare words count more', async () => {
   ]);
 });
 
-test('returns no more than it is asked for, and says when there is nothing', async () => {
+test('returns at most topK documents, and says if there is none', async () => {
   expect(await search('wrote', 1)).toHaveLength(1);
   expect(await search('zebra')).toEqual(['No document found.']);
-  await expect(createSearch({ documents: [], topK: 1 })).rejects.toThrow('give documents');
+  await expect(createSearch({ documents: [], topK: 1 })).rejects.toThrow('pass at least one');
 });
 
-test('keeps the rules of the toolenv spec', async () => {
+test('follows the rules of the toolenv spec', async () => {
   await assertConforms(checkTool(() => createSearch({ documents, topK: 2 })));
 }, 60_000);
