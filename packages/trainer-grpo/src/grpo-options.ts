@@ -1,5 +1,6 @@
-/** The options of GRPO and its family, beside those of the run loop. */
+/** The options of GRPO and its family, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import type { UpdateOptions } from '@toolenv/training';
 
 /** An option without a default here takes the default of `algorithm`. */
 export const grpoOptions = {
@@ -21,21 +22,7 @@ export const grpoOptions = {
       default: 'grpo',
       description: 'sets advantage, loss and their options; each can be overridden',
     },
-    epochs: { type: 'integer', minimum: 1, default: 1, description: 'passes over each rollout' },
-    miniBatches: {
-      type: 'integer',
-      minimum: 1,
-      default: 1,
-      description: 'optimizer steps of each epoch, each on a share of the rollout',
-    },
     learningRate: { type: 'number', minimum: 0, default: 3e-4, description: 'of AdamW' },
-    weightDecay: { type: 'number', minimum: 0, default: 0, description: 'of AdamW, on matrices' },
-    maxGradNorm: {
-      type: 'number',
-      minimum: 0,
-      default: 1,
-      description: 'gradients are scaled down to this L2 norm',
-    },
 
     advantage: {
       enum: ['grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'],
@@ -56,11 +43,6 @@ export const grpoOptions = {
       minimum: 0,
       default: 1,
       description: 'discount for each token of the policy, in the advantage reinforce++',
-    },
-    normaliseProcessRewards: {
-      type: 'boolean',
-      default: false,
-      description: 'divide process rewards by the largest process return of the batch (PRIME)',
     },
     zeroVariance: {
       enum: ['drop', 'keep', 'resample'],
@@ -135,12 +117,6 @@ export const grpoOptions = {
       default: 10,
       description: "the largest absolute value of a token's KL estimate",
     },
-    entropyCoefficient: {
-      type: 'number',
-      minimum: 0,
-      default: 0,
-      description: 'weight of the mean entropy, a bonus',
-    },
     topEntropyQuantile: {
       type: 'number',
       minimum: 0,
@@ -160,20 +136,7 @@ export const grpoOptions = {
       description:
         'leave out tokens with a negative advantage in rows whose log-probability fell by more than this per token (default: never)',
     },
-
-    actionMask: {
-      type: 'boolean',
-      default: true,
-      description:
-        "for ablations only: without it, the loss is averaged over the environment's tokens too, as if the policy had written them",
-    },
-    advantageMask: {
-      type: 'boolean',
-      default: true,
-      description:
-        "for ablations only: without it, returns and advantages run over the environment's tokens too",
-    },
   },
 } as const;
 
-export type GrpoOptions = OptionsOf<typeof grpoOptions>;
+export type GrpoOptions = UpdateOptions & OptionsOf<typeof grpoOptions>;

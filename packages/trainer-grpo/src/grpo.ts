@@ -15,6 +15,7 @@ import {
   policyLoss,
   type RolloutBatch,
   type RunOptions,
+  updateOptions,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
@@ -23,7 +24,7 @@ import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 export const grpo: Trainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
-  options: withAlgorithmDefaults(grpoOptions),
+  options: withAlgorithmDefaults({ properties: { ...updateOptions, ...grpoOptions.properties } }),
   async create(context) {
     const options = resolveAlgorithm(context.options);
     const reference = options.beta > 0 ? await context.learner.reference() : undefined;

@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import type { EnvHandle, Policy } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
 import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
-import {
-  type Algorithm,
-  algorithms,
-  type GrpoOptions,
-  grpo,
-  grpoOptions,
-  resolveAlgorithm,
-} from '@toolenv/trainer-grpo';
+import { type Algorithm, algorithms, type GrpoOptions, grpo, resolveAlgorithm } from '@toolenv/trainer-grpo';
 import { metricNames, type RunOptions } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBandit, openTwoPulls, Softmax } from './bandit.ts';
@@ -34,7 +27,7 @@ interface Run {
 }
 
 const complete = (options: Partial<GrpoOptions>) =>
-  completeOptions(grpoOptions, { ...options }, 'grpo') as unknown as GrpoOptions;
+  completeOptions(grpo.options, { ...options }, 'grpo') as unknown as GrpoOptions;
 
 async function train(
   options: Partial<GrpoOptions & RunOptions>,

@@ -1,24 +1,11 @@
-/** The options of PPO, beside those of the run loop. */
+/** The options of PPO, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import type { UpdateOptions } from '@toolenv/training';
 
 export const ppoOptions = {
   type: 'object',
   properties: {
-    epochs: { type: 'integer', minimum: 1, default: 1, description: 'passes over each rollout' },
-    miniBatches: {
-      type: 'integer',
-      minimum: 1,
-      default: 1,
-      description: 'optimizer steps of each epoch, each on a share of the rollout',
-    },
     learningRate: { type: 'number', minimum: 0, default: 3e-5, description: 'of AdamW, for the policy' },
-    weightDecay: { type: 'number', minimum: 0, default: 0, description: 'of AdamW, on matrices' },
-    maxGradNorm: {
-      type: 'number',
-      minimum: 0,
-      default: 1,
-      description: 'gradients of policy and critic are each scaled down to this L2 norm',
-    },
 
     critic: {
       enum: ['shared', 'separate'],
@@ -79,17 +66,6 @@ export const ppoOptions = {
       default: 3,
       description: 'dual clip: the largest ratio that counts where the advantage is negative',
     },
-    entropyCoefficient: {
-      type: 'number',
-      minimum: 0,
-      default: 0,
-      description: 'weight of the mean entropy, a bonus',
-    },
-    normaliseProcessRewards: {
-      type: 'boolean',
-      default: false,
-      description: 'divide process rewards by the largest process return of the batch (PRIME)',
-    },
 
     beta: {
       type: 'number',
@@ -115,20 +91,7 @@ export const ppoOptions = {
       default: 10_000,
       description: 'episodes in which the adaptive beta changes by a fifth at most',
     },
-
-    actionMask: {
-      type: 'boolean',
-      default: true,
-      description:
-        "for ablations only: without it, the losses are averaged over the environment's tokens too, as if the policy had written them",
-    },
-    advantageMask: {
-      type: 'boolean',
-      default: true,
-      description:
-        "for ablations only: without it, returns and advantages run over the environment's tokens too",
-    },
   },
 } as const;
 
-export type PpoOptions = OptionsOf<typeof ppoOptions>;
+export type PpoOptions = UpdateOptions & OptionsOf<typeof ppoOptions>;

@@ -19,6 +19,7 @@ import {
   type RunOptions,
   sumOverTokens,
   tokenStatistics,
+  updateOptions,
   valueLoss,
   whiten,
 } from '@toolenv/training';
@@ -27,7 +28,7 @@ import { type PpoOptions, ppoOptions } from './ppo-options.ts';
 export const ppo: Trainer<PpoOptions & RunOptions> = defineTrainer({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
-  options: ppoOptions,
+  options: { ...ppoOptions, properties: { ...updateOptions, ...ppoOptions.properties } },
   defaults: { tasksPerStep: 128, groupSize: 1 },
   async create(context: AlgorithmContext<PpoOptions>) {
     const { options, learner, run } = context;

@@ -42,3 +42,4 @@ export { completionMask } from './rows/completion-mask.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
 export type { RunOptions } from './run-options.ts';
+export { type UpdateOptions, updateOptions } from './update-options.ts';

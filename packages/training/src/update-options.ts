@@ -1,0 +1,44 @@
+/** Options that policy-gradient algorithms share. An algorithm spreads them into its own properties. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+
+export const updateOptions = {
+  epochs: { type: 'integer', minimum: 1, default: 1, description: 'passes over each rollout' },
+  miniBatches: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'optimizer steps of each epoch, each on a share of the rollout',
+  },
+  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'of AdamW, on matrices' },
+  maxGradNorm: {
+    type: 'number',
+    minimum: 0,
+    default: 1,
+    description: 'gradients are scaled down to this L2 norm',
+  },
+  normaliseProcessRewards: {
+    type: 'boolean',
+    default: false,
+    description: 'divide process rewards by the largest process return of the batch (PRIME)',
+  },
+  entropyCoefficient: {
+    type: 'number',
+    minimum: 0,
+    default: 0,
+    description: 'weight of the mean entropy, a bonus',
+  },
+  actionMask: {
+    type: 'boolean',
+    default: true,
+    description:
+      "for ablations only: without it, losses are averaged over the environment's tokens too, as if the policy had written them",
+  },
+  advantageMask: {
+    type: 'boolean',
+    default: true,
+    description:
+      "for ablations only: without it, returns and advantages run over the environment's tokens too",
+  },
+} as const;
+
+export type UpdateOptions = OptionsOf<{ properties: typeof updateOptions }>;
