@@ -1,4 +1,4 @@
-/** The rules of spec v1 by id, each with a hint about how to keep it. docs/spec/v1.md has their text. */
+/** The rules of spec v1 by id, each with a hint about how to keep it. packages/core/spec/v1.md has their text. */
 
 /** In the order of the spec, with its titles. An id is never given to another rule. */
 export const rules = {

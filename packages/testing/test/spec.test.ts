@@ -12,7 +12,7 @@ import { brokenEnvs } from './env/broken-envs.ts';
 import { brokenLearners } from './learner/broken-learners.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const spec = readFileSync(join(root, 'docs/spec/v1.md'), 'utf8');
+const spec = readFileSync(join(root, 'packages/core/spec/v1.md'), 'utf8');
 const known = Object.keys(rules) as RuleId[];
 const id = /'((?:TOOL|ENV|POL|LRN|TRAJ|PLUG)-\d+)'/g;
 
@@ -57,14 +57,14 @@ describe('schema files', () => {
       ...rest,
     };
     await expect(`${JSON.stringify(file, null, 2)}\n`).toMatchFileSnapshot(
-      join(root, `docs/spec/${name}.schema.json`),
+      join(root, `packages/core/spec/${name}.schema.json`),
     );
     expect(() => validate(schema, {})).not.toThrow();
     expect(spec).toContain(`(${name}.schema.json)`);
   });
 
   test('there are no other schema files', () => {
-    const files = readdirSync(join(root, 'docs/spec')).filter((file) => file.endsWith('.json'));
+    const files = readdirSync(join(root, 'packages/core/spec')).filter((file) => file.endsWith('.json'));
     expect(files).toEqual(
       Object.keys(wireSchemas)
         .map((name) => `${name}.schema.json`)

@@ -32,7 +32,7 @@ export function checkCommand(signal: AbortSignal): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
-      'Holds something to the rules of the spec (docs/spec/v1.md) and says what to mend. Exit code 1 if a rule is broken.',
+      'Holds something to the rules of the spec (spec/v1.md of @toolenv/core) and says what to mend. Exit code 1 if a rule is broken.',
     )
     .argument(
       '<subject>',

@@ -1,4 +1,4 @@
-/** JSON Schemas (2020-12) of everything that crosses a wire or is written to disk. docs/spec/ has them as files. */
+/** JSON Schemas (2020-12) of everything that crosses a wire or is written to disk. The folder spec has them as files. */
 
 import { manifestSchema, pluginKinds } from '../plugins/manifest.ts';
 import { callSchema, headerSchema } from '../recording/tool-recording.ts';
@@ -239,7 +239,7 @@ export type WireSchemaName =
   | 'trajectory'
   | 'transition';
 
-/** Also in `docs/spec/<name>.schema.json`. Unknown properties are allowed everywhere except in a manifest. */
+/** Also in `spec/<name>.schema.json`. Unknown properties are allowed everywhere except in a manifest. */
 export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   action,
   'checkpoint-state': checkpointState,

@@ -33,7 +33,7 @@ async function read(file: string, options?: { skipHalfWritten?: boolean }): Prom
 // JSON has no −0: only the log-probs keep it.
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 const words = fc.string({ unit: 'binary' });
-/** Names and conversations may not be empty (docs/spec/trajectory.schema.json). */
+/** Names and conversations may not be empty (spec/trajectory.schema.json). */
 const name = fc.string({ unit: 'binary', minLength: 1 });
 const tokens = fc
   .array(fc.record({ token: fc.integer({ min: 0, max: 2 ** 31 - 1 }), logprob: fc.float() }))
