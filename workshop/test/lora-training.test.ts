@@ -1,4 +1,4 @@
-/** LoRA from the command line: the adapters train and resume, and the exported folder is an ordinary model. */
+/** LoRA from the command line: adapters train and resume, and the exported folder is an ordinary model. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ test('adapters train, resume and are exported merged, with the adapter beside fo
 
   const other = await train('--steps', '2', '--resume', ...rate);
   expect(other.code).toBe(2);
-  expect(other.stderr).toMatch(/has lora \{"rank":4,.*\}, not unset/);
+  expect(other.stderr).toMatch(/has policyOptions\.loraRank 4, not 0: give the same/);
 
   const more = await train(
     '--steps',

@@ -37,7 +37,7 @@ async function truncatedCheckpoint(): Promise<string> {
   return checkpoint;
 }
 
-describe.concurrent('the user is told in one line, with exit code 2', () => {
+describe.concurrent('a mistake of the user is one line, with exit code 2', () => {
   const wrong: [what: string, args: () => string[] | Promise<string[]>, message: RegExp][] = [
     [
       'an unknown environment',
@@ -91,6 +91,11 @@ describe.concurrent('the user is told in one line, with exit code 2', () => {
       /^toolenv: Unknown trainer .* Did you mean "fixture-plugin\/nudge-v1"\?\n$/,
     ],
     [
+      'an unknown option of the environment',
+      () => ['eval', fixture.env, '--policy', fixture.policy, '--env-option', 'sise=9'],
+      /^toolenv: fixture-plugin\/lamp-v1 has no option "sise"\. Did you mean "size"\?\n$/,
+    ],
+    [
       'a folder that is not empty',
       () => trainArgs(fixture.folder),
       /^toolenv: --out .*fixture-plugin is not empty: choose another folder, or go on with that run by --resume\.\n$/,
@@ -107,17 +112,7 @@ describe.concurrent('the user is told in one line, with exit code 2', () => {
 describe.concurrent('a run that ends well', () => {
   it('evaluates to one JSON object, and the same to summary.json', async () => {
     const out = join(folder, 'evaluation');
-    const args = [
-      '--count',
-      '9',
-      '--env-option',
-      'size=20',
-      '--policy-option',
-      'weight=1',
-      '--json',
-      '--out',
-      out,
-    ];
+    const args = ['--count', '9', '--env-option', 'size=20', '--weight', '1', '--json', '--out', out];
     const { code, stdout } = await runCli('eval', fixture.env, '--policy', fixture.policy, ...args);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

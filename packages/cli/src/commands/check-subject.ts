@@ -1,16 +1,9 @@
-/** What `toolenv check` is given, and the checks that belong to it. */
+/** Finds out what kind of subject `toolenv check` was given, and runs the checks for it. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
-import {
-  completeOptions,
-  findPlugin,
-  listPlugins,
-  loadPlugin,
-  type PluginKind,
-  type PolicyHandle,
-} from '@toolenv/core/plugins';
+import { completeOptions, findPlugin, listPlugins, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
 import {
   checkEnv,
   checkLearner,
@@ -21,8 +14,8 @@ import {
   type Report,
   type RuleId,
 } from '@toolenv/testing';
+import { policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
-import { openPolicy } from '../run/open-policy.ts';
 
 export interface SubjectOptions {
   seed: number;
@@ -32,7 +25,7 @@ export interface SubjectOptions {
   timeout: number;
   /** `key=value` options of an environment or a policy. */
   pairs: readonly string[];
-  /** What a tool is made from. */
+  /** What an environment would give the factory of a tool. */
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;
@@ -41,8 +34,8 @@ export interface SubjectOptions {
 type Reports = AsyncGenerator<Report, void, void>;
 
 /**
- * The reports on a subject, one by one.
- * @throws ToolEnvError `usage.*` if there is no such subject, or it cannot be checked as it is given.
+ * The reports on a subject, one after another.
+ * @throws ToolEnvError `usage.*` if the subject does not exist or lacks something that its check needs.
  */
 export function checkSubject(subject: string, options: SubjectOptions): Reports {
   if (!existsSync(subject)) return checkReference(subject, process.cwd(), options);
@@ -52,7 +45,7 @@ export function checkSubject(subject: string, options: SubjectOptions): Reports 
 }
 
 async function* checkReference(ref: string, from: string, options: SubjectOptions): Reports {
-  // What is not listed is looked for as an environment, for the error that says what there is.
+  // An unknown reference counts as an environment: the error then lists the environments that exist.
   const kind = listPlugins(from).find((plugin) => plugin.ref === ref)?.kind ?? 'envs';
   yield* checkers[kind](ref, from, options);
 }
@@ -62,30 +55,20 @@ const checkers: Readonly<
 > = {
   async *envs(ref, from, { pairs, ...options }) {
     const { plugin } = await findPlugin('envs', ref, { from });
-    yield await checkEnv(ref, {
-      ...options,
-      from,
-      options: readPairs(plugin.options, pairs, '--option', ref),
-    });
+    yield await checkEnv(ref, { ...options, from, options: readPairs(plugin.options, pairs, '--option') });
   },
   async *tools(ref, from, { actions: calls, material, ...options }) {
     const factory = await loadPlugin('tools', ref, { from });
     if (material === undefined) {
       throw new ToolEnvError(
         'usage.check',
-        `${ref} is made from something: give it as JSON with --material.`,
+        `${ref} needs the material that an environment gives it: give it as JSON with --material.`,
       );
     }
     yield named(ref, await checkTool(() => factory(material), { ...options, calls }));
   },
-  async *policies(ref, from, { pairs, ...options }) {
-    const definition = await loadPlugin('policies', ref, { from });
-    const given = readPairs(definition.options, pairs, '--option', ref);
-    yield* checkOpenPolicy(
-      ref,
-      await definition.open(completeOptions(definition.options, given, ref)),
-      options,
-    );
+  async *policies(ref, from, options) {
+    yield* checkPolicyPlugin(ref, ref, from, options);
   },
   async *trainers(ref, from, options) {
     const { folder } = await findPlugin('trainers', ref, { from });
@@ -96,7 +79,8 @@ const checkers: Readonly<
 /** A package with its plugins, or a checkpoint. */
 async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   if (existsSync(join(folder, 'config.json'))) {
-    yield* checkOpenPolicy(basename(folder), await openPolicy(folder), options);
+    const { ref, preset } = policyReference(folder);
+    yield* checkPolicyPlugin(basename(folder), ref, process.cwd(), options, preset);
     return;
   }
   const report = await checkPlugin(folder, options);
@@ -104,7 +88,7 @@ async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   if (!report.ok) return;
   const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
   const plugins = listPlugins(folder).filter(
-    // A tool needs its material, and a trainer is checked with its package.
+    // A tool needs material, and a trainer is checked with its package.
     ({ kind, package: owner }) => owner === name && (kind === 'envs' || kind === 'policies'),
   );
   for (const { kind, ref } of plugins) {
@@ -113,7 +97,7 @@ async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   }
 }
 
-/** Of several plugins, each is given the options that it has. */
+/** The pairs that are options of this plugin, because all plugins of a package are checked with one command line. */
 async function pairsFor(
   kind: 'envs' | 'policies',
   ref: string,
@@ -125,18 +109,25 @@ async function pairsFor(
   return pairs.filter((pair) => names.includes(pair.split('=')[0]!));
 }
 
-async function* checkOpenPolicy(
+async function* checkPolicyPlugin(
   name: string,
-  { policy, learner, close }: PolicyHandle,
-  options: Omit<SubjectOptions, 'pairs'>,
+  ref: string,
+  from: string,
+  { pairs, ...options }: SubjectOptions,
+  preset: Record<string, unknown> = {},
 ): Reports {
+  const definition = await loadPlugin('policies', ref, { from });
+  const given = { ...readPairs(definition.options, pairs, '--option'), ...preset };
+  const complete = completeOptions(definition.options, given, ref);
+  const handle = await definition.open(complete, { seed: options.seed });
+  const { policy, learner } = handle;
   // An action of a large model takes longer than a step of an environment.
   const timeout = Math.max(options.timeout, 60_000);
   try {
     yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, timeout }));
     if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, timeout }));
   } finally {
-    await close();
+    await handle.close();
   }
 }
 
@@ -150,7 +141,7 @@ async function* checkModule(file: string, { pairs, ...options }: SubjectOptions)
   if (typeof definition?.open !== 'function' || definition.rewards === undefined) {
     throw new ToolEnvError('usage.check', `${file} has no environment as its default export: use defineEnv.`);
   }
-  const given = readPairs(definition.options, pairs, '--option', definition.name);
+  const given = readPairs(definition.options, pairs, '--option');
   yield await checkEnv(definition, { ...options, options: given });
 }
 

@@ -1,42 +1,37 @@
-/** `toolenv doctor`: what this machine has to compute with, what of it works, and what will be used. */
+/** `toolenv doctor`: shows what this machine can compute with, what of it works, and what runs will use. */
+import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
 import { Command } from 'commander';
-import { type DeviceReport, type DoctorReport, doctorReport } from './doctor-report.ts';
+import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
 
 export function doctorCommand(signal: AbortSignal): Command {
   return new Command('doctor')
-    .summary('tell what this machine has, and what will be used')
+    .summary('show what this machine can compute with')
     .description(
-      'Tries every device that is installed and tells what works, how fast, and what --device auto takes. Exit code 1 if nothing works.',
+      'Shows what the installed policies can compute with, tries every device, and says how fast the device is and whether a run uses it. Exit code 1 if no policy has a device that works.',
     )
     .option('--json', 'print one JSON object instead of the table')
     .action(async ({ json }: { json?: boolean }) => {
       const report = await doctorReport(signal);
       process.stdout.write(`${json ? JSON.stringify(report) : doctorText(report)}\n`);
-      if (report.auto === null) process.exitCode = 1;
+      const works = report.policies.some((policy) => 'auto' in policy && policy.auto !== null);
+      if (!works) process.exitCode = 1;
     });
 }
 
+type Row = [topic: string, part: string, state: string];
+
 /** The report as a table of three columns. */
-export function doctorText(report: DoctorReport): string {
-  const { node, system, cpu, memory, disk, gpus, onnxruntime, tfjs, auto } = report;
-  const { version, devices, why } = onnxruntime;
+export function doctorText({ node, system, cpu, memory, disk, gpus, policies }: DoctorReport): string {
   const supported = node.supported ? 'supported' : `too old: install ${node.needed} or newer`;
-  const rows: [topic: string, part: string, state: string][] = [
+  const none: Row = ['policy', 'none', 'npm install @toolenv/policy'];
+  const rows: Row[] = [
     ['Node.js', node.version, supported],
     ['system', system, ''],
     ['CPU', cpu.model, plural(cpu.cores, 'core')],
     ['memory', size(memory.total), `${size(memory.available)} available`],
     ['disk', disk.folder, `${size(disk.available)} available`],
-    ...gpus.map(gpuRow),
-    ['ONNX Runtime', version ?? 'not installed', why === undefined ? '' : `does not load: ${why}`],
-    ...devices.map((one): (typeof rows)[number] => ['', one.device, deviceState(one)]),
-    ...Object.entries(tfjs).map(([name, version], index): (typeof rows)[number] => [
-      index === 0 ? 'TensorFlow.js' : '',
-      name,
-      version ?? 'not installed',
-    ]),
-    ['used', 'cpu', 'without --device'],
-    ['', auto ?? 'none', auto === null ? 'no device works' : 'with --device auto'],
+    ...gpus.map(({ name, memory, driver }): Row => ['GPU', name, `${size(memory)}, driver ${driver}`]),
+    ...(policies.length > 0 ? policies.flatMap(policyRows) : [none]),
   ];
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
@@ -46,8 +41,28 @@ export function doctorText(report: DoctorReport): string {
     .join('\n');
 }
 
-function gpuRow({ name, memory, driver }: DoctorReport['gpus'][number]): [string, string, string] {
-  return ['GPU', name, `${size(memory)}, driver ${driver}`];
+function policyRows({ ref, ...report }: PolicyReport): Row[] {
+  if ('why' in report) return [['policy', ref, `does not load: ${report.why}`]];
+  const { libraries, devices, default: usual, auto } = report;
+  return [
+    ['policy', ref, ''],
+    ...topic('libraries', libraries.map(libraryRow)),
+    ...topic(
+      'devices',
+      devices.map((one): [string, string] => [one.device, deviceState(one)]),
+    ),
+    ['  used', usual, 'without --device'],
+    ['', auto ?? 'none', auto === null ? 'no device works' : 'with --device auto'],
+  ];
+}
+
+/** Names the topic in the first of its rows. */
+function topic(name: string, rows: [part: string, state: string][]): Row[] {
+  return rows.map((row, index): Row => [index === 0 ? `  ${name}` : '', ...row]);
+}
+
+function libraryRow({ name, version, why }: ComputeReport['libraries'][number]): [string, string] {
+  return [name, why === undefined ? (version ?? 'not installed') : `does not load: ${why}`];
 }
 
 function deviceState(report: DeviceReport): string {

@@ -1,4 +1,4 @@
-/** `toolenv eval`: plays the first tasks of a split with a policy and reports what they were worth. */
+/** `toolenv eval`: plays the first tasks of a split with a policy and reports the scores. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonSchema, Split } from '@toolenv/core';
@@ -8,11 +8,9 @@ import { Command } from 'commander';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
-import { deviceSchema, readDevice } from '../flags/device-flag.ts';
-import { readRuntime, runtimeSchema } from '../flags/runtime-flag.ts';
+import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { openPolicy } from '../run/open-policy.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
+import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
 import { refuseUsedFolder, writeWhole } from '../run/run-folder.ts';
 
 interface EvalFlags {
@@ -24,14 +22,14 @@ interface EvalFlags {
   topK?: number;
   minP: number;
   maxTokens: number;
+  deadline: number;
   seed: number;
 }
 
-interface OwnFlags extends EnvFlags {
+interface OwnFlags extends EnvFlags, RecordingFlags {
   policy: string;
   out?: string;
   json?: boolean;
-  policyOption?: string[];
 }
 
 const schema: JsonSchema = {
@@ -58,52 +56,58 @@ const schema: JsonSchema = {
         "sample among tokens at least this probable, as a share of the likeliest one's probability",
     },
     maxTokens: { type: 'integer', minimum: 1, default: 256, description: 'tokens of one turn at most' },
+    deadline: {
+      type: 'integer',
+      minimum: 1,
+      default: 600_000,
+      description: 'milliseconds of one episode at most',
+    },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
   },
 };
 
-export function evalCommand(signal: AbortSignal): Command {
+export function evalCommand(signal: AbortSignal, policy: NamedPlugin<'policies'>): Command {
   const command = new Command('eval')
     .summary('score a policy in an environment')
-    .description('Plays the first tasks of a split with a policy and reports what they were worth.')
+    .description('Plays the first tasks of a split with a policy and reports the scores.')
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
-    .requiredOption('--policy <folder>', 'Hugging Face folder, or reference of a policy plugin')
+    .requiredOption(
+      '--policy <folder>',
+      'Hugging Face folder, or reference of a policy; its options are flags',
+    )
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
-    .option('--json', 'print one JSON object instead of the table')
-    .option('--policy-option <key=value...>', "set a policy plugin's options");
-  const own = [schema, runtimeSchema, deviceSchema].flatMap((one) => schemaFlags(one));
-  for (const flag of [...envFlags(), ...own]) command.addOption(flag);
+    .option('--json', 'print one JSON object instead of the table');
+  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  addPluginFlags(command, [policy]);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
-    evalPolicy(ref, given, signal),
+    evalPolicy(ref, given, policy, signal),
   );
 }
 
 async function evalPolicy(
   ref: string,
   given: OwnFlags & Record<string, unknown>,
+  named: NamedPlugin<'policies'>,
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags<EvalFlags>(schema, given);
-  const { split, count, concurrency, seed, temperature, topP, topK, minP, maxTokens } = flags;
+  const { split, count, concurrency, deadline, seed, ...sampling } = flags;
   const { out } = given;
+  const chosen = pluginOptions(named, given);
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
-  const env = await openRunEnv(ref, { ...given, seed });
-  const { policy, close } = await openPolicy(given.policy, {
-    pairs: given.policyOption,
-    runtime: readRuntime(given),
-    ...readDevice(given),
-  });
+  const { env, handle, finish, close } = await openRun(ref, chosen, { ...given, seed });
   if (out !== undefined) await mkdir(out, { recursive: true });
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
   const scores = new RunningScores();
   const evaluation = await evaluate({
     env,
-    policy,
+    policy: handle.policy,
     split,
     count,
     concurrency,
-    sampling: { maxTokens, temperature, topP, topK, minP },
+    sampling,
+    deadline,
     seed,
     signal,
     async onTrajectory(trajectory) {
@@ -114,18 +118,20 @@ async function evalPolicy(
     },
   }).finally(async () => {
     bar.stop();
-    await close().finally(() => env.close());
+    await close();
   });
+  await finish();
 
   const run = {
     env: ref,
     envVersion: env.packageVersion,
     envOptions: given.envOption ?? [],
     policy: given.policy,
+    policyOptions: chosen.options,
   };
   const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
   if (out !== undefined) await writeWhole(join(out, 'summary.json'), `${summary}\n`);
-  const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
+  const manner = sampling.temperature === 0 ? 'greedy' : `temperature ${sampling.temperature}`;
   const title = `${ref}, ${split}, ${manner}, seed ${seed}`;
   process.stdout.write(given.json ? `${summary}\n` : `${title}\n${evaluationTable(evaluation)}\n`);
 }

@@ -1,18 +1,10 @@
-/** `toolenv serve`: an environment as an MCP server, for any client that speaks MCP. */
+/** `toolenv serve`: serves an environment to any client that speaks MCP. */
 import { once } from 'node:events';
-import type { EnvHandle, Split } from '@toolenv/core';
+import type { Split } from '@toolenv/core';
 import { Command } from 'commander';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { importPackage } from '../run/import-package.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
-
-/** The part of `@toolenv/mcp` that the command uses. */
-interface McpPackage {
-  serveMcp(
-    env: EnvHandle<unknown>,
-    options: { transport: 'stdio' | { type: 'http'; port: number }; split: Split; seed: number },
-  ): Promise<{ url?: string; closed: Promise<void>; close(): Promise<void> }>;
-}
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { importMcp } from './import-mcp.ts';
 
 interface Flags {
   http?: number;
@@ -27,7 +19,8 @@ const schema = {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description: 'serve over Streamable HTTP on this port of 127.0.0.1, 0 for any; otherwise over stdio',
+      description:
+        'serve over Streamable HTTP on this port of 127.0.0.1, 0 for any free port (default: serve over stdio)',
     },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
@@ -37,7 +30,7 @@ const schema = {
 export function serveCommand(signal: AbortSignal): Command {
   const command = new Command('serve')
     .summary('serve an environment to MCP clients')
-    .description('Serves an environment as an MCP server, with a session of its own for each client.')
+    .description('Serves an environment as an MCP server. Each client has its own session.')
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1');
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   return command.action((ref: string, given: EnvFlags & Record<string, unknown>) =>
@@ -51,12 +44,12 @@ async function serve(
   signal: AbortSignal,
 ): Promise<void> {
   const { http, split, seed } = completeFlags<Flags>(schema, given);
-  const { serveMcp } = await importPackage<McpPackage>('@toolenv/mcp', 'toolenv serve');
+  const { serveMcp } = await importMcp('toolenv serve');
   const env = await openRunEnv(ref, { ...given, seed });
   try {
     const transport = http === undefined ? 'stdio' : ({ type: 'http', port: http } as const);
     const service = await serveMcp(env, { transport, split, seed });
-    // Not to stdout, which is the server's.
+    // Over stdio, the server writes to stdout: say this on stderr.
     process.stderr.write(
       service.url ? `${ref} is served at ${service.url}\n` : `${ref} is served over stdio\n`,
     );

@@ -1,17 +1,8 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
-import { type ContentBlock, createRng, type Tool, ToolEnvError, type ToolResult } from '@toolenv/core';
-import { didYouMean, validate } from '@toolenv/core/schemas';
+import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
+import { dispatch } from '@toolenv/core/tools';
 import { Command } from 'commander';
-import { importPackage } from '../run/import-package.ts';
-
-/** The part of `@toolenv/mcp` that the command uses. */
-interface McpPackage {
-  parseServer(text: string): { command: string } | { url: string | URL };
-  connectMcp(
-    server: object,
-    options: { signal: AbortSignal; callTimeout?: number },
-  ): Promise<{ tools: readonly Tool[]; close(): Promise<void> }>;
-}
+import { importMcp } from './import-mcp.ts';
 
 interface Flags {
   mcp: string;
@@ -32,7 +23,7 @@ export function toolsCommand(signal: AbortSignal): Command {
     .option('--arguments <json>', 'arguments of the call (default: {})')
     .option('--env <NAME=value...>', "add variables to the server's environment")
     .option('--header <Name: value...>', 'add headers to requests to a URL')
-    .option('--timeout <seconds>', 'longest time that the call may take without progress')
+    .option('--timeout <seconds>', 'longest time that the call may go without progress')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
     .action((flags: Flags) => showTools(flags, signal));
 }
@@ -43,7 +34,7 @@ async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
   }
   const args = readArguments(flags.arguments ?? '{}');
   const callTimeout = flags.timeout === undefined ? undefined : readSeconds(flags.timeout);
-  const { parseServer, connectMcp } = await importPackage<McpPackage>('@toolenv/mcp', '--mcp');
+  const { parseServer, connectMcp } = await importMcp('--mcp');
   const server = parseServer(flags.mcp);
   const given =
     'url' in server
@@ -54,7 +45,7 @@ async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
     const output =
       flags.call === undefined
         ? listText(connection.tools, flags.json)
-        : await callText(findTool(connection.tools, flags.call), args, flags.json, signal);
+        : await callText(connection.tools, flags.call, args, flags.json, signal);
     process.stdout.write(`${output}\n`);
   } finally {
     await connection.close();
@@ -79,32 +70,49 @@ function listText(tools: readonly Tool[], json: boolean | undefined): string {
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 }
 
-/** `name(a, b?)`: what must be given, and what may. */
+/** `name(a, b?)`: the arguments, with a question mark after an optional argument. */
 function signature({ name, inputSchema }: Tool): string {
   const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
   return `${name}(${names.join(', ')})`;
 }
 
-/** @throws ToolEnvError `usage.tool_arguments` or `usage.tool_refused`, for what a model would be told as its mistake. */
+const noLimits = {
+  maxTurns: 1,
+  maxCallsPerTurn: 1,
+  toolTimeout: Number.POSITIVE_INFINITY,
+  maxToolCharacters: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * @throws ToolEnvError `usage.unknown_tool`, `usage.tool_arguments` or `usage.tool_refused`, for mistakes that a model
+ *   would read as the answer to its call.
+ */
 async function callText(
-  tool: Tool,
+  tools: readonly Tool[],
+  name: string,
   args: Record<string, unknown>,
   json: boolean | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const [wrong] = validate(tool.inputSchema, args);
-  if (wrong) {
-    const near = wrong.nearest === undefined ? '' : ` Did you mean "${wrong.nearest}"?`;
-    const what = `expected ${wrong.expected}; received ${wrong.received}.${near}`;
-    throw new ToolEnvError('usage.tool_arguments', `--arguments${wrong.path}: ${what}`);
+  const context = { limits: noLimits, episodeId: 'toolenv-tools', seed: 0, firstCallIndex: 0, signal };
+  const [record] = await dispatch([{ id: 'call', name, arguments: args }], [...tools], context);
+  const { result, mistake } = record!;
+  if (mistake?.code === 'unknown_tool') {
+    throw new ToolEnvError('usage.unknown_tool', `The server has no tool "${name}". ${mistake.hint}`);
   }
-  const context = { signal, rng: createRng(0, 'tool'), episodeId: 'toolenv-tools', callIndex: 0 };
-  const result: ToolResult = await tool.execute(args, context);
-  if (!result.isError) return json ? JSON.stringify(result) : result.content.map(blockText).join('\n');
+  if (mistake) {
+    const { path, expected, received, hint } = mistake;
+    const message = `--arguments${path}: expected ${expected}; received ${received}. ${hint}`;
+    throw new ToolEnvError('usage.tool_arguments', message);
+  }
+  const blocks = result!.content.map(blockText);
+  if (!result!.isError) return json ? JSON.stringify(result) : blocks.join('\n');
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  const said = result.content.map(blockText).join(' ');
-  throw new ToolEnvError('usage.tool_refused', `Tool "${tool.name}" says that the call failed: ${said}`);
+  throw new ToolEnvError(
+    'usage.tool_refused',
+    `Tool "${name}" says that the call failed: ${blocks.join(' ')}`,
+  );
 }
 
 function blockText(block: ContentBlock): string {
@@ -116,20 +124,12 @@ function blockText(block: ContentBlock): string {
   return `[${[block.type, mimeType, bytes, uri ?? embedded?.uri].filter((part) => part !== undefined).join(' ')}]`;
 }
 
-function findTool(tools: readonly Tool[], name: string): Tool {
-  const tool = tools.find((tool) => tool.name === name);
-  if (tool) return tool;
-  const names = tools.map(({ name }) => name);
-  const hint = didYouMean(name, names, 'Its tools');
-  throw new ToolEnvError('usage.unknown_tool', `The server has no tool "${name}". ${hint}`);
-}
-
 function readArguments(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Told below, with what is no object.
+    // The error below is for this and for JSON that is no object.
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;

@@ -1,18 +1,15 @@
-/** `toolenv train`: improves a policy in an environment with a trainer, and writes down how it went. */
+/** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import { Command } from 'commander';
 import { trainingCurves } from '../display/curves.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { deviceSchema, readDevice } from '../flags/device-flag.ts';
-import { learnerSchema, readLearnerFlags } from '../flags/learner-flags.ts';
-import { readRuntime, runtimeSchema } from '../flags/runtime-flag.ts';
-import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
+import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
-import { openPolicy } from '../run/open-policy.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run-env.ts';
+import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
 import {
   abandonRun,
   beginRun,
@@ -24,7 +21,7 @@ import {
 import { RunLog, readMetrics } from '../run/run-log.ts';
 import { TensorBoardLog } from '../run/tensorboard-log.ts';
 
-interface OwnFlags extends EnvFlags {
+interface OwnFlags extends EnvFlags, RecordingFlags {
   policy: string;
   trainer: string;
   out: string;
@@ -32,10 +29,13 @@ interface OwnFlags extends EnvFlags {
   trajectories: boolean;
   tensorboard?: boolean;
   json?: boolean;
-  policyOption?: string[];
 }
 
-export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
+/** The plugins that a command line names. */
+interface Plugins {
+  policy: NamedPlugin<'policies'>;
+  trainer: NamedPlugin<'trainers'>;
+}
 
 const seedSchema = {
   type: 'object',
@@ -43,124 +43,83 @@ const seedSchema = {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
   },
 };
-/** What a trainer is given by the command and cannot have as an option of its own. */
-const taken = [
-  'env',
-  'policy',
-  'learner',
-  'out',
-  'seed',
-  'resume',
-  'signal',
-  'trainer',
-  'tool',
-  'trajectories',
-  'tensorboard',
-  'json',
-  'loraRank',
-  'loraAlpha',
-  'loraTargets',
-  'tokenBudget',
-  'gradientCheckpointing',
-  'runtime',
-  'device',
-  'precision',
-];
 
-/**
- * @param trainerRef The trainer whose options become flags.
- * @param trainer `undefined` only to show the help of a command that lacks it.
- */
-export function trainCommand(signal: AbortSignal, trainerRef: string, trainer: Trainer | undefined): Command {
+export function trainCommand(
+  signal: AbortSignal,
+  policy: NamedPlugin<'policies'>,
+  trainer: NamedPlugin<'trainers'>,
+): Command {
   const command = new Command('train')
     .summary('improve a policy in an environment')
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
-    .requiredOption('--policy <folder>', 'Hugging Face folder to begin with, or reference of a policy plugin')
+    .requiredOption(
+      '--policy <folder>',
+      'Hugging Face folder to begin with, or reference of a policy; its options are flags',
+    )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--resume', 'go on from the newest checkpoint in --out')
     .option('--trainer <reference>', 'trainer; its options are flags', defaultTrainer)
     .option('--no-trajectories', 'do not write the training episodes')
     .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
-    .option('--json', 'print each event as a line of JSON')
-    .option('--policy-option <key=value...>', "set a policy plugin's options");
-  const own = [seedSchema, learnerSchema, runtimeSchema, deviceSchema].flatMap((schema) =>
-    schemaFlags(schema),
+    .option('--json', 'print each event as a line of JSON');
+  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(seedSchema)])
+    command.addOption(flag);
+  addPluginFlags(command, [policy, trainer]);
+  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
+    train(ref, given, { policy, trainer }, signal),
   );
-  for (const flag of [...envFlags(), ...own]) command.addOption(flag);
-  const flags = trainer ? schemaFlags(trainer.options, taken) : [];
-  for (const flag of flags) command.addOption(flag.helpGroup(`Options of ${trainerRef}:`));
-  if (!trainer) command.addHelpText('after', `\n${trainerRef} is not installed: its options are not listed.`);
-  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) => {
-    if (trainer) return train(ref, given, trainer, signal);
-    throw new ToolEnvError('usage.missing_package', `Trainer ${trainerRef} is not installed.`);
-  });
-}
-
-/** The trainer of a command line, read before its flags are known; `undefined` if it is not there and help is wanted. */
-export async function trainerOf(ref: string, wantsHelp: boolean): Promise<Trainer | undefined> {
-  try {
-    return await loadPlugin('trainers', ref);
-  } catch (error) {
-    if (wantsHelp && ToolEnvError.isInstance(error)) return undefined;
-    throw error;
-  }
 }
 
 async function train(
   ref: string,
   given: OwnFlags & Record<string, unknown>,
-  trainer: Trainer,
+  named: Plugins,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, resume = false, envOption = [], tool = [], policyOption = [] } = given;
+  const { out, resume = false, envOption = [], tool = [] } = given;
   const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
-  const own = Object.fromEntries(Object.entries(given).filter(([name]) => !taken.includes(name)));
-  const options = completeOptions(trainer.options, readFlags(trainer.options, own), given.trainer);
-  const learnerFlags = readLearnerFlags(given, seed);
+  const trainer = pluginOptions(named.trainer, given);
+  const policy = pluginOptions(named.policy, given);
   const identity = {
     env: ref,
     envOption,
     tool,
     policy: given.policy,
-    policyOption,
-    lora: learnerFlags.lora,
+    policyOptions: lastingOptions(policy),
     trainer: given.trainer,
     seed,
   };
   if (resume) await refuseOtherRun(out, identity);
   else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  const env = await openRunEnv(ref, { envOption, tool, seed });
-  if (env.capabilities?.seedable === false) {
-    process.stderr.write(
-      `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
-    );
-  }
-  const { policy, learner, memory, close } = await openPolicy(given.policy, {
-    pairs: policyOption,
-    learner: learnerFlags,
-    runtime: readRuntime(given),
-    ...readDevice(given),
-  });
-  if (!learner) {
-    const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
-    throw new ToolEnvError('usage.not_trainable', message);
-  }
-
-  if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
-  await beginRun(out, { ...identity, trainerOptions: options });
-  const log = new RunLog(out, { resume });
-  const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
-  const begun = resume ? await newestCheckpoint(out) : undefined;
-  const progress = new TrainingProgress(Number(options.steps ?? 0), begun?.step);
-  let last = begun?.step ?? 0;
+  const run = await openRun(ref, policy, { ...given, seed });
+  const { env, handle } = run;
+  let progress: TrainingProgress | undefined;
+  let last = 0;
   let isAtWork = false;
   try {
-    const run = { env, policy, learner, out, seed, resume, signal };
-    for await (const event of trainer.train(run, options)) {
-      // Where a resumed run goes on is known now: its newest checkpoint may have been damaged.
+    if (env.capabilities?.seedable === false) {
+      process.stderr.write(
+        `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
+      );
+    }
+    const { learner, memory } = handle;
+    if (!learner) {
+      const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
+      throw new ToolEnvError('usage.not_trainable', message);
+    }
+    if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
+    await beginRun(out, { ...identity, trainerOptions: trainer.options });
+    const log = new RunLog(out, { resume });
+    const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
+    const begun = resume ? await newestCheckpoint(out) : undefined;
+    last = begun?.step ?? 0;
+    progress = new TrainingProgress(Number(trainer.options.steps ?? 0), last);
+    const parts = { env, policy: handle.policy, learner, out, seed, resume, signal };
+    for await (const event of trainer.plugin.train(parts, trainer.options)) {
+      // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.
       if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
       isAtWork = true;
       if (event.type === 'rollout') {
@@ -173,9 +132,10 @@ async function train(
       if (given.json) process.stdout.write(`${eventLine(event)}\n`);
       if (event.type === 'checkpoint') last = event.step;
     }
+    await run.finish();
   } catch (error) {
-    progress.stop();
-    // What was wrong before the first step is mended and tried again with the same --out.
+    progress?.stop();
+    // A run that failed before its first step may be tried again with the same --out.
     if (!isAtWork && !resume) await abandonRun(out);
     if (signal.aborted) {
       const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
@@ -183,13 +143,19 @@ async function train(
     }
     throw error;
   } finally {
-    progress.stop();
-    await close().finally(() => env.close());
+    progress?.stop();
+    await run.close();
   }
   await report(out, { isAtWork, json: given.json === true });
 }
 
-/** Where nothing was scored there is nothing to learn, and the reason is the machinery's. */
+/** The options of a policy that a resumed run must have too. */
+function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'policies'>>): object {
+  const properties = propertiesOf(plugin.options);
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !properties[name]?.mayChange));
+}
+
+/** Warns of a step whose episodes all aborted: the step has nothing to learn from. */
 function warnOfAborted({ step, trajectories }: Extract<TrainEvent, { type: 'rollout' }>): void {
   const [first] = trajectories;
   if (first?.outcome.kind !== 'aborted' || trajectories.some(({ reward }) => reward !== null)) return;

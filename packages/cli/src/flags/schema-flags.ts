@@ -1,10 +1,10 @@
 /** Command-line flags from a JSON Schema: what a plugin declares as options becomes `--kebab-case` flags with help. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { didYouMean, validate, validateWithDefaults } from '@toolenv/core/schemas';
+import { validate, validateWithDefaults } from '@toolenv/core/schemas';
 import { Option } from 'commander';
 
-/** The keywords of a property's schema that flags and help are made from. */
-interface Property {
+/** The keywords of a property's schema that give flags and help. */
+export interface Property {
   type?: unknown;
   enum?: unknown[];
   description?: string;
@@ -16,6 +16,9 @@ interface Property {
   items?: Property;
   minItems?: number;
   maxItems?: number;
+  /** Of a policy's option, as `PolicyDefinition` says. */
+  trainingOnly?: boolean;
+  mayChange?: boolean;
 }
 
 /** `groupSize` → `--group-size`. */
@@ -24,35 +27,38 @@ export function flagName(property: string): string {
 }
 
 /**
- * One option for each property of an object schema. A flag holds text until {@link readFlags} reads it, so that its
- * errors are of one kind.
- * @param taken Properties that the command has for itself.
+ * A flag for each property of an object schema. A flag holds text until {@link readFlags} reads it, so that all errors
+ * are of one kind.
  */
-export function schemaFlags(schema: JsonSchema, taken: readonly string[] = []): Option[] {
-  const names = Object.entries(propertiesOf(schema)).filter(([name]) => !taken.includes(name));
-  return names.map(([name, property]) => {
-    const { description = '', default: fallback } = property;
-    if (property.type === 'boolean') {
-      return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
-    }
-    const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
-    const note =
-      shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
-    return new Option(`${flagName(name)} <${placeholder(property)}>`, description + note);
-  });
+export function schemaFlags(schema: JsonSchema): Option[] {
+  return Object.entries(propertiesOf(schema)).map(([name, property]) => schemaFlag(name, property));
+}
+
+export function schemaFlag(name: string, property: Property): Option {
+  const { description = '', default: fallback } = property;
+  if (property.type === 'boolean') {
+    return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
+  }
+  const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
+  const note =
+    shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
+  return new Option(`${flagName(name)} <${placeholder(property)}>`, description + note);
 }
 
 /**
  * The values of those flags, for the properties that were given.
- * @param given Flags as commander has them: property → text, or a boolean.
- * @throws ToolEnvError `usage.bad_flag`, naming the flag and what it takes.
+ * @param given Flags as commander has them: text, or a boolean.
+ * @throws ToolEnvError `usage.bad_flag`, naming the flag and the values that it takes.
  */
 export function readFlags(schema: JsonSchema, given: Record<string, unknown>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
-    const value = given[name];
+    const flag = schemaFlag(name, property);
+    const value = given[flag.attributeName()];
     if (typeof value === 'string') values[name] = readValue(property, value, `${flagName(name)} ${value}`);
-    else if (typeof value === 'boolean') values[name] = value;
+    // Commander takes the flag --no-x as the opposite of x, also where the property itself is named noX.
+    else if (typeof value === 'boolean' && property.type === 'boolean')
+      values[name] = flag.negate && property.default !== true ? !value : value;
   }
   return values;
 }
@@ -65,16 +71,14 @@ export function completeFlags<Flags>(schema: JsonSchema, given: Record<string, u
 }
 
 /**
- * The values of `key=value` pairs, as `--env-option` takes them.
+ * The values of `key=value` pairs, as `--env-option` takes them. Whoever takes the options refuses unknown names.
  * @param flag Names the flag in errors.
- * @param owner Whose options they are.
- * @throws ToolEnvError `usage.bad_flag` or `usage.unknown_option`.
+ * @throws ToolEnvError `usage.bad_flag`.
  */
 export function readPairs(
   schema: JsonSchema,
   pairs: readonly string[],
   flag: string,
-  owner: string,
 ): Record<string, unknown> {
   const properties = propertiesOf(schema);
   const values: Record<string, unknown> = {};
@@ -82,18 +86,13 @@ export function readPairs(
     const at = pair.indexOf('=');
     if (at < 1) throw new ToolEnvError('usage.bad_flag', `${flag} ${pair}: write it as key=value.`);
     const name = pair.slice(0, at);
-    const property = Object.hasOwn(properties, name) ? properties[name]! : undefined;
-    if (!property && !schema.additionalProperties) {
-      const names = Object.keys(properties);
-      const hint = didYouMean(name, names, 'Options');
-      throw new ToolEnvError('usage.unknown_option', `${owner} has no option "${name}". ${hint}`);
-    }
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     values[name] = readValue(property ?? {}, pair.slice(at + 1), `${flag} ${pair}`);
   }
   return values;
 }
 
-function propertiesOf(schema: JsonSchema): Record<string, Property> {
+export function propertiesOf(schema: JsonSchema): Record<string, Property> {
   return (schema.properties ?? {}) as Record<string, Property>;
 }
 

@@ -5,7 +5,7 @@ import { totalmem } from 'node:os';
 export interface MachineMemory {
   /** As much as this process may have. */
   total: number;
-  /** What nobody uses; systems count differently what they can take back. */
+  /** Free memory. Systems differ in whether they count memory that they can take back. */
   available: number;
 }
 

@@ -1,31 +1,27 @@
-/** Says before a run what it will hold in memory, and refuses one that would run out. */
+/** Says before a run what it will hold in memory, and refuses a run that the machine has not enough memory for. */
 import { ToolEnvError } from '@toolenv/core';
+import type { MemoryEstimate } from '@toolenv/core/plugins';
+import { flagName } from '../flags/schema-flags.ts';
 import { type MachineMemory, machineMemory } from './machine-memory.ts';
-
-/** Bytes, as a learner estimates them. */
-export interface Memory {
-  weights: number;
-  gradients: number;
-  optimizer: number;
-  activations: number;
-  total: number;
-  cachePerToken: number;
-}
 
 /**
  * The estimate in words.
- * @throws ToolEnvError `usage.memory` if it is more than the machine has.
+ * @throws ToolEnvError `usage.memory` if the estimate is more than the machine has.
  */
-export function checkMemory(memory: Memory, machine: MachineMemory = machineMemory()): string {
-  const { weights, gradients, optimizer, activations, total, cachePerToken } = memory;
+export function checkMemory(estimate: MemoryEstimate, machine: MachineMemory = machineMemory()): string {
+  const { weights, gradients, optimizer, activations, total, cachePerToken, savers = {} } = estimate;
   const parts = `weights ${gigabytes(weights)}, gradients ${gigabytes(gradients)}, optimizer ${gigabytes(optimizer)}, activations ${gigabytes(activations)}`;
-  const estimate = `Training holds about ${gigabytes(total)} GB (${parts})`;
+  const need = `Training holds about ${gigabytes(total)} GB (${parts})`;
   const cache = `${(cachePerToken / 1000).toFixed(1)} KB for each token of an episode`;
   if (total <= machine.total) {
     const doubt = total > machine.available ? ', which may not be enough' : '';
-    return `${estimate}, and ${cache}; ${gigabytes(machine.available)} GB are free${doubt}.`;
+    return `${need}, and ${cache}; ${gigabytes(machine.available)} GB are free${doubt}.`;
   }
-  const message = `${estimate}, and there are ${gigabytes(machine.total)} GB: train adapters (--lora-rank 16), keep fewer activations (--gradient-checkpointing, --token-budget 512), or take a smaller model.`;
+  const flags = Object.entries(savers).map(([name, value]) =>
+    value === true ? flagName(name) : `${flagName(name)} ${value}`,
+  );
+  const remedy = [...flags, 'a smaller model'].join(', ');
+  const message = `${need}, and this machine has ${gigabytes(machine.total)} GB: try ${remedy}.`;
   throw new ToolEnvError('usage.memory', message);
 }
 

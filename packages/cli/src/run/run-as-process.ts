@@ -1,7 +1,7 @@
-/** A piece of work as a process: signals, broken pipes and errors become what a shell expects. */
+/** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
 
-/** The reason of the signal that Ctrl-C (SIGINT) or SIGTERM aborts. */
+/** The reason with which Ctrl-C (SIGINT) or SIGTERM aborts the work's signal. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -15,9 +15,9 @@ export class Interrupted extends Error {
 /**
  * Runs the work and ends the process.
  *
- * Exit codes: 0, or what the work set as process.exitCode; 2 for a mistake of the person at the keyboard, told in one line; 1 for anything else that was thrown;
- * 130 after Ctrl-C, 143 after SIGTERM. The first of these signals aborts `signal`; the second one ends the process at once.
- * Whoever reads the output may go away (`| head`): the work goes on, and what would be printed is dropped.
+ * Exit codes: 0, or the work's own process.exitCode; 2 for a mistake of the user, which is reported in one line; 1 for any
+ * other error; 130 after Ctrl-C, 143 after SIGTERM. The first of these signals aborts `signal`; the second ends the process
+ * at once. If the reader of the output goes away (`| head`), the work goes on and further output is dropped.
  */
 export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>): Promise<never> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
@@ -26,12 +26,12 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
     () => Number(process.exitCode ?? 0),
     (error: unknown) => report(error, signal),
   );
-  // Not process.exitCode: a plugin may have left a handle open. Writes to a pipe may still be under way.
+  // A plugin may have left a handle open, so that the process would not end by itself. Let writes to pipes end first.
   await Promise.all([drain(process.stdout), drain(process.stderr)]);
   process.exit(exitCode);
 }
 
-/** Launchers pass on the signal that the terminal has sent already: within this time it is the same one (milliseconds). */
+/** Launchers repeat the signal that the terminal has sent: a repetition within this time is no second signal (milliseconds). */
 const sameSignal = 300;
 
 function interruptSignal(): AbortSignal {
@@ -52,11 +52,16 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Tells of an error on stderr and gives the exit code. */
+/** Writes an error to stderr and gives the exit code. */
 function report(error: unknown, signal: AbortSignal): number {
   const { reason } = signal;
   const isAbort = error === reason || (error instanceof Error && error.name === 'AbortError');
   if (signal.aborted && isAbort) return (reason as Interrupted).exitCode;
+  if (ToolEnvError.isInstance(error) && error.code === 'bug.replay_divergence') {
+    // Its lines say where the run differs from its recording; the stack says nothing about it.
+    process.stderr.write(`toolenv: ${error.message}\n`);
+    return 1;
+  }
   if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) {
     process.stderr.write(`toolenv: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}\n`);
     return error.code.startsWith('usage.') ? 2 : 1;

@@ -29,12 +29,24 @@ export async function refuseUsedFolder(out: string, remedy: string): Promise<voi
 export async function refuseOtherRun(out: string, config: Record<string, unknown>): Promise<void> {
   if (!(await filesOf(out)).includes(configFile)) return;
   const earlier = parseConfig(join(out, configFile), await readFile(join(out, configFile), 'utf8'));
-  for (const [name, value] of Object.entries(config)) {
-    const [was, is] = [JSON.stringify(earlier[name]), JSON.stringify(value)];
+  const [before, now] = [flat(earlier), flat(config)];
+  const names = new Set([...Object.keys(now), ...Object.keys(before)]);
+  for (const name of names) {
+    if (!Object.hasOwn(config, name.split('.')[0]!)) continue;
+    const [was, is] = [JSON.stringify(before[name]), JSON.stringify(now[name])];
     if (was === is) continue;
     const message = `--resume: the run in ${out} has ${name} ${was ?? 'not set'}, not ${is ?? 'unset'}: give the same, or another --out.`;
     throw new ToolEnvError('usage.other_run', message);
   }
+}
+
+/** `{ a: { b: 1 } }` → `{ 'a.b': 1 }`, one level deep. */
+function flat(config: Record<string, unknown>): Record<string, unknown> {
+  const parts = Object.entries(config).map(([name, value]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { [name]: value };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [`${name}.${key}`, inner]));
+  });
+  return Object.assign({}, ...parts);
 }
 
 function parseConfig(file: string, content: string): Record<string, unknown> {

@@ -1,11 +1,11 @@
-/** What a training run writes as it goes: metrics.jsonl and trajectories.jsonl, each line stamped with its step. */
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { appendFile, readFile, rename } from 'node:fs/promises';
+/** The files that a training run appends to: metrics.jsonl and trajectories.jsonl, each line with its step. */
+import { createWriteStream, existsSync } from 'node:fs';
+import { appendFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Trajectory } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { encodeTrajectory } from '@toolenv/core/recording';
+import { encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -19,7 +19,7 @@ const trajectoriesFile = 'trajectories.jsonl';
 
 export class RunLog {
   readonly #out: string;
-  /** Lines of an earlier part of the run may go beyond the checkpoint that it goes on from. */
+  /** The files may have lines of steps after the checkpoint from which the run goes on. */
   #stale: boolean;
 
   /** @param options.resume The folder holds an earlier part of the run. */
@@ -29,14 +29,14 @@ export class RunLog {
   }
 
   /**
-   * Appends an event that has metrics. A checkpoint is its own record, and a line for it would differ between a run that
-   * was interrupted and one that was not.
+   * Appends an event that has metrics. A checkpoint gets no line: an interrupted run saves a checkpoint where an
+   * uninterrupted run saves none, and their files must be equal.
    */
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
     await this.#drop((line) => {
-      // Stopped in an evaluation, a run goes on with it: the other lines of the step stay.
+      // A run that stopped in an evaluation goes on with this evaluation: the other lines of the step stay.
       const isOther = type === 'evaluation' && line.type !== type;
       return isOther ? line.step > step : line.step >= step;
     });
@@ -44,7 +44,7 @@ export class RunLog {
     await appendFile(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
 
-  /** Appends episodes of a step. The stamp's fields come before the trajectory's own; readers pass over them. */
+  /** Appends episodes of a step. The stamp's fields come before the trajectory's own fields; readers ignore them. */
   async writeEpisodes(
     trajectories: readonly Trajectory[],
     stamp: { step: number; [field: string]: unknown },
@@ -54,7 +54,7 @@ export class RunLog {
     await appendFile(join(this.#out, trajectoriesFile), lines.join(''));
   }
 
-  /** On the first event of a resumed run: what was written from it on will be written again. */
+  /** On the first event of a resumed run, drops the lines that the run will write again. */
   async #drop(isAfter: IsAfter): Promise<void> {
     if (!this.#stale) return;
     this.#stale = false;
@@ -65,34 +65,25 @@ export class RunLog {
 /** The metrics of a run, in order. */
 export async function readMetrics(out: string): Promise<MetricsLine[]> {
   const file = join(out, metricsFile);
-  if (!existsSync(file)) return [];
-  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as MetricsLine);
+  const metrics: MetricsLine[] = [];
+  if (!existsSync(file)) return metrics;
+  for await (const { text } of readJsonLines(file, { skipHalfWritten: true })) metrics.push(JSON.parse(text));
+  return metrics;
 }
 
-/** Of a line of either file; episodes have no type. */
+/** Judges a line of either file; lines of episodes have no type. */
 type IsAfter = (line: { step: number; type?: string }) => boolean;
 
-/** Removes such lines, and a half-written last one. The file is replaced whole. */
+/** Removes such lines, and a half-written last line. The file is replaced whole. */
 async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
   if (!existsSync(file)) return;
   const partial = `${file}.partial`;
   const kept = async function* () {
-    for await (const line of linesOf(file)) if (isKept(line, isAfter)) yield `${line}\n`;
+    for await (const { text } of readJsonLines(file, { skipHalfWritten: true }))
+      if (isKept(text, isAfter)) yield `${text}\n`;
   };
   await pipeline(kept, createWriteStream(partial));
   await rename(partial, file);
-}
-
-/** Lines without their breaks. Not node:readline, which also breaks at U+2028, and JSON may hold that as it is. */
-async function* linesOf(file: string): AsyncGenerator<string, void, void> {
-  let rest = '';
-  for await (const chunk of createReadStream(file, 'utf8')) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
 
 function isKept(line: string, isAfter: IsAfter): boolean {

@@ -1,7 +1,8 @@
-/** `toolenv doctor`: what this machine has, tried for real; with drivers that list a GPU, and that break. */
+/** `toolenv doctor`: what this machine really computes with; also with a driver that lists a GPU, and with devices that crash. */
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { ComputeReport } from '@toolenv/core/plugins';
 import { afterEach, expect, it, vi } from 'vitest';
 import { doctorText } from '../../src/commands/doctor-command.ts';
 import type { DoctorReport } from '../../src/commands/doctor-report.ts';
@@ -20,24 +21,36 @@ it('tries the devices and lists GPUs', async () => {
   expect(report).toMatchObject({
     node: { version: process.versions.node, needed: '20.19', supported: true },
     gpus: [{ name: 'NVIDIA T1000', memory: 2 ** 32, driver: '570.12' }],
-    onnxruntime: { version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
-    tfjs: { '@tensorflow/tfjs': expect.stringMatching(/^4\./) },
-    auto: expect.stringMatching(/^(cpu|cuda)$/),
+    policies: [
+      {
+        ref: '@toolenv/policy/transformer-v1',
+        libraries: [
+          { name: 'onnxruntime-node', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+          { name: '@tensorflow/tfjs', version: expect.stringMatching(/^4\./) },
+          { name: '@tensorflow/tfjs-backend-wasm' },
+          { name: '@tensorflow/tfjs-node' },
+          { name: '@tensorflow/tfjs-node-gpu' },
+        ],
+        default: 'cpu',
+        auto: expect.stringMatching(/^(cpu|cuda)$/),
+      },
+    ],
   });
-  const cpu = report.onnxruntime.devices.find(({ device }) => device === 'cpu')!;
+  const { devices } = report.policies[0] as ComputeReport;
+  const cpu = devices.find(({ device }) => device === 'cpu')!;
   expect(cpu).toMatchObject({ installed: true, runs: true });
   expect(cpu.runs && cpu.gflops).toBeGreaterThan(0.1);
   for (const bytes of [report.memory.available, report.disk.available])
     expect(bytes).toBeGreaterThan(2 ** 20);
 });
 
-it('ends with exit code 1 where no device works, and tells how each failed', async () => {
+it('ends with exit code 1 where no device works, and says how each failed', async () => {
   const crash = join(await mkdtemp(join(tmpdir(), 'toolenv-doctor-')), 'crash.cjs');
   await writeFile(crash, "if (process.execArgv.includes('--eval')) process.abort();");
   vi.stubEnv('NODE_OPTIONS', `--require ${crash}`);
   const { code, stdout } = await runCli('doctor');
   expect(code).toBe(1);
-  expect(stdout).toMatch(/\n +cpu +does not work: it ended its process by SIGABRT/);
+  expect(stdout).toMatch(/\n {2}devices +cpu +does not work: it ended its process by SIGABRT/);
   expect(stdout).toMatch(/\n +none +no device works\n$/);
 });
 
@@ -49,31 +62,40 @@ it('is a table for people', () => {
     memory: { total: 8 * 2 ** 30, available: 2 ** 29 },
     disk: { folder: '/home', available: 2 ** 40 },
     gpus: [{ name: 'NVIDIA T1000', memory: 4 * 2 ** 30, driver: '570.12' }],
-    onnxruntime: {
-      version: '1.30.0',
-      devices: [
-        { device: 'cpu', installed: true, runs: true, gflops: 123.4, threads: 1 },
-        { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
-        { device: 'cuda', installed: false, runs: false, why: 'not installed' },
-      ],
-    },
-    tfjs: { '@tensorflow/tfjs': null },
-    auto: 'cpu',
+    policies: [
+      {
+        ref: 'a/b-v1',
+        libraries: [
+          { name: 'onnxruntime-node', version: '1.30.0' },
+          { name: '@tensorflow/tfjs', version: null },
+        ],
+        devices: [
+          { device: 'cpu', installed: true, runs: true, gflops: 123.4, threads: 1 },
+          { device: 'webgpu', installed: true, runs: true, gflops: 0.21 },
+          { device: 'cuda', installed: false, runs: false, why: 'not installed' },
+        ],
+        default: 'cpu',
+        auto: 'cpu',
+      },
+      { ref: 'c/d-v1', why: 'no library' },
+    ],
   });
   expect(text).toBe(
     `
-Node.js        20.5.0            too old: install 20.19 or newer
-system         linux 6.1 x64
-CPU            Fast One          1 core
-memory         8.0 GiB           0.5 GiB available
-disk           /home             1024.0 GiB available
-GPU            NVIDIA T1000      4.0 GiB, driver 570.12
-ONNX Runtime   1.30.0
-               cpu               works, 123 GFLOP/s with 1 thread
-               webgpu            works, 0.2 GFLOP/s
-               cuda              not installed
-TensorFlow.js  @tensorflow/tfjs  not installed
-used           cpu               without --device
-               cpu               with --device auto`.slice(1),
+Node.js      20.5.0            too old: install 20.19 or newer
+system       linux 6.1 x64
+CPU          Fast One          1 core
+memory       8.0 GiB           0.5 GiB available
+disk         /home             1024.0 GiB available
+GPU          NVIDIA T1000      4.0 GiB, driver 570.12
+policy       a/b-v1
+  libraries  onnxruntime-node  1.30.0
+             @tensorflow/tfjs  not installed
+  devices    cpu               works, 123 GFLOP/s with 1 thread
+             webgpu            works, 0.2 GFLOP/s
+             cuda              not installed
+  used       cpu               without --device
+             cpu               with --device auto
+policy       c/d-v1            does not load: no library`.slice(1),
   );
 });

@@ -48,6 +48,12 @@ it('is a list by kind for people, of one kind on request', async () => {
   expect(stdout).toMatch(/\ntrainers\n(?:.*\n)* {2}fixture-plugin\/nudge-v1 +1\.2\.3\n/);
   const policies = await runCli('list', '--kind', 'policies', '--json');
   expect(JSON.parse(policies.stdout)).toEqual([
+    {
+      ref: '@toolenv/policy/transformer-v1',
+      kind: 'policies',
+      package: '@toolenv/policy',
+      version: expect.any(String),
+    },
     { ref: fixture.policy, kind: 'policies', package: 'fixture-plugin', version: '1.2.3' },
   ]);
 });

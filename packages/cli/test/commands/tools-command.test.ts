@@ -41,14 +41,14 @@ describe.concurrent('toolenv tools', () => {
     [['--call', 'get_sum'], /^toolenv: The server has no tool "get_sum"\. Did you mean "get-sum"\?\n$/],
     [
       ['--call', 'get-sum', '--arguments', '{"a": "x", "b": 2}'],
-      /^toolenv: --arguments\/a: expected must be number; received "x"\.\n$/,
+      /^toolenv: --arguments\/a: expected must be number; received "x"\. Arguments of "get-sum" follow \{.*\}\.\n$/,
     ],
     [['--call', 'get-sum', '--arguments', '[1'], /^toolenv: --arguments \[1: give a JSON object/],
     [['--arguments', '{}'], /^toolenv: --arguments without --call: name the tool to call\.\n$/],
     [['--timeout', 'long'], /^toolenv: --timeout long: give seconds/],
     [['--mcp', 'no-such-command'], /^toolenv: MCP server `no-such-command` cannot be run: .*ENOENT/],
     [['--mcp', 'http//host'], /^toolenv: MCP server `http\/\/host` cannot be run/],
-  ])('%s is told in one line, with exit code 2', async (args, message) => {
+  ])('%s is one line, with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await tools(...args);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

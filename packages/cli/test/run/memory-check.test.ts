@@ -1,4 +1,4 @@
-/** The memory of a run is said before it, and one that does not fit is refused with what to do. */
+/** A run's memory is estimated before it begins; a run that does not fit is refused with a remedy. */
 import { expect, test } from 'vitest';
 import { checkMemory } from '../../src/run/memory-check.ts';
 
@@ -9,9 +9,10 @@ const memory = {
   activations: 5.2e8,
   total: 1.22e9,
   cachePerToken: 2048,
+  savers: { loraRank: 16, gradientCheckpointing: true },
 };
 
-test('what fits is described, and doubted if others have the memory now', () => {
+test('a run that fits is described, and doubted if other programs use the memory', () => {
   const estimate =
     'Training holds about 1.2 GB (weights 0.3, gradients 0.2, optimizer 0.2, activations 0.5), and 2.0 KB for each token of an episode';
   expect(checkMemory(memory, { total: 16e9, available: 8e9 })).toBe(`${estimate}; 8.0 GB are free.`);
@@ -20,11 +21,13 @@ test('what fits is described, and doubted if others have the memory now', () => 
   );
 });
 
-test('what the machine does not have is refused', () => {
+test('a run that needs more than the machine has is refused', () => {
   expect(() => checkMemory(memory, { total: 1.2e9, available: 1e9 })).toThrow(
     expect.objectContaining({
       code: 'usage.memory',
-      message: expect.stringMatching(/about 1\.2 GB .* and there are 1\.2 GB: .*--lora-rank/),
+      message: expect.stringMatching(
+        /about 1\.2 GB .* this machine has 1\.2 GB: try --lora-rank 16, --gradient-checkpointing, a smaller model\.$/,
+      ),
     }),
   );
 });

@@ -1,0 +1,66 @@
+/** The plugin `transformer-v1`: its schema knows what the engine knows, and its options reach the engine. */
+import { join } from 'node:path';
+import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
+import { expect, it } from 'vitest';
+import { TransformerLearner } from '../src/learner/transformer-learner.ts';
+import { devices } from '../src/runtime/device.ts';
+import transformer from '../src/transformer-v1.ts';
+
+const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
+
+function open(options: Record<string, unknown>, seed = 1) {
+  const complete = completeOptions(transformer.options, { checkpoint, ...options }, transformer.name);
+  return transformer.open(complete as Parameters<typeof transformer.open>[0], { seed });
+}
+
+it('is what the manifest names', async () => {
+  expect(await loadPlugin('policies', '@toolenv/policy/transformer-v1')).toMatchObject({
+    name: 'transformer-v1',
+    options: transformer.options,
+  });
+});
+
+it('takes every device that the engine knows', () => {
+  expect(transformer.options.properties).toMatchObject({ device: { enum: ['auto', ...devices] } });
+});
+
+it('estimates memory by its options, and names options that need less', async () => {
+  const whole = await open({});
+  const adapter = await open({ loraRank: 2, gradientCheckpointing: true, tokenBudget: 64 });
+  expect(whole.learner).toBeInstanceOf(TransformerLearner);
+  expect(whole.memory?.savers).toEqual({ loraRank: 16, gradientCheckpointing: true, tokenBudget: 512 });
+  expect(adapter.memory?.savers).toEqual({});
+  expect(adapter.memory!.gradients).toBeLessThan(whole.memory!.gradients / 10);
+  expect(adapter.memory!.activations).toBeLessThan(whole.memory!.activations / 10);
+  await Promise.all([whole.close(), adapter.close()]);
+});
+
+it.each([
+  [{ loraAlpha: 3 }, 'option "loraAlpha": give loraRank too'],
+  [{ loraTargets: ['q_proj'] }, 'option "loraTargets": give loraRank too'],
+  [{ runtime: 'tfjs', device: 'cpu' }, 'option "device": runtime "tfjs" has no such choice'],
+  [{ runtime: 'tfjs', precision: 'float16' }, 'option "precision": runtime "tfjs" has no such choice'],
+])('refuses %j', async (options, message) => {
+  await expect(open(options)).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: expect.stringContaining(message),
+  });
+});
+
+it('reports devices and libraries, and ends with the reason of the signal', async () => {
+  const report = await transformer.compute!(new AbortController().signal);
+  expect(report).toMatchObject({ default: 'cpu', auto: expect.stringMatching(/^(cpu|cuda)$/) });
+  expect(report.devices.find(({ device }) => device === 'cpu')).toMatchObject({
+    installed: true,
+    runs: true,
+  });
+  expect(report.libraries.map(({ name }) => name)).toEqual([
+    'onnxruntime-node',
+    '@tensorflow/tfjs',
+    '@tensorflow/tfjs-backend-wasm',
+    '@tensorflow/tfjs-node',
+    '@tensorflow/tfjs-node-gpu',
+  ]);
+  expect(report.libraries[0]!.version).toMatch(/^\d+\.\d+\.\d+$/);
+  await expect(transformer.compute!(AbortSignal.abort('enough'))).rejects.toBe('enough');
+});
