@@ -20,8 +20,9 @@ import {
   type TurnResult,
   terminated,
 } from '@toolenv/core';
+import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { validate } from '@toolenv/core/schemas';
-import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
+import { openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 
 /** One line of a task file. */
@@ -104,9 +105,10 @@ export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTas
     limits,
     capabilities: { networked: 'url' in server },
     roles: {},
-    async open({ options: { servers, lifetime } }) {
+    async open({ options: { servers, lifetime }, tap }) {
       const tasks = readTasks(definition.tasks);
-      const pool = await openMcpPool(server, { size: servers, lifetime, only });
+      const openPool = () => openMcpPool(server, { size: servers, lifetime, only });
+      const pool = tap ? await tap.source(openPool) : await openPool();
       return {
         tasks: {
           train: ofSplit(tasks, 'train'),
@@ -122,17 +124,17 @@ export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTas
 
 interface State {
   task: McpTask;
-  lease: McpLease;
+  lease: ToolLease;
 }
 
 class McpEnv extends ToolEnv<McpTask, State> {
   readonly spec: EnvSpec;
-  readonly #pool: McpPool;
+  readonly #pool: ToolSource;
   readonly #system: string | undefined;
   /** A promise, so that closing during a reset releases the lease too. */
-  #lease: Promise<McpLease> | undefined;
+  #lease: Promise<ToolLease> | undefined;
 
-  constructor(spec: EnvSpec, pool: McpPool, system: string | undefined) {
+  constructor(spec: EnvSpec, pool: ToolSource, system: string | undefined) {
     super();
     this.spec = spec;
     this.#pool = pool;

@@ -2,6 +2,7 @@
 import type { Env, EnvLimits } from '../protocol/env.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
+import type { ToolTap } from '../recording/tool-tap.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Script } from './scripted-policy.ts';
 
@@ -19,6 +20,8 @@ export interface OpenOptions<Options> {
   seed: number;
   /** Tools for the roles that the environment names, in place of the defaults. */
   tools?: Record<string, ToolFactory>;
+  /** Records or replays tools that the environment opens itself. The tools of roles need no care: `openEnv` wraps them. */
+  tap?: ToolTap;
 }
 
 /** Makes the tool for a role from the material that the environment supplies (for `search`: the documents to index). */

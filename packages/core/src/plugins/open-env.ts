@@ -49,8 +49,7 @@ export async function openEnv(
     chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
 
-  const opening = { options: complete, seed, tools: chosen, tap };
-  const open = await definition.open(opening);
+  const open = await definition.open({ options: complete, seed, tools: chosen, tap });
   try {
     tap?.opened(owner);
   } catch (error) {

@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }));
 let files = 0;
 const newFile = () => join(folder, `recording-${files++}.jsonl`);
 
-type Opening = Parameters<EnvDefinition<Rung>['open']>[0] & { tap?: ToolTap };
+type Opening = Parameters<EnvDefinition<Rung>['open']>[0];
 
 function define(
   roles: Record<string, string>,
