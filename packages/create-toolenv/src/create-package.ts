@@ -2,23 +2,29 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isTemplateFile, type TemplateName, templateFolder, templatePackage } from './templates.ts';
+import {
+  isTemplateFile,
+  type TemplateName,
+  targetPath,
+  templateFolder,
+  templatePackage,
+} from './templates.ts';
 
-/** What the person at the keyboard can mend: told in one line, with exit code 2. */
+/** A mistake in the arguments. The command prints it in one line and exits with code 2. */
 export class UsageError extends Error {}
 
 export interface NewPackage {
-  /** New, or empty. */
+  /** A folder that does not exist or is empty. */
   folder: string;
-  /** As npm has it: `my-env`, `@me/my-env`. */
+  /** The npm name: `my-env`, `@me/my-env`. */
   name: string;
   template: TemplateName;
 }
 
-/** Of names that npm takes for new packages (validate-npm-package-name, validForNewPackages), the usual ones. */
+/** The usual names among those that npm accepts for new packages (validForNewPackages of validate-npm-package-name). */
 const validName = /^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 
-/** @throws UsageError for a name that npm would not take. */
+/** @throws UsageError for a name that npm would refuse. */
 export function checkName(name: string): void {
   if (validName.test(name) && name.length <= 214) return;
   throw new UsageError(
@@ -26,7 +32,7 @@ export function checkName(name: string): void {
   );
 }
 
-/** @throws UsageError for a folder that has something in it, or is none. */
+/** @throws UsageError for a folder that is not empty, and for a path that is not a folder. */
 export async function checkFolder(folder: string): Promise<void> {
   const used = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -36,9 +42,9 @@ export async function checkFolder(folder: string): Promise<void> {
 }
 
 /**
- * Writes the package; nothing is left of it if that fails.
- * @returns Its files, relative to the folder.
- * @throws UsageError as {@link checkName} and {@link checkFolder} do.
+ * Writes the package. Removes the folder if that fails.
+ * @returns The paths of the files, relative to the folder.
+ * @throws UsageError for the name ({@link checkName}) or the folder ({@link checkFolder}).
  */
 export async function createPackage({ folder, name, template }: NewPackage): Promise<string[]> {
   checkName(name);
@@ -54,8 +60,7 @@ export async function createPackage({ folder, name, template }: NewPackage): Pro
   try {
     for (const file of files) {
       const text = (await readFile(join(source, file), 'utf8')).replaceAll(templatePackage(template), name);
-      // Files that npm would obey or change bear other names in a template.
-      const target = file.replace('_gitignore', '.gitignore').replace('_package.json', 'package.json');
+      const target = targetPath(file);
       await mkdir(join(folder, dirname(target)), { recursive: true });
       await writeFile(join(folder, target), target === 'package.json' ? packageJson(text) : text);
       written.push(target);
@@ -73,7 +78,7 @@ interface PackageJson {
   devDependencies: Record<string, string>;
 }
 
-/** The template's package.json for a package that will be published, with toolenv's packages in the version of this one. */
+/** The template's package.json without `private`, and with toolenv's packages in the version of this package. */
 function packageJson(text: string): string {
   const { private: _, ...json } = JSON.parse(text) as PackageJson;
   for (const dependencies of [json.dependencies, json.devDependencies]) {
@@ -84,7 +89,7 @@ function packageJson(text: string): string {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** All packages of toolenv are released together, in one version. */
+/** The version of this package. All packages of toolenv are released together in one version. */
 export function ownVersion(): string {
   const json: { version: string } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),

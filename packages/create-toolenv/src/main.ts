@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm create toolenv`: asks for what the command line does not say, and writes the package. */
+/** `npm create toolenv`: asks for what the command line leaves out, and writes the package. */
 import { basename, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
@@ -14,12 +14,12 @@ Options:
   --template <name>  ${Object.entries(templates)
     .map(([name, what]) => `${name.padEnd(8)} ${what}`)
     .join(`\n${' '.repeat(21)}`)}
-  --name <name>      of the package (default: the folder's)
+  --name <name>      name of the package (default: the folder's name)
   --json             print one JSON object: folder, name, template and files
   --version          print the version
   --help             show this help
 
-What is not given is asked for, if there is a terminal to ask at.`;
+In a terminal, the command asks for what is missing.`;
 
 interface Given {
   folder?: string;
@@ -36,7 +36,7 @@ try {
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 
-/** `undefined` if help or the version was asked for, and printed. */
+/** Parses the arguments. Prints the help or the version if the user asked for it, and returns `undefined`. */
 function readArguments(args: string[]): Given | undefined {
   const options = {
     template: { type: 'string' },
@@ -71,7 +71,7 @@ async function create({ json, ...given }: Given): Promise<void> {
   process.stdout.write(`${name} is in ${folder}. Next:\n\n${next.map((line) => `  ${line}\n`).join('')}`);
 }
 
-/** What was given, checked, and what was asked for. */
+/** Checks what was given, and asks for the rest. */
 async function complete(
   given: Omit<Given, 'json'>,
 ): Promise<{ folder: string; name: string; template: TemplateName }> {

@@ -1,4 +1,4 @@
-/** `create-toolenv`, as a process. */
+/** `create-toolenv`, in a process of its own. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'create-toolenv-'));
 });
 
-/** Without a terminal. */
+/** Runs the command without a terminal. */
 function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const node = ['--import', import.meta.resolve('tsx'), main, ...args];
@@ -23,7 +23,7 @@ function run(...args: string[]): Promise<{ code: number; stdout: string; stderr:
 }
 
 describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
-  it('becomes a package of another name, whole', async () => {
+  it('becomes a complete package of another name', async () => {
     const { code, stdout } = await run('mine', '--template', template, '--name', '@me/mine', '--json');
     expect(code).toBe(0);
     const { files, name } = JSON.parse(stdout) as { files: string[]; name: string };
@@ -33,7 +33,7 @@ describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) =
       .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, 'mine').length + 1));
     expect(there.sort()).toEqual([...files].sort());
     expect(files).toEqual(
-      expect.arrayContaining(['.gitignore', 'README.md', 'package.json', 'tsconfig.json']),
+      expect.arrayContaining(['.gitignore', '.npmrc', 'README.md', 'package.json', 'tsconfig.json']),
     );
     for (const file of files) {
       expect(await readFile(join(folder, 'mine', file), 'utf8'), file).not.toContain('toolenv-template');
@@ -47,9 +47,20 @@ describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) =
     expect(json.dependencies['@toolenv/core']).toBe(`^${version}`);
     expect(json.devDependencies.vitest).toBe(original.devDependencies.vitest);
   });
+
+  it('becomes a package that no install script of a dependency runs in', async () => {
+    await run('mine', '--template', template);
+    // For npm 10, and for npm 11.16 and later, where the package.json also counts if the user allows scripts.
+    expect(await readFile(join(folder, 'mine/.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
+    const json = JSON.parse(await readFile(join(folder, 'mine/package.json'), 'utf8'));
+    expect(json.allowScripts).toEqual({ 'onnxruntime-node': false });
+    // npm runs no hooks under ignore-scripts, so a package that relied on one would be published without its build.
+    const hooks = /^(pre|post|install$|prepare)/;
+    expect(Object.keys(json.scripts).filter((name) => hooks.test(name))).toEqual([]);
+  });
 });
 
-it('is named after its folder, and says what to do next', async () => {
+it('names the package after its folder, and says what to do next', async () => {
   const { code, stdout } = await run('maze', '--template', 'env');
   expect(code).toBe(0);
   expect(stdout).toBe('maze is in maze. Next:\n\n  cd maze\n  npm install\n  npm test\n');
@@ -79,7 +90,7 @@ const wrong: [what: string, args: string[], message: RegExp][] = [
   ],
   ['a file', ['used/file', '--template', 'env'], /^create-toolenv: used\/file cannot be used .*\n$/],
 ];
-it.each(wrong)('tells %s in one line, with exit code 2, and writes nothing', async (_, args, message) => {
+it.each(wrong)('reports %s in one line, exits with code 2, and writes nothing', async (_, args, message) => {
   await mkdir(join(folder, 'used'));
   await writeFile(join(folder, 'used/file'), 'mine');
   const { code, stdout, stderr } = await run(...args);
