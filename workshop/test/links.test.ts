@@ -14,7 +14,8 @@ const formerTopLevel = ['bench', 'demo', 'interop', 'table', 'test', 'tiny-polic
 
 const documents = [
   ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'VERSIONING.md', 'workshop/README.md'],
-  ...entries.filter((path) => /^docs\/.*\.md$/.test(path)),
+  ...entries.filter((path) => /^docs\/.*\.md$|^examples\/.*\.md$/.test(path)),
+  ...entries.filter((path) => /^packages\/[^/]+\/(spec\/)?[^/]+\.md$/.test(path)),
 ].filter((path) => existsSync(join(root, path)));
 
 function walk(folder: string): string[] {
