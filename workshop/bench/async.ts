@@ -1,4 +1,4 @@
-/** Async: how much of a run's time the learner learns, with slow tools and with rollouts played ahead. */
+/** `npm run bench -- async`: the share of a run that the learner spends learning, with slow tools and with rollouts played ahead. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { busyShare } from './machine.ts';
 
-/** Milliseconds that a search takes, drawn evenly. */
+/** Milliseconds that a search takes, drawn uniformly. */
 const latency = [50, 500] as const;
 const steps = 8;
 const shape = { tasksPerStep: 16, groupSize: 8, steps, latency };
 
-/** One JSON object: the share of the time in updates, without and with latency, by how many rollouts are played ahead. */
+/** The share of the time in updates, without latency, and with latency by the number of rollouts played ahead. */
 export async function measureAsync(): Promise<Record<string, unknown>> {
   const busyBefore = await busyShare();
   const quick = await run({ slow: false, staleness: 0 });
@@ -25,7 +25,7 @@ export async function measureAsync(): Promise<Record<string, unknown>> {
     name: 'async',
     withoutLatency: quick,
     withLatency: slow,
-    /** Learner's share of the time, over that without latency. */
+    /** The learner's share of the time, divided by the share without latency. */
     ratio: Object.fromEntries(ratios),
     unit: 'share of wall-clock',
     shape,
@@ -35,7 +35,7 @@ export async function measureAsync(): Promise<Record<string, unknown>> {
 }
 
 interface Run {
-  /** Share of the time, after the first update, that the learner learned. */
+  /** Share of the time after the first update that the learner spent learning. */
   busy: number;
   secondsPerStep: number;
 }
@@ -78,7 +78,7 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
   for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, options)) {
     if (event.type !== 'update') continue;
     ended = performance.now();
-    // The first update compiles, and the first rollout has nobody to wait for.
+    // Excluded: the first update compiles, and the first rollout cannot overlap with learning.
     if (event.step === 1) begun = ended;
     else learning += event.metrics['time/update']!;
   }

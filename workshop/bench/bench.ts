@@ -1,4 +1,4 @@
-/** `npm run bench -- <name>`: this library and its peers in Python, by turns on the same machine. */
+/** `npm run bench -- <name>`: measures this library and its peers in Python, in turns on the same machine. */
 import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, devices } from '@toolenv/policy';
@@ -8,12 +8,12 @@ import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { sizes } from './model.ts';
 
-interface Asked {
+interface Choice {
   size?: string;
   device?: Device;
 }
 
-const benchmarks: Record<string, (asked: Asked, rounds: number) => Promise<Record<string, unknown>>> = {
+const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
   train: ({ size = '1m', device }, rounds) => measureModel('train', size, { rounds, device }),
   rollout: ({ size = '1m', device }, rounds) => measureModel('rollout', size, { rounds, device }),
   gpu: measureGpu,
@@ -26,24 +26,25 @@ const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('
 
 Names: ${names}
 
-Prints one JSON line. The peers run on the Python that TOOLENV_PYTHON names, else .venv/bin/python (npm run interop makes it),
-else python3.
+Prints one JSON line. The peers run on the Python named by TOOLENV_PYTHON, or .venv/bin/python (npm run interop makes it), or
+python3.
 
-train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model of so many parameters
-(default 1m). ours and peer are medians of rounds (default 15) run by turns with equal numbers of threads. The peer is PyTorch
-with transformers; without it, peer and ratio are null. peakMemory is that of each process in bytes. rollout also has latency: how
-long one token and one turn take in the first five turns of growing conversations. --device (default cpu) is where ours runs: with
-any other, the peer runs on the GPU as well.
+train and rollout: {name, size, ours, peer, ratio, unit, shape, ...} in tokens per second, for a model with --size parameters
+(default 1m). ours and peer are medians over --rounds (default 15), measured in turns with the same number of threads. The peer is
+PyTorch with transformers. If it is not installed, peer and ratio are null. peakMemory is the peak of each process in bytes. rollout
+also has latency: the time of one token and of one turn in the first five turns of growing conversations. --device (default cpu) is
+the device of this library. With any other device than the CPU, the peer runs on the GPU.
 
-gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or of --size, on --device, by default each
-of CUDA, Core ML, DirectML and WebGPU that multiplies faster here than the CPU.
+gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or at --size, on --device. Default: each of
+CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU of this machine.
 
 env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
-100,000 steps that call a tool and 100,000 that say a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
-0.2, whose environments step in process), each if it is installed; ratio is a peer's time over that of ours which is like it.
+100,000 steps with a tool call and 100,000 steps with a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
+0.2, whose environments step in process), if they are installed. ratio is the peer's time divided by the time of the same kind of step.
 
-async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner learns on the demo's task, where a
-search takes 50 to 500 ms, by how many rollouts are played ahead (--max-staleness 0, 1, 2); ratio is that over the share without latency.`;
+async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner spends learning on the demo's task
+with searches of 50 to 500 ms, by the number of rollouts played ahead (--max-staleness 0, 1, 2). ratio is that share divided by the
+share without latency.`;
 
 const { values, positionals } = parseArgs({
   options: {
@@ -67,9 +68,9 @@ else if (device !== undefined && !isDevice(device))
 else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
 else await measure(name, { size, device }, Number(rounds));
 
-async function measure(name: string, asked: Asked, rounds: number): Promise<void> {
+async function measure(name: string, choice: Choice, rounds: number): Promise<void> {
   try {
-    console.log(JSON.stringify(await benchmarks[name]!(asked, rounds)));
+    console.log(JSON.stringify(await benchmarks[name]!(choice, rounds)));
   } catch (error) {
     if (!ToolEnvError.isInstance(error)) throw error;
     refuse(error.message);

@@ -1,20 +1,20 @@
-/** What a benchmark is: one piece of work that this library does, and a Python script that does the same with PyTorch. */
+/** Benchmark: a piece of work for this library, and a Python script that does the same work with PyTorch. */
 import type { Runtime } from '@toolenv/policy';
 
 export interface Benchmark {
-  /** Sizes, given to both sides. */
+  /** Sizes, passed to both sides. */
   shape: Record<string, number>;
-  /** Python file beside this one. */
+  /** Python file in this folder. */
   peerScript: string;
-  /** Prepares the work, with warm-up. */
+  /** Prepares the work and warms up. */
   prepare(runtime: Runtime): Promise<Work>;
 }
 
 export interface Work {
-  /** Tokens that one round processes. */
+  /** Number of tokens in one round. */
   tokens: number;
   round(): Promise<void>;
-  /** What else to report, measured after all rounds. */
+  /** Further results, measured after all rounds. */
   details?(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }

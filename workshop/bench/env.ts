@@ -1,7 +1,6 @@
 /**
- * Steps of a trivial environment, in process: an echo, of which an action says a text and an observation has it. As a call
- * of a tool it is validated and dispatched under a deadline; as a plain text it is neither. The conversation is kept in
- * both. Each peer does what its library does for the like, in Python.
+ * `npm run bench -- env`: steps of an echo environment in this process. A tool call is validated and dispatched with a
+ * deadline; a plain text is not. Both are appended to the conversation. Each peer does the same with its library, in Python.
  */
 import {
   type Action,
@@ -21,14 +20,14 @@ import { type Peer, startPeer } from './peer.ts';
 import { findPython, pythonCommand } from './python.ts';
 
 const rounds = 5;
-/** Of one round: 100,000 in all. */
+/** Steps of one round; 100,000 in all rounds. */
 const steps = 20_000;
-/** Of one episode, which its limit ends. */
+/** Turns of an episode, which the turn limit ends. */
 const turns = 10;
 
 const echo: Tool = defineTool({
   name: 'echo',
-  description: 'Says it again.',
+  description: 'Repeats the text.',
   inputSchema: {
     type: 'object',
     properties: { text: { type: 'string' } },
@@ -78,19 +77,19 @@ async function play(env: Env<string>, action: Action): Promise<void> {
 }
 
 interface EnvPeer {
-  /** Where it is looked for. */
+  /** Python module that must be installed. */
   module: string;
   peerScript: string;
-  /** What of ours does the like. */
+  /** The action of this library that does the same work. */
   like: keyof typeof actions;
-  /** Of one round. */
+  /** Steps of one round. */
   steps: number;
 }
 
 const peers: Record<string, EnvPeer> = {
   gymnasium: { module: 'gymnasium', peerScript: 'env_gymnasium.py', like: 'text', steps },
   openenv: { module: 'openenv.core.env_server', peerScript: 'env_openenv.py', like: 'text', steps },
-  // Its newer versions have no environment that steps in process: a rollout there is a program behind an HTTP proxy.
+  // Newer versions have no environment that steps in process: their rollouts are programs behind an HTTP proxy.
   verifiers: {
     module: 'verifiers.envs.tool_env',
     peerScript: 'env_verifiers.py',
@@ -99,7 +98,7 @@ const peers: Record<string, EnvPeer> = {
   },
 };
 
-/** Microseconds per step, resets included: ours, and those of the peers that are installed, by turns. */
+/** Microseconds per step, resets included, of this library and of the installed peers, measured in turns. */
 export async function measureEnv(): Promise<Record<string, unknown>> {
   const started = await startPeers();
   const env = new EchoEnv();

@@ -1,4 +1,4 @@
-"""Gymnasium's echo: a text in, the same text out, in the wrappers that gym.make puts around by default."""
+"""Gymnasium's echo: returns the text of the action, in the default wrappers of gym.make."""
 
 import gymnasium
 from exchange import read_request, serve

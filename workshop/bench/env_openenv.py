@@ -1,4 +1,4 @@
-"""OpenEnv's echo: an environment as its servers hold it, in process, with actions and observations as its models."""
+"""OpenEnv's echo: an environment as OpenEnv's servers run it, but in process, with OpenEnv's actions and observations."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""The echo of verifiers: rollouts of a ToolEnv whose model answers at once. Its steps are not to be had outside of one."""
+"""The echo of verifiers: rollouts of a ToolEnv with a model that answers at once. Steps are only possible within a rollout."""
 
 import asyncio
 from importlib.metadata import version
@@ -11,12 +11,12 @@ from verifiers.types import Response, ResponseMessage, ToolCall
 
 
 def echo(text: str) -> str:
-    """Says it again."""
+    """Repeats the text."""
     return text
 
 
 class Caller(Client):
-    """A model that calls the tool in each turn."""
+    """A model that calls the tool in every turn."""
 
     def __init__(self):
         pass

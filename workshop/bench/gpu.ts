@@ -1,4 +1,4 @@
-/** What a GPU does: training and rollout of large models on every device of ONNX Runtime that is faster than the CPU. */
+/** `npm run bench -- gpu`: training and rollout of large models on every device of ONNX Runtime that is faster than the CPU. */
 import { spawnSync } from 'node:child_process';
 import { ToolEnvError } from '@toolenv/core';
 import { type Device, knownDevices, probeDevice } from '@toolenv/policy';
@@ -6,15 +6,15 @@ import { measureModel } from './measure-model.ts';
 
 const largeSizes = ['100m', '500m'];
 
-/** @throws ToolEnvError `usage.device` if nothing computes faster here than the CPU. */
+/** @throws ToolEnvError `usage.device` if no device of this machine is faster than the CPU. */
 export async function measureGpu(
-  asked: { size?: string; device?: Device },
+  choice: { size?: string; device?: Device },
   rounds: number,
 ): Promise<Record<string, unknown>> {
-  const devices = asked.device ? [asked.device] : findGpus();
+  const devices = choice.device ? [choice.device] : findGpus();
   const results: Record<string, unknown>[] = [];
   for (const device of devices) {
-    for (const size of asked.size ? [asked.size] : largeSizes) {
+    for (const size of choice.size ? [choice.size] : largeSizes) {
       for (const name of ['train', 'rollout'])
         results.push(await measureModel(name, size, { rounds, device }));
     }
@@ -31,18 +31,18 @@ function findGpus(): Device[] {
   for (const device of installed.filter((one) => one !== 'cpu')) {
     const probe = probeDevice(device);
     if (!probe.runs) reasons.push(`${device}: ${probe.why}`);
-    // WebGPU may be software, with which a round of a small model did not end in nine minutes.
+    // WebGPU may run in software: then a round of a small model did not finish within nine minutes.
     else if (probe.gflops < least)
-      reasons.push(`${device}: ${probe.gflops.toFixed(1)} GFLOP/s, and the CPU ${Math.round(least)}`);
+      reasons.push(`${device}: ${probe.gflops.toFixed(1)} GFLOP/s, but the CPU ${Math.round(least)}`);
     else found.push(device);
   }
   if (found.length > 0) return found;
   const why = reasons.join('; ') || 'none is installed';
-  const message = `No GPU computes here (${why}): toolenv doctor says more, and --device measures one all the same.`;
+  const message = `No GPU can be used (${why}): toolenv doctor says more, and --device measures a device in any case.`;
   throw new ToolEnvError('usage.device', message);
 }
 
-/** As its driver calls it; `null` for those that are not NVIDIA's. */
+/** Name and driver version of an NVIDIA GPU; `null` for other GPUs. */
 function nameOfGpu(): string | null {
   const { status, stdout } = spawnSync(
     'nvidia-smi',

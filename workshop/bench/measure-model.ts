@@ -1,4 +1,4 @@
-/** Measures what runs a model, here and in the peer: training and rollout. */
+/** Measures training or rollout of a model, in this library and in the peer. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
@@ -14,8 +14,8 @@ import { train } from './train.ts';
 const benchmarks: Record<string, (config: ModelConfig) => Benchmark> = { train, rollout };
 
 /**
- * Tokens per second of both sides, medians of `rounds` by turns.
- * @param device Where ours runs; the peer runs on a GPU unless that is the CPU.
+ * Tokens per second of both sides: medians over `rounds`, measured in turns.
+ * @param device Device of this library. The peer runs on the CPU or on a GPU accordingly.
  */
 export async function measureModel(
   name: string,
@@ -26,13 +26,13 @@ export async function measureModel(
   const threads = availableParallelism();
   const python = findPython(['torch', 'transformers']);
   if (!python)
-    console.error('No Python with torch and transformers: only this library is measured (see --help).');
+    console.error('No Python with torch and transformers found: only this library is measured (see --help).');
   const peer =
     python === undefined
       ? undefined
       : await startPeer(python, benchmark, { threads, device: device === 'cpu' ? 'cpu' : 'gpu' }).catch(
           (error: Error) => {
-            // A PyTorch for the CPU alone is no reason to measure nothing.
+            // PyTorch may be installed without GPU support. Measure this library all the same.
             if (device === 'cpu') throw error;
             console.error(`${error.message} Only this library is measured.`);
           },
@@ -46,7 +46,7 @@ export async function measureModel(
     await work.round();
     rates.ours.push(work.tokens / ((performance.now() - start) / 1000));
     if (!peer) continue;
-    // Threads of a pool spin for a moment after their work.
+    // Threads of a pool spin for a moment after they finish.
     await delay(200);
     const before = process.cpuUsage();
     const { seconds, peakMemory } = await peer.round();
@@ -80,7 +80,7 @@ export async function measureModel(
     unit: 'tokens/s',
     shape: benchmark.shape,
     ...details,
-    // Of each whole process, in bytes; ours is this one, which also runs the benchmark.
+    // Bytes of each whole process; ours is this process, which also runs the benchmark.
     peakMemory: { ours: ownPeak, peer: peerPeak },
     threads,
     otherWork: Number(busy.toFixed(2)),

@@ -1,4 +1,4 @@
-/** The models that both sides of a benchmark run: the demo's, and larger ones. */
+/** The models that both sides of a benchmark run: one of the demo's size, and larger ones. */
 import { createRng } from '@toolenv/core';
 import {
   type Checkpoint,
@@ -57,7 +57,7 @@ export const sizes: Record<string, ModelConfig> = {
   },
 };
 
-/** A configuration as the peers read it. */
+/** A configuration in the form that the peers read. */
 export function modelShape(config: ModelConfig) {
   return {
     vocabulary: config.vocab_size,
@@ -69,7 +69,10 @@ export function modelShape(config: ModelConfig) {
   };
 }
 
-/** Random numbers of one matrix, which then come again: half a billion would take minutes to draw. A prime, so that no two rows are alike. */
+/**
+ * Number of random numbers per matrix, which are then repeated, because drawing half a billion would take minutes. A prime, so
+ * that no two rows are equal.
+ */
 const mostDrawn = 1_000_003;
 
 /** The model with random weights of standard deviation 0.02. */
@@ -88,12 +91,12 @@ export function randomModel(config: ModelConfig): Model {
   return createModel(config, weights);
 }
 
-/** What a learner saves beside the weights; a benchmark saves nothing. */
+/** What a learner saves together with the weights; empty, because a benchmark saves nothing. */
 export function unsavedCheckpoint({ config, weights }: Model): Checkpoint {
   return { folder: 'bench', config, weights, tokenizer: {}, tokenizerConfig: {}, endTokens: [], files: {} };
 }
 
-/** Random ids [length] of a vocabulary. */
+/** Random token ids [length] below `vocabulary`. */
 export function randomTokens(vocabulary: number, length: number, ...path: (string | number)[]): Int32Array {
   const rng = createRng(2, ...path);
   return Int32Array.from({ length }, () => rng.int(vocabulary));

@@ -1,4 +1,4 @@
-"""What the peers with a model share."""
+"""Shared by the peers that run a model."""
 
 import exchange
 import torch
@@ -9,12 +9,12 @@ transformers.logging.set_verbosity_error()
 
 
 def read_shape():
-    """The sizes, from the first line; sets the number of threads and the device."""
+    """Reads the sizes from the first line, and sets the number of threads and the device."""
     request = exchange.read_request()
     torch.set_num_threads(request["threads"])
     if request["device"] == "gpu":
         if not torch.cuda.is_available():
-            raise SystemExit("This PyTorch computes on no GPU.")
+            raise SystemExit("This PyTorch cannot use a GPU.")
         torch.set_default_device("cuda")
     return request["shape"]
 

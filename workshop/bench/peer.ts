@@ -1,4 +1,4 @@
-/** A Python process that does a benchmark's work round by round, so that its start is not counted. */
+/** Peer: a Python process that does a benchmark's work round by round, so that its start is not measured. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,20 +6,20 @@ import { createInterface } from 'node:readline';
 import type { Benchmark } from './benchmark.ts';
 
 export interface Peer {
-  /** Versions of what it runs on. */
+  /** Versions of its libraries. */
   versions: Record<string, string>;
-  /** Runs one round and tells its seconds, and the largest resident memory so far in bytes. */
+  /** Runs one round. Returns its seconds and the peak resident memory so far in bytes. */
   round(): Promise<{ seconds: number; peakMemory: number }>;
   close(): Promise<void>;
 }
 
-/** Resolves when the peer has warmed up. */
+/** Starts a peer. Resolves after its warm-up. */
 export async function startPeer(
   python: string,
   { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
   { threads, device }: { threads: number; device: 'cpu' | 'gpu' },
 ): Promise<Peer> {
-  // From workshop/bench/dist.
+  // This file runs from workshop/bench/dist.
   const child = spawn(python, [join(import.meta.dirname, '..', peerScript)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

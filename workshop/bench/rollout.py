@@ -1,4 +1,4 @@
-"""The peer of rollout.ts: transformers' generate, sampling from the whole distribution."""
+"""The peer of rollout.ts: generate of transformers, sampling from the whole distribution."""
 
 import torch
 from peer import random_model, read_shape, serve

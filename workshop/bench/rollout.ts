@@ -1,4 +1,4 @@
-/** Rollout: sampling at temperature 1 for many sequences at once, no end token. */
+/** `npm run bench -- rollout`: samples many sequences at once at temperature 1, without an end token. */
 import { type ModelConfig, placeModel, Sampler } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens } from './model.ts';

@@ -1,4 +1,4 @@
-"""The peer of train.ts: the same batch in PyTorch, eager, with transformers' default attention (sdpa)."""
+"""The peer of train.ts: a batch of the same size in eager PyTorch, with the default attention of transformers (sdpa)."""
 
 import torch
 from peer import random_model, read_shape, serve

@@ -1,4 +1,4 @@
-/** Training: forward, backward, gradient clipping and AdamW on a batch of full rows, with a loss on every token. */
+/** `npm run bench -- train`: forward, backward, gradient clipping and AdamW on a batch of full rows, with a loss on every token. */
 import { type ModelConfig, placeModel, TransformerLearner } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
 import { modelShape, randomModel, randomTokens, unsavedCheckpoint } from './model.ts';
@@ -14,7 +14,7 @@ export function train(config: ModelConfig): Benchmark {
       const model = randomModel(config);
       await placeModel(runtime, model);
       const learner = new TransformerLearner(runtime, model, unsavedCheckpoint(model));
-      // The first token of a row is only read: with one more, `length` positions are computed and as many predicted.
+      // The first token of a row is not predicted, so a row has one token more than predictions.
       const rows = Array.from({ length: shape.rows }, (_, row) => ({
         tokens: randomTokens(shape.vocabulary, shape.length + 1, 'row', row),
         mask: new Uint8Array(shape.length + 1).fill(1, 1),

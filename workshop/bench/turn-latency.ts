@@ -1,16 +1,16 @@
-/** How long a token takes as conversations grow: turns that each go on from the cache of the one before. */
+/** turnLatency: the time of a token in growing conversations, whose turns continue from the cache of the turn before. */
 import { type Model, type Runtime, Sampler } from '@toolenv/policy';
 import { median } from './median.ts';
 import { randomTokens } from './model.ts';
 
 const turns = 5;
 const repetitions = 5;
-/** Tokens of the first prompt, of what the model then says in a turn, and of what a tool answers. */
+/** Tokens of the first prompt, of the model's text in a turn, and of a tool result. */
 const lengths = { prompt: 128, said: 32, answer: 32 };
 
 /**
- * Medians over some repetitions, in milliseconds, for so many conversations side by side: of one step, which samples a token for each
- * of them, and of the whole turn, which reads what is new first.
+ * Median times in milliseconds for `conversations` conversations side by side: `step` samples one token of each, and `turn`
+ * is a whole turn, which reads the new prompt tokens first.
  */
 export async function turnLatency(
   runtime: Runtime,
@@ -20,7 +20,7 @@ export async function turnLatency(
   const sampler = new Sampler(runtime, model);
   const steps: number[][] = Array.from({ length: turns }, () => []);
   const whole: number[][] = Array.from({ length: turns }, () => []);
-  // The first compiles and is not counted.
+  // The first repetition compiles and is not counted.
   for (let repetition = 0; repetition <= repetitions; repetition++) {
     const histories = Array.from({ length: conversations }, () => new Int32Array());
     for (let turn = 0; turn < turns; turn++) {
@@ -54,7 +54,7 @@ export async function turnLatency(
       seed: turn * conversations + index,
       stopTokens: [],
       conversation: `${repetition}-${index}`,
-      // The first conversation tells when its tokens come.
+      // Times the tokens of the first conversation.
       ...(index === 0 && {
         stopsAt() {
           times.push(performance.now());

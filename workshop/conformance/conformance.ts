@@ -1,17 +1,18 @@
 /**
- * `npm run conformance`: 10,000 fuzzed actions for each environment of the repository. No exception may escape, nothing
- * may hang, and memory must stay flat. Takes a minute or two.
+ * `npm run conformance`: checks each environment of the repository with 10,000 fuzzed actions. No exception may escape,
+ * nothing may hang, and memory must stay flat.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
 import { checkEnv, reportText } from '@toolenv/testing';
+import { median } from '../bench/median.ts';
 
 const actions = 10_000;
-/** Memory is measured each time that so many actions were taken. */
+/** Number of actions between two measurements of memory. */
 const every = 500;
-/** Growth of the heap from the second fifth of the actions to the last one: at most so many megabytes. */
+/** Largest growth of the heap in megabytes, from the median of the second fifth of the actions to that of the last fifth. */
 const flat = 2;
 
 const { gc } = globalThis;
@@ -54,7 +55,3 @@ for (const [name, options] of envs) {
 }
 await rm(folder, { recursive: true });
 if (failed) process.exitCode = 1;
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}

@@ -18,13 +18,13 @@ export const demoFlags: JsonSchema = {
       type: 'integer',
       minimum: 0,
       default: 1,
-      description: 'of the world, the questions and the sampling',
+      description: 'seeds the world, the questions and the sampling',
     },
     steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
     policy: {
       type: 'string',
       default: 'workshop/tiny-policy/checkpoint',
-      description: 'Hugging Face folder to begin with',
+      description: 'Hugging Face folder to start from',
     },
     loraRank: {
       type: 'integer',
@@ -35,13 +35,13 @@ export const demoFlags: JsonSchema = {
     shuffleRewards: {
       type: 'boolean',
       default: false,
-      description: 'control experiment: permute the rewards of each step, so that nothing should be learned',
+      description: 'control experiment: permute the rewards of each step; the policy should not improve',
     },
     out: {
       type: 'string',
       default: 'runs/demo',
-      description: 'folder; what an earlier demo wrote there is replaced',
+      description: 'folder for the results; replaces those of an earlier demo',
     },
-    json: { type: 'boolean', default: false, description: 'print the summary as JSON, and nothing else' },
+    json: { type: 'boolean', default: false, description: 'print only the summary, as JSON' },
   },
 };

@@ -1,8 +1,8 @@
 /**
- * The demo: a tiny transformer learns, on this machine, to answer questions by searching.
+ * `npm run demo`: a tiny transformer learns, on this machine, to answer questions by searching.
  *
- * It answers questions that training never asks, trains with GRPO, and answers them again. Everything it calls is public:
- * another environment, policy or trainer is another line here.
+ * The demo evaluates the policy on held-out questions, trains it with GRPO, and evaluates it again. It uses only public
+ * functions. To use another environment, policy or trainer, change one line.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,25 +29,12 @@ import {
   writeWhole,
 } from 'toolenv';
 import { type DemoFlags, demoFlags } from './demo-flags.ts';
+import { beta, environment, envOptions, training } from './setting.ts';
 import { type Examination, summarise } from './summary.ts';
 
-/** What training is tuned by; `npm run toolenv -- train --help` says what each means. */
-const training = {
-  tasksPerStep: 16,
-  groupSize: 8,
-  learningRate: 3e-5,
-  // Holds the policy near its beginning in whatever the reward does not ask for.
-  beta: 0.1,
-  temperature: 1,
-  maxTokens: 64,
-  checkpointEvery: 20,
-};
-/** An adapter is far smaller than the weights it stands for, and moves them as much with a higher rate. */
+/** Adapters have far fewer parameters than the weights, so they need a higher learning rate to change the policy as much. */
 const loraTraining = { learningRate: 3e-4 };
 const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } as const;
-const environment = '@toolenv/envs-qa/bridge-v1';
-/** As the tiny policy was made: two documents a search. */
-const envOptions = { topK: 2 };
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags<DemoFlags>(demoFlags, {
@@ -71,18 +58,25 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   const log = new RunLog(out);
 
   say(`A tiny transformer learns to answer questions by searching (${environment}, seed ${seed}).\n`);
-  say(`Before training, on ${heldOut.count} questions that training never asks:`);
+  say(`Before training, on ${heldOut.count} held-out questions:`);
   const before = await examine(env, policy, { seed, signal });
   say(scoresText(before));
   await writeExamination(log, 0, before);
 
   say(
-    `\nTraining: ${steps} steps of ${training.tasksPerStep} questions, each tried ${training.groupSize} times.`,
+    `\nTraining: ${steps} steps of ${training.tasksPerStep} questions with ${training.groupSize} episodes each.`,
   );
   if (shuffleRewards)
-    say('Control experiment: rewards are permuted at random, so nothing should be learned.');
+    say('Control experiment: rewards are permuted at random, so the policy should not improve.');
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
-  const options = { ...training, ...(lora && loraTraining), steps, shuffleRewards };
+  const options = {
+    ...training,
+    beta,
+    checkpointEvery: 20,
+    ...(lora && loraTraining),
+    steps,
+    shuffleRewards,
+  };
   const progress = new TrainingProgress(steps);
   try {
     for await (const event of trainer.train({ env, policy, learner, out, seed, signal }, options)) {
@@ -103,7 +97,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   const metrics = await readMetrics(out);
   const curves = trainingCurves(metrics);
   say(`\n${oneQuestion(before, after)}`);
-  say(`\nWhile training, the mean over the episodes of each step:\n\n${terminalChart(curves)}`);
+  say(`\nDuring training, the mean over the episodes of each step:\n\n${terminalChart(curves)}`);
   const title = `GRPO on ${environment}, seed ${seed}${shuffleRewards ? ', shuffled rewards' : ''}`;
   const markers = [
     { name: 'held-out EM before', step: 0, value: before.greedy.means.em ?? 0 },
@@ -119,10 +113,10 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
   const { emBefore, emAfter, emBeforeSampled, emAfterSampled } = summary;
   say(
-    `\nExactly right (EM): ${percent(emBefore)} → ${percent(emAfter)} greedy, ` +
+    `\nExact match (EM): ${percent(emBefore)} → ${percent(emAfter)} greedy, ` +
       `${percent(emBeforeSampled)} → ${percent(emAfterSampled)} sampled, in ${timeText(seconds)}.`,
   );
-  say(`${out} has summary.json, metrics.jsonl, trajectories.jsonl, curves.svg and the policy.`);
+  say(`${out} contains summary.json, metrics.jsonl, trajectories.jsonl, curves.svg and the policy.`);
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
 
   await learner.close();
@@ -130,7 +124,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   await env.close();
 }
 
-/** Answers the held-out questions, once with the likeliest tokens and once with sampled ones. */
+/** Answers the held-out questions, once greedily and once by sampling. */
 async function examine(
   env: EnvHandle<unknown>,
   policy: Policy,
@@ -161,11 +155,11 @@ async function examine(
 
 function scoresText({ greedy, sampled }: Examination): string {
   const line = (label: string, { means, toolCalls }: Evaluation) =>
-    `  ${label}  EM ${(means.em ?? 0).toFixed(3)}  F1 ${(means.f1 ?? 0).toFixed(3)}  ${toolCalls.toFixed(1)} searches a question`;
+    `  ${label}  EM ${(means.em ?? 0).toFixed(3)}  F1 ${(means.f1 ?? 0).toFixed(3)}  ${toolCalls.toFixed(1)} searches per question`;
   return `${line('greedy ', greedy)}\n${line('sampled', sampled)}`;
 }
 
-/** A question that was wrong before and is right now, if there is one. */
+/** Both answers to a question that was answered wrongly before and is answered correctly now, if there is such a question. */
 function oneQuestion(before: Examination, after: Examination): string {
   const isRight = ({ rewards }: Trajectory) => rewards.em === 1;
   const learned = before.greedyEpisodes.findIndex(
@@ -174,7 +168,7 @@ function oneQuestion(before: Examination, after: Examination): string {
   const index = Math.max(learned, 0);
   const [then, now] = [before.greedyEpisodes[index]!, after.greedyEpisodes[index]!];
   const { answer } = then.task as QaRecord;
-  return `One question, whose answer is ${answer}, before training:\n${episodeText(then)}\nand after:\n${episodeText(now)}`;
+  return `A question with the answer ${answer}, before training:\n${episodeText(then)}\nand after training:\n${episodeText(now)}`;
 }
 
 async function writeExamination(log: RunLog, step: number, examination: Examination): Promise<void> {
@@ -190,7 +184,7 @@ async function writeExamination(log: RunLog, step: number, examination: Examinat
   await log.write({ type: 'evaluation', step, metrics });
 }
 
-/** Removes what this program wrote there before, and nothing else. */
+/** Removes the files of an earlier demo, and nothing else. */
 async function clearEarlierDemo(out: string): Promise<void> {
   await mkdir(out, { recursive: true });
   const written = [

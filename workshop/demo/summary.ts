@@ -1,9 +1,9 @@
-/** The demo's numbers, as summary.json has them. */
+/** The demo's numbers, in the form of summary.json. */
 import type { Trajectory } from '@toolenv/core';
 import type { Evaluation } from '@toolenv/training';
 import type { MetricsLine } from 'toolenv';
 
-/** The held-out questions, answered greedily and by sampling. */
+/** Answers to the held-out questions, greedy and sampled. */
 export interface Examination {
   greedy: Evaluation;
   /** In the order of the questions. */
@@ -21,11 +21,11 @@ export interface Scores {
   emAfterSampled: number;
   f1BeforeSampled: number;
   f1AfterSampled: number;
-  /** Questions. */
+  /** Number of held-out questions. */
   heldOut: number;
-  /** Tokens of the rows learned from, per second of forward, backward and optimizer. */
+  /** Tokens of the training rows, per second of updates. */
   trainTokensPerSecond: number;
-  /** Tokens generated per second of the training rollouts. */
+  /** Generated tokens per second of the training rollouts. */
   rolloutTokensPerSecond: number;
 }
 

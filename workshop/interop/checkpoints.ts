@@ -1,4 +1,4 @@
-/** The checkpoints to look at: the demo's, or a random one if there is none, and what two updates make of it. */
+/** The checkpoints to check: the demo's (or a random one if it is missing), and checkpoints after two updates of it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
@@ -15,13 +15,13 @@ import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 const shipped = join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint');
 
 export interface Opened {
-  /** What we open. */
+  /** The folder that this library opens. */
   folder: string;
-  /** What transformers opens, if it is not the same: a base model with the adapter in `folder` as peft puts it on. */
+  /** For transformers: opens this base model with the adapter in `folder`, applied by peft. Default: opens `folder`. */
   base?: string;
 }
 
-/** By title; new folders lie in `scratch`. */
+/** Checkpoints by title. New folders are written to `scratch`. */
 export async function checkpointsToCheck(scratch: string): Promise<Map<string, Opened>> {
   const start = existsSync(join(shipped, 'model.safetensors'))
     ? shipped

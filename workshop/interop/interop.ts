@@ -1,4 +1,7 @@
-/** `npm run interop`: checks that transformers opens our checkpoints and sees in them what we see. `-- trl` compares with TRL. */
+/**
+ * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
+ * `npm run interop -- trl` compares training with TRL.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -81,7 +84,7 @@ async function checkOpened(title: string, { folder, base }: Opened): Promise<voi
   const { name, rendered_ids: automatic } = theirs.auto_tokenizer;
   if (!isDeepStrictEqual(automatic, theirs.rendered_ids)) {
     console.log(
-      `note    ${title}: AutoTokenizer gives other ids, being a ${name}; PreTrainedTokenizerFast gives the right ones`,
+      `note    ${title}: AutoTokenizer is a ${name} and gives other ids; PreTrainedTokenizerFast gives the right ids`,
     );
   }
 }
@@ -94,7 +97,7 @@ function askTransformers(request: object): TransformersView {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
   });
-  if (status !== 0) throw new Error('transformers could not open the checkpoint: its message is above.');
+  if (status !== 0) throw new Error('transformers could not open the checkpoint: see its message above.');
   return JSON.parse(stdout);
 }
 
@@ -111,7 +114,7 @@ function check(passed: boolean, title: string, otherwise: string): void {
   console.log(passed ? `ok      ${title}` : `FAILED  ${title}: ${otherwise}`);
 }
 
-/** NaN or another length counts as infinitely different. */
+/** Infinity for NaN or different lengths. */
 function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
   if (a.length !== b.length) return Number.POSITIVE_INFINITY;
   let largest = 0;

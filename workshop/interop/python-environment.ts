@@ -1,4 +1,4 @@
-/** The Python that the checks run on: what TOOLENV_PYTHON names, else .venv, which is made if missing. */
+/** The Python for the checks: named by TOOLENV_PYTHON, or in .venv, which is created if it is missing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,18 +7,18 @@ const folder = join(import.meta.dirname, '../..', '.venv');
 const python = join(folder, 'bin', 'python');
 const requirements = join(import.meta.dirname, 'requirements.txt');
 
-/** @throws Error if the environment cannot be made; what pip said is on stderr. */
+/** @throws Error if the environment cannot be created; the output of pip is on stderr. */
 export function pythonWithTransformers(): string {
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
-  // Only a finished environment has them all: one whose making was interrupted is gone on with.
+  // An environment without these modules is incomplete: continue to create it.
   if (existsSync(python) && run(python, ['-c', 'import transformers, trl, peft'], 'ignore')) return python;
-  console.error(`Making ${folder} …`);
+  console.error(`Creating ${folder} …`);
   if (
     !run('python3', ['-m', 'venv', folder], 'inherit') ||
     !run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], 'inherit')
   ) {
     throw new Error(
-      `Could not make ${folder}: mend what is said above, or name a Python with ${requirements} in TOOLENV_PYTHON.`,
+      `Could not create ${folder}: fix the error above, or set TOOLENV_PYTHON to a Python with ${requirements}.`,
     );
   }
   return python;

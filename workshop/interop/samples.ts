@@ -1,4 +1,4 @@
-/** What both sides are asked: texts that tokenizers trip over, and conversations with tool calls. */
+/** Samples for both sides: texts that are difficult for tokenizers, and conversations with tool calls. */
 import type { Observation } from '@toolenv/core';
 
 export const texts: readonly string[] = [
@@ -64,7 +64,7 @@ export const conversations: readonly Observation[] = [
   },
 ];
 
-/** A conversation in the shape of OpenAI's messages, which Hugging Face templates read. */
+/** A conversation in the form of OpenAI's messages, which Hugging Face templates read. */
 export function toOpenAi({ messages, tools }: Observation): object {
   return {
     messages: messages.map((message) => {

@@ -1,4 +1,4 @@
-/** Compares TensorFlow.js on the native library with ONNX Runtime, and prints as JSON where they agree. */
+/** Compares TensorFlow.js on the native library with ONNX Runtime, and prints the results as JSON. */
 import { join } from 'node:path';
 import { createModel, onnxRuntime, readCheckpoint, type Tensors, tfjsRuntime } from '@toolenv/policy';
 import { opsCases } from '../../packages/policy/test/ops-cases.ts';
@@ -16,7 +16,7 @@ export interface Comparison {
   otherwise: string;
 }
 
-/** A share of the largest number that is expected in a tensor, or of 0.1. */
+/** Relative to the largest expected number in a tensor, or to 0.1 if that is larger. */
 const tolerance = 1e-4;
 
 const tfjs = await tfjsRuntime({ backend: 'node' });
@@ -24,7 +24,7 @@ const onnx = onnxRuntime();
 const comparisons: Comparison[] = [];
 const compare = (title: string, found: Tensors, expected: Tensors) => {
   const { name, apart } = furthest(found, expected);
-  const otherwise = `${name} is ${apart} from what ONNX Runtime gives`;
+  const otherwise = `${name} differs by ${apart} from ONNX Runtime`;
   comparisons.push({ title, agrees: apart <= tolerance, otherwise });
 };
 

@@ -1,11 +1,11 @@
-/** Checks TensorFlow.js on the native TensorFlow library: its addon is built against the library in TensorFlow's Python wheel. */
+/** Checks TensorFlow.js on the native TensorFlow library. Builds its addon against the library in TensorFlow's Python wheel. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Comparison } from './tfjs-comparisons.ts';
 
-/** tfjs-node's own install script would download TensorFlow 2.9. */
+/** Used instead of tfjs-node's install script, which would download TensorFlow 2.9. */
 const wheel = 'tensorflow-cpu==2.21.0';
 const packages = ['@tensorflow/tfjs-node@4.22.0', 'node-gyp@11.4.2'];
 
@@ -14,7 +14,7 @@ const addon = join(folder, 'node_modules', '@tensorflow', 'tfjs-node');
 const napiVersion = 8;
 const binding = join(addon, 'lib', `napi-v${napiVersion}`);
 
-/** @param check Told each result. */
+/** @param check Called with each result. */
 export async function checkTfjs(
   python: string,
   check: (passed: boolean, title: string, otherwise: string) => void,
@@ -54,7 +54,7 @@ async function build(python: string): Promise<void> {
   ]);
 }
 
-/** Gives the wheel's files the places and names that the addon looks for. */
+/** Links the wheel's files to the paths that the addon expects. */
 async function linkLibrary(tensorflow: string, deps: string): Promise<void> {
   const libraries = join(deps, 'lib');
   await mkdir(libraries, { recursive: true });
@@ -69,13 +69,13 @@ async function linkLibrary(tensorflow: string, deps: string): Promise<void> {
   }
 }
 
-/** @throws Error if the command fails; what it said is on stderr. */
+/** @throws Error if the command fails; its output is on stderr. */
 function run(command: string, args: string[]): void {
   const env = { ...process.env, CXXFLAGS: '-std=c++17 -w' };
   const { status } = spawnSync(command, args, { cwd: folder, stdio: ['ignore', 2, 'inherit'], env });
   if (status !== 0) {
     throw new Error(
-      `Could not build ${addon}: ${command} ${args[0]} failed, as said above; mend it and run again.`,
+      `Could not build ${addon}: ${command} ${args[0]} failed. Fix the error above and run again.`,
     );
   }
 }

@@ -1,12 +1,12 @@
-"""What transformers makes of a checkpoint folder: reads one JSON request from stdin, writes one JSON answer.
+"""Opens a checkpoint folder with transformers: reads one JSON request from stdin and writes one JSON answer.
 
-Request: {folder, base?, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}. With a base, the model is that
-with the adapter in folder/adapter, which peft puts on it.
+Request: {folder, base?, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}. With a base, the model is the
+base with the adapter in folder/adapter, applied by peft.
 Answer: {logits: [base64 of float32 [T, vocabulary]], ids: [[id]], rendered: [str], rendered_ids: [[id]], auto_tokenizer:
 {name: str, rendered_ids: [[id]]}}.
 
-PreTrainedTokenizerFast takes tokenizer.json as it is. AutoTokenizer of transformers 5 makes a Qwen2Tokenizer of every
-folder whose model_type is qwen2: it keeps the vocabulary and the merges and replaces the rest by Qwen's own.
+PreTrainedTokenizerFast uses tokenizer.json unchanged. AutoTokenizer of transformers 5 makes a Qwen2Tokenizer for every
+folder with model_type qwen2, which keeps the vocabulary and the merges and replaces the rest by Qwen's own.
 """
 
 import base64

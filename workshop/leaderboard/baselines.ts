@@ -1,27 +1,27 @@
-/** The baselines: the same model, index and questions without training, each with the best of three prompts. */
+/** The baselines: the same model, search index and questions without training, each with the best of three prompts. */
 import type { EnvHandle, Message, Observation, Policy } from '@toolenv/core';
 import { transformObservation } from '@toolenv/core/wrappers';
 import { type Datasets, datasets, type Score, score } from './datasets.ts';
 import type { Baseline } from './entries.ts';
 
-/** What the environments themselves say comes first. */
+/** System messages to try. `undefined` is the environment's own. */
 const instructions: readonly (string | undefined)[] = [
   undefined,
   'Search until every fact that the question needs is found. Then put the answer in <answer></answer>.',
   'Answer the question step by step: search, read, search again if needed. Put the answer in <answer></answer>.',
 ];
 
-/** Where the documents of the one retrieval stand. */
+/** Where naive RAG puts the retrieved documents. */
 const placements = ['result of a search', 'before the question', 'after the question'] as const;
 type Placement = (typeof placements)[number];
 
 export interface BaselineResult {
   scores: Record<string, Score>;
-  /** The prompt that did best on the validation questions, in words. */
+  /** Describes the best prompt on the validation questions. */
   prompt: string;
 }
 
-/** Chooses the prompt on validation questions, by the mean exact match of all datasets, and scores it on test questions. */
+/** Chooses the prompt by its mean exact match over all datasets on validation questions, and scores it on test questions. */
 export async function playBaseline(
   { baseline }: Baseline,
   open: Datasets,
@@ -61,7 +61,7 @@ interface Variant {
   play(env: EnvHandle<unknown>): [EnvHandle<unknown>, Policy];
 }
 
-/** The environment with another instruction: its first message. */
+/** The environment with another instruction, which is its first message. */
 function instructed(env: EnvHandle<unknown>, instruction: string): EnvHandle<unknown> {
   return transformObservation(env, ({ messages: [first, ...rest], tools }) => ({
     messages: [{ ...first!, content: instruction }, ...rest],
@@ -69,7 +69,7 @@ function instructed(env: EnvHandle<unknown>, instruction: string): EnvHandle<unk
   }));
 }
 
-/** Retrieval before generation: one search for the question as it stands, then whatever the model makes of the documents. */
+/** Retrieval before generation: one search for the question itself, then the model's answer from the documents. */
 export function naiveRag(policy: Policy, placement: Placement): Policy {
   const searched = new Set<string>();
   return {
@@ -82,7 +82,7 @@ export function naiveRag(policy: Policy, placement: Placement): Policy {
         return { text: '', toolCalls: [search], stopReason: 'tool_call' };
       }
       const action = await policy.act(placed(observation, placement), options);
-      // One retrieval is all there is: what is not answered now is not answered.
+      // The model must answer now, because there is only one retrieval.
       return { ...action, toolCalls: [] };
     },
     endEpisode(episodeId) {

@@ -1,18 +1,16 @@
-/** The three families of questions: two to train on, one that training never sees. */
+/** The three families of questions: two for training, and one that training never sees. */
 import { type EnvHandle, openEnv, type Policy } from '@toolenv/core';
 import { mixEnvs } from '@toolenv/core/wrappers';
 import { type Evaluation, evaluate } from '@toolenv/training';
+import { envOptions } from '../demo/setting.ts';
 
 export const datasets = ['bridge', 'comparison', 'compose'] as const;
 export type Dataset = (typeof datasets)[number];
 export type Datasets = Readonly<Record<Dataset, EnvHandle<unknown>>>;
 
-/** As the tiny policy was made: two documents a search. */
-const options = { topK: 2 };
-
-/** @param seed Of the world: all three ask about the same one. */
+/** @param seed Seeds the world, which all three families share. */
 export async function openDatasets(seed: number): Promise<Datasets> {
-  const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, { seed, options });
+  const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, { seed, options: envOptions });
   return {
     bridge: await open('bridge'),
     comparison: await open('comparison'),
@@ -20,7 +18,7 @@ export async function openDatasets(seed: number): Promise<Datasets> {
   };
 }
 
-/** What agents train on. */
+/** The environment that agents train in. */
 export function trainingEnv({ bridge, comparison }: Datasets): EnvHandle<unknown> {
   return mixEnvs({ bridge, comparison });
 }
@@ -29,13 +27,13 @@ export async function closeDatasets(open: Datasets): Promise<void> {
   for (const env of Object.values(open)) await env.close();
 }
 
-/** Exact match and F1, means over the questions. */
+/** Mean exact match and F1 over the questions. */
 export interface Score {
   em: number;
   f1: number;
 }
 
-/** Greedy answers to the first `count` questions of a split. */
+/** Scores greedy answers to the first `count` questions of a split. */
 export async function score(
   env: EnvHandle<unknown>,
   policy: Policy,

@@ -1,4 +1,4 @@
-/** The rows of the table: two baselines, the agents of each algorithm, and two of them with masks turned off. */
+/** The rows of the table: two baselines, an agent for each algorithm, and two algorithms without masks. */
 
 export interface Baseline {
   name: string;
@@ -9,9 +9,9 @@ export interface Agent {
   name: string;
   /** Reference of the trainer's plugin. */
   trainer: string;
-  /** What differs from the settings that all agents share. */
+  /** Options that differ from the settings of all agents. */
   options: Readonly<Record<string, unknown>>;
-  /** Whether it shows what a mask is for, and is no contender. */
+  /** Set for agents that only show what a mask does. */
   ablation?: true;
 }
 

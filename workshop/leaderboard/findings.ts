@@ -1,13 +1,13 @@
-/** What the table shows, in sentences whose numbers and verdicts are computed from it. */
+/** Findings of the table, as sentences whose numbers and verdicts are computed from its rows. */
 import { datasets } from './datasets.ts';
 import { agents, baselines } from './entries.ts';
-import type { Row, Spread } from './report.ts';
+import { type Row, type Spread, spreadText } from './summary.ts';
 
 export function findings(rows: readonly Row[]): string {
   return [...comparisons(rows), ...ablations(rows)].join('\n');
 }
 
-/** Agents with both masks beside the baselines. */
+/** Compares agents with both masks with the baselines. */
 function comparisons(rows: readonly Row[]): string[] {
   const whole = agents.filter(({ ablation }) => !ablation).flatMap(({ name }) => find(rows, name));
   const low = baselines.flatMap(({ name }) => find(rows, name));
@@ -20,20 +20,20 @@ function comparisons(rows: readonly Row[]): string[] {
   const won = pairs.filter(Boolean).length;
   const best = whole.reduce((a, b) => (b.scores.average.em.mean > a.scores.average.em.mean ? b : a));
   const lines = [
-    `- Of ${pairs.length} comparisons of an agent with a baseline on a dataset, the agent is ahead beyond the spread in ${won}.`,
+    `- Of ${pairs.length} comparisons of an agent with a baseline on a dataset, the agent is better beyond the spread in ${won}.`,
   ];
   const [naive] = find(rows, 'Naive RAG');
   if (naive) {
     const [ours, theirs] = [best.scores.average.em.mean, naive.scores.average.em.mean];
-    const times = theirs > 0 ? `${(ours / theirs).toFixed(1)} times that` : 'and that';
+    const times = theirs > 0 ? `${(ours / theirs).toFixed(1)} times the` : 'beside the';
     lines.push(
-      `- The best average EM, ${ours.toFixed(3)} of ${best.name}, is ${times} of Naive RAG (${theirs.toFixed(3)}).`,
+      `- The best average EM is ${ours.toFixed(3)}, of ${best.name}: ${times} ${theirs.toFixed(3)} of Naive RAG.`,
     );
   }
   return lines;
 }
 
-/** Each agent with a mask off beside the same agent with both. */
+/** Compares each agent without a mask with the same agent with both masks. */
 function ablations(rows: readonly Row[]): string[] {
   return agents
     .filter(({ ablation }) => ablation)
@@ -43,19 +43,15 @@ function ablations(rows: readonly Row[]): string[] {
       if (!without || !whole) return [];
       const [less, all] = [without.scores.average.em, whole.scores.average.em];
       const verdict = isBeyond(all, less) ? 'worse beyond the spread' : 'not worse beyond the spread';
-      return [`- ${name}: average EM ${text(less)} where ${whole.name} has ${text(all)}: ${verdict}.`];
+      return [`- ${name}: average EM ${spreadText(less)}, ${whole.name} ${spreadText(all)}: ${verdict}.`];
     });
 }
 
-/** Whether the intervals of one standard deviation do not meet. */
+/** Whether the intervals of one standard deviation do not overlap. */
 function isBeyond(high: Spread, low: Spread): boolean {
   return high.mean - high.deviation > low.mean + low.deviation;
 }
 
 function find(rows: readonly Row[], name: string): Row[] {
   return rows.filter((row) => row.name === name);
-}
-
-function text({ mean, deviation }: Spread): string {
-  return `${mean.toFixed(3)} ± ${deviation.toFixed(3)}`;
 }

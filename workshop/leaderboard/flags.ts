@@ -1,7 +1,7 @@
-/** The flags of `npm run table`. */
+/** The flags of `npm run leaderboard`. */
 import type { JsonSchema } from '@toolenv/core';
 
-export interface TableFlags {
+export interface LeaderboardFlags {
   policy: string;
   seeds: number;
   steps: number;
@@ -11,31 +11,31 @@ export interface TableFlags {
   out: string;
 }
 
-export const tableFlags: JsonSchema = {
+export const leaderboardFlags: JsonSchema = {
   type: 'object',
   properties: {
     policy: {
       type: 'string',
       default: 'workshop/tiny-policy/checkpoint-all',
-      description: 'Hugging Face folder to begin with',
+      description: 'Hugging Face folder to start from',
     },
     seeds: {
       type: 'integer',
       minimum: 1,
       default: 3,
-      description: 'runs of each row, in worlds of their own',
+      description: 'runs of each row, each in its own world',
     },
-    steps: { type: 'integer', minimum: 1, default: 30, description: 'rollouts that each agent learns from' },
+    steps: { type: 'integer', minimum: 1, default: 30, description: 'training steps of each agent' },
     count: { type: 'integer', minimum: 1, default: 256, description: 'test questions of each dataset' },
     rows: {
       type: 'string',
       default: '',
-      description: 'names of the rows to play, with commas between (default: all)',
+      description: 'names of the rows to measure, separated by commas (default: all)',
     },
     work: {
       type: 'string',
-      default: 'runs/table',
-      description: 'folder of the runs; what is finished there is not done again',
+      default: 'runs/leaderboard',
+      description: 'folder of the runs; finished runs in it are not repeated',
     },
     out: {
       type: 'string',

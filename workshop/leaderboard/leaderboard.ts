@@ -1,6 +1,6 @@
 /**
- * `npm run table`: trains and evaluates every row of the table, on synthetic worlds: the baselines, PPO, GRPO and its family,
- * and what the masks are for.
+ * `npm run leaderboard`: trains and evaluates every row of the table on synthetic worlds: the baselines, PPO, GRPO and its
+ * variants, and PPO and GRPO without masks.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { parseFlags, RunLog, runAsProcess, TrainingProgress, timeText, writeWhole } from 'toolenv';
+import { training } from '../demo/setting.ts';
 import { playBaseline } from './baselines.ts';
 import {
   closeDatasets,
@@ -19,30 +20,21 @@ import {
   trainingEnv,
 } from './datasets.ts';
 import { type Agent, agents, type Baseline, baselines } from './entries.ts';
-import { type TableFlags, tableFlags } from './flags.ts';
-import { barChart, markdown, summarise } from './report.ts';
+import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
+import { barChart, markdown } from './report.ts';
 import { appendResult, type Result, readResults } from './results.ts';
-
-/** What all agents share: as many episodes a step for each, and the demo's settings. */
-const shared = {
-  tasksPerStep: 16,
-  groupSize: 8,
-  learningRate: 3e-5,
-  temperature: 1,
-  maxTokens: 64,
-  checkpointEvery: 0,
-};
+import { summarise } from './summary.ts';
 
 await runAsProcess(async (signal) => {
-  const flags = await parseFlags<TableFlags>(tableFlags, {
-    name: 'table',
-    description: 'Trains and evaluates every row of the table of docs/benchmarks.',
+  const flags = await parseFlags<LeaderboardFlags>(leaderboardFlags, {
+    name: 'leaderboard',
+    description: 'Trains and evaluates every row of docs/benchmarks/table.md.',
     argv: process.argv.slice(2),
   });
   if (flags) await makeTable(flags, signal);
 });
 
-async function makeTable(flags: TableFlags, signal: AbortSignal): Promise<void> {
+async function makeTable(flags: LeaderboardFlags, signal: AbortSignal): Promise<void> {
   const { seeds, steps, count, rows, work, out } = flags;
   const file = join(work, 'results.jsonl');
   const wanted = chosenRows(rows);
@@ -84,10 +76,10 @@ async function makeTable(flags: TableFlags, signal: AbortSignal): Promise<void> 
   );
   await writeWhole(join(out, 'table.md'), markdown(summary, { steps, count, seeds }));
   await writeWhole(join(out, 'table.svg'), barChart(summary));
-  process.stdout.write(`${join(out, 'table.md')} has the table.\n`);
+  process.stdout.write(`The table is in ${join(out, 'table.md')}.\n`);
 }
 
-/** @throws ToolEnvError `usage.bad_flag` for a row that the table has not. */
+/** @throws ToolEnvError `usage.bad_flag` for an unknown row. */
 function chosenRows(names: string): (Baseline | Agent)[] {
   const all = [...baselines, ...agents];
   if (names === '') return all;
@@ -95,11 +87,16 @@ function chosenRows(names: string): (Baseline | Agent)[] {
   const unknown = chosen.find((name) => !all.some((row) => row.name === name));
   if (unknown === undefined) return all.filter(({ name }) => chosen.includes(name));
   const known = all.map(({ name }) => name).join('; ');
-  throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose of ${known}.`);
+  throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose from ${known}.`);
 }
 
-/** Whether a result is of this row and seed, made with these flags. */
-function isOf({ row, seed, count, steps }: Result, name: string, ofSeed: number, flags: TableFlags): boolean {
+/** Whether a result has this row and seed and was measured with these flags. */
+function isOf(
+  { row, seed, count, steps }: Result,
+  name: string,
+  ofSeed: number,
+  flags: LeaderboardFlags,
+): boolean {
   return (
     row === name &&
     seed === ofSeed &&
@@ -113,7 +110,7 @@ async function baseline(
   row: Baseline,
   open: Datasets,
   seed: number,
-  { policy: folder, count }: TableFlags,
+  { policy: folder, count }: LeaderboardFlags,
   signal: AbortSignal,
 ): Promise<Pick<Result, 'scores' | 'prompt'>> {
   const { policy, learner } = await loadPolicy(folder);
@@ -129,7 +126,7 @@ async function agent(
   row: Agent,
   open: Datasets,
   seed: number,
-  { policy: folder, count, steps, work }: TableFlags,
+  { policy: folder, count, steps, work }: LeaderboardFlags,
   signal: AbortSignal,
 ): Promise<Pick<Result, 'scores'>> {
   const out = join(work, `${row.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${seed}`);
@@ -137,7 +134,7 @@ async function agent(
   await mkdir(out, { recursive: true });
   const trainer = await loadPlugin('trainers', row.trainer);
   const { policy, learner } = await loadPolicy(folder);
-  const options = { ...shared, ...row.options, steps };
+  const options = { ...training, checkpointEvery: 0, ...row.options, steps };
   const log = new RunLog(out);
   const progress = new TrainingProgress(steps);
   try {

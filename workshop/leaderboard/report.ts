@@ -1,53 +1,7 @@
-/** The table for people: Markdown, and a chart of the mean exact match of each row. */
-
-import { type Dataset, datasets, type Score } from './datasets.ts';
-import { agents, baselines } from './entries.ts';
+/** The table as Markdown, and as a chart of the mean exact match of each row. */
+import { datasets } from './datasets.ts';
 import { findings } from './findings.ts';
-import type { Result } from './results.ts';
-
-/** Mean and unbiased standard deviation over seeds. */
-export interface Spread {
-  mean: number;
-  deviation: number;
-}
-
-export interface Row {
-  name: string;
-  seeds: number[];
-  /** By dataset, and over all of them. */
-  scores: Record<Dataset | 'average', { em: Spread; f1: Spread }>;
-  prompts: string[];
-}
-
-/** The rows that have results, in the table's order. */
-export function summarise(results: readonly Result[]): Row[] {
-  return [...baselines, ...agents].flatMap(({ name }) => {
-    const own = results.filter(({ row }) => row === name);
-    if (own.length === 0) return [];
-    const of = (read: (scores: Record<string, Score>) => Score) => {
-      const scores = own.map((result) => read(result.scores));
-      return { em: spread(scores.map(({ em }) => em)), f1: spread(scores.map(({ f1 }) => f1)) };
-    };
-    const each = datasets.map((name) => [name, of((scores) => scores[name]!)] as const);
-    const scores = { ...Object.fromEntries(each), average: of(averageScore) } as Row['scores'];
-    const prompts = own.flatMap(({ prompt }) => prompt ?? []);
-    return [{ name, seeds: own.map(({ seed }) => seed), scores, prompts }];
-  });
-}
-
-function averageScore(scores: Record<string, Score>): Score {
-  const all = datasets.map((name) => scores[name]!);
-  const mean = (read: (score: Score) => number) =>
-    all.reduce((sum, score) => sum + read(score), 0) / all.length;
-  return { em: mean(({ em }) => em), f1: mean(({ f1 }) => f1) };
-}
-
-function spread(values: readonly number[]): Spread {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  if (values.length === 1) return { mean, deviation: 0 };
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  return { mean, deviation: Math.sqrt(variance) };
-}
+import { type Row, spreadText } from './summary.ts';
 
 export function markdown(
   rows: readonly Row[],
@@ -55,10 +9,9 @@ export function markdown(
 ): string {
   const columns = [...datasets, 'average'] as const;
   const header = ['agent', ...columns.flatMap((name) => [`${name} EM`, `${name} F1`])];
-  const cell = ({ mean, deviation }: Spread) => `${mean.toFixed(3)} ± ${deviation.toFixed(3)}`;
   const lines = rows.map(({ name, scores }) => [
     name,
-    ...columns.flatMap((column) => [cell(scores[column].em), cell(scores[column].f1)]),
+    ...columns.flatMap((column) => [spreadText(scores[column].em), spreadText(scores[column].f1)]),
   ]);
   const table = [header, header.map(() => '---'), ...lines]
     .map((cells) => `| ${cells.join(' | ')} |`)
@@ -68,29 +21,32 @@ export function markdown(
     .map(({ name, prompts }) => `- ${name}: ${[...new Set(prompts)].join('; ')}.`);
   return `# Agents on synthetic worlds
 
-Exact match and F1 on ${setting.count} test questions of each dataset, greedy; mean ± standard deviation over ${setting.seeds} seeds, each a world
-of its own. Agents learned from ${setting.steps} rollouts of bridge and comparison questions and never saw compose questions. All rows are
-the same model, search index and questions. Made by \`npm run table\`.
+Exact match (EM) and F1 of greedy answers to ${setting.count} test questions of each dataset. Each figure is the mean ± the standard deviation
+over ${setting.seeds} seeds, each with its own world. Agents learned from ${setting.steps} rollouts of bridge and comparison questions. Compose questions are not in
+the training. All rows have the same model, search index and questions. \`npm run leaderboard\` makes this page.
 
 ${table}
 
 ![Mean exact match of each row](table.svg)
 
-The prompts of the baselines are the best of three on validation questions:
+The prompt of each baseline is the best of three on validation questions, chosen for each seed:
 
 ${prompts.join('\n')}
 
-## What it shows
+## Findings
 
-Beyond the spread means that the intervals of one standard deviation around the means do not meet.
+A difference is "beyond the spread" if the intervals of one standard deviation around the two means do not overlap.
 
 ${findings(rows)}
 
-The action mask keeps tokens that the environment wrote out of the loss; the advantage mask keeps them out of returns and advantages.
-Either one nearly does the work of the other. Without the advantage mask, the tokens of the environment are given advantages, but the
-loss does not look at them: for GRPO, whose advantage is the same along an episode, not a bit of any update changes. Without the action
-mask, the loss looks at those tokens, but their advantage is 0: what changes is that they count in the loss's averages, and that the
-KL penalty is taken there too, where there is one. Only without both does the policy learn to say what the search engine says.
+The action mask removes the environment's tokens from the loss. The advantage mask removes them from returns and advantages. Either mask
+does nearly the same work as both:
+
+- Without the advantage mask, the environment's tokens get advantages, but the loss ignores them. GRPO has the same advantage along an
+  episode, so its updates are equal to the last bit.
+- Without the action mask, the environment's tokens are in the loss, but their advantage is 0. They only count in the loss's averages
+  and in the KL penalty, if there is one.
+- Without both masks, the policy learns to write what the search engine returns.
 `;
 }
 
@@ -99,7 +55,7 @@ const gap = 8;
 const left = 220;
 const width = 420;
 
-/** Bars of the average exact match, with a whisker of one standard deviation to each side. */
+/** Bars of the average exact match, with whiskers of one standard deviation. */
 export function barChart(rows: readonly Row[]): string {
   const height = rows.length * (barHeight + gap) + 40;
   const x = (value: number) => left + width * Math.min(1, Math.max(0, value));

@@ -1,4 +1,4 @@
-/** Results: one line of JSON for each finished run, so that an interrupted table goes on where it stopped. */
+/** Results: a file with one JSON line for each finished run, so that an interrupted leaderboard can be resumed. */
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -7,13 +7,13 @@ import type { Score } from './datasets.ts';
 export interface Result {
   row: string;
   seed: number;
-  /** Of training; 0 for a baseline. */
+  /** Training steps; 0 for a baseline. */
   steps: number;
-  /** Test questions of each dataset. */
+  /** Number of test questions of each dataset. */
   count: number;
   /** By dataset. */
   scores: Record<string, Score>;
-  /** Of a baseline: the prompt that did best on validation questions. */
+  /** For a baseline, the best prompt on validation questions. */
   prompt?: string;
   seconds: number;
 }

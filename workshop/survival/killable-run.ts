@@ -1,4 +1,4 @@
-/** A short real run of `toolenv train`, which may be killed on the way, and what must not depend on that. */
+/** A short run of `toolenv train` that can be killed, and a fingerprint of its result that must not depend on kills. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const steps = 4;
 
 export const trainers = ['grpo', 'ppo'] as const;
 
-/** `toolenv train` on a small scale, by default with GRPO; killed without warning after `milliseconds`, if given. Resolves to the exit code. */
+/** Runs `toolenv train` on a small scale, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
 export async function train(
   out: string,
   {
@@ -54,7 +54,7 @@ export async function train(
   return ended;
 }
 
-/** What must not differ: final weights, optimizer, critic, every sampled token, and every metric that is not a time. */
+/** Digests of the final weights, optimizer state and critic, of every sampled token, and every metric except times. */
 export async function fingerprint(out: string): Promise<Record<string, string>> {
   const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
   const checkpoint = join(out, 'checkpoints', `step-${steps}`);

@@ -1,7 +1,8 @@
 /**
- * `npm run survival`: a run that is killed at 20 random moments and resumed each time ends as one that never was.
+ * `npm run survival`: kills a run at 20 random moments and resumes it each time. The result must equal that of an
+ * uninterrupted run.
  *
- * `npm run survival -- [--trainer ppo] [--seed 2]`: another trainer, other moments.
+ * `npm run survival -- [--trainer ppo] [--seed 2]`: another trainer, and other moments.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')];
 try {
   const started = performance.now();
   if ((await train(whole, { trainer })) !== 0)
-    throw new Error('The run that is not killed failed: its error is above.');
+    throw new Error('The uninterrupted run failed: its error is above.');
   const duration = performance.now() - started;
 
   const expected = await fingerprint(whole);
@@ -37,11 +38,11 @@ try {
   }
   await ended(await train(killed, { trainer, resume: true }));
   console.log(
-    `${kills} kills in ${runs} runs; ${differing === 0 ? 'the weights are the same' : `the weights of ${differing} DIFFER`}`,
+    `${kills} kills in ${runs} runs; ${differing === 0 ? 'all results are equal' : `the results of ${differing} runs DIFFER`}`,
   );
   process.exitCode = differing === 0 ? 0 : 1;
 
-  /** Holds a run that came to its end to the one that was not killed; then another begins. */
+  /** Compares a finished run with the uninterrupted run, and removes it, so that the next run starts anew. */
   async function ended(code: number | null): Promise<void> {
     if (code !== 0) throw new Error(`Resuming failed with exit code ${code}: its error is above.`);
     runs += 1;

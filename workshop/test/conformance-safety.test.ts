@@ -1,4 +1,4 @@
-/** Nothing that a model writes is run: it reaches tools as arguments, and no shell. */
+/** Text that a model writes is never executed: it reaches tools as arguments, but never a shell. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What the tool said to each of the texts, which stand in an argument, in the tool's name and in the answer. */
-async function said<Task>(env: EnvHandle<Task>, tool: string, argument: string): Promise<string[]> {
+/** The tool's results for each injection, which is an argument, a tool's name, an argument's name and part of the answer. */
+async function resultsOf<Task>(env: EnvHandle<Task>, tool: string, argument: string): Promise<string[]> {
   const played = await play(env, (turn) => [
     { name: tool, arguments: { [argument]: injections[turn] } },
     { name: injections[turn]!, arguments: { [injections[turn]!]: injections[turn] } },
@@ -41,7 +41,7 @@ async function play<Task>(
   return trajectory!;
 }
 
-test('an MCP server’s process gets a model’s text as it is', async () => {
+test('passes a model’s text to an MCP server unchanged', async () => {
   const require = createRequire(join(root, 'packages/mcp/package.json'));
   const json = require.resolve('@modelcontextprotocol/server-everything/package.json');
   const bin = Object.values<string>(JSON.parse(readFileSync(json, 'utf8')).bin)[0]!;
@@ -51,33 +51,33 @@ test('an MCP server’s process gets a model’s text as it is', async () => {
     tasks: [{ prompt: 'Say it.', answer: 'it' }],
   });
   const env = await openEnv(definition, { seed: 1 });
-  const texts = await said(env, 'echo', 'message');
+  const texts = await resultsOf(env, 'echo', 'message');
   await env.close();
   expect(texts).toEqual(injections.map((text) => `Echo: ${text}`));
   expect(existsSync(join(folder, 'run'))).toBe(false);
 });
 
-test('a search gets it as a query', async () => {
+test('passes a model’s text to a search as a query', async () => {
   const env = await openEnv(bridge, { seed: 1, from: root });
-  const texts = await said(env, 'search', 'query');
+  const texts = await resultsOf(env, 'search', 'query');
   await env.close();
   expect(texts.length).toBeGreaterThan(1);
   expect(existsSync(join(folder, 'run'))).toBe(false);
 });
 
-// create-toolenv is run by a person, and by no model.
+// create-toolenv is excluded, because only people run it.
 const packages = readdirSync(join(root, 'packages')).filter(
   (name) => name !== 'create-toolenv' && existsSync(join(root, 'packages', name, 'src')),
 );
 
-// Servers by commands that a person gave; for `toolenv doctor`, nvidia-smi and Node itself, by commands without a variable.
+// Servers are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/mcp/src/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
 ];
 
-test('no file starts a process that a model could name, and none evaluates text', () => {
+test('only known files start processes, and no file evaluates text', () => {
   const sources = packages.flatMap((name) => {
     const src = join('packages', name, 'src');
     const files = readdirSync(join(root, src), { recursive: true, encoding: 'utf8' });

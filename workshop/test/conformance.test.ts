@@ -1,4 +1,4 @@
-/** What this repository ships keeps the rules of its spec. */
+/** The parts of this repository follow the rules of its spec. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,14 +36,14 @@ afterAll(() => rm(folder, { recursive: true }));
 describe('environments', () => {
   const envs: [name: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
     ['bridge-v1', [], () => ({})],
-    // Its questions name the answer among the choices.
+    // Its questions name the answer as one of two choices.
     ['comparison-v1', ['ENV-15'], () => ({})],
     ['compose-v1', [], () => ({})],
-    // So may any question of a file.
+    // Questions in a file may name the answer too.
     ['hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
     ['lookup-v1', [], () => ({})],
   ];
-  test('are all here', () => {
+  test('are all tested', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
@@ -58,7 +58,7 @@ describe('environments', () => {
   });
 });
 
-test('an environment of the repository in wrappers', async () => {
+test('a wrapped environment', async () => {
   const rewards = { ...bridge.rewards, thrift: processReward([-1, 0], 0.1) };
   const wrapped: typeof bridge = {
     ...bridge,
@@ -86,7 +86,7 @@ test('the search tool', async () => {
   expect(skipped).toEqual([]);
 });
 
-test('the policy and its learner, and what they leave behind', async () => {
+test('the policy and its learner', async () => {
   const { policy, learner } = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
   expect(ofPolicy.skipped).toEqual([]);
@@ -96,7 +96,7 @@ test('the policy and its learner, and what they leave behind', async () => {
   await policy.close();
 });
 
-test('trajectories that the loop makes', async () => {
+test('trajectories of a rollout', async () => {
   const env = await openEnv(bridge, { seed: 1, from: root });
   const policy = scriptedPolicy(({ messages }, turn) =>
     turn === 0 ? [{ name: 'search', arguments: { query: messages[1]!.content } }] : '<answer>x</answer>',

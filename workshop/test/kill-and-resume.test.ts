@@ -1,11 +1,11 @@
-/** The real thing, killed: the tiny policy in training ends with the same bits however often it is killed on the way. */
+/** Training the tiny policy gives the same bits even if the process is killed several times. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fingerprint, train } from '../survival/killable-run.ts';
 
-test('a run killed three times and resumed equals an uninterrupted one, bit for bit', async () => {
+test('a run killed three times and resumed equals an uninterrupted run bit for bit', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-kill-'));
   try {
     const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')];

@@ -1,4 +1,4 @@
-/** The README's example runs as it stands and does what it says. */
+/** The README's example runs unchanged and gives the expected result. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-test('the example rolls sixes as often as chance says', async () => {
+test('the example rolls as many sixes as expected by chance', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const example = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const folder = await mkdtemp(join(root, 'workshop', 'test', 'readme-'));

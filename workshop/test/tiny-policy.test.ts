@@ -1,4 +1,4 @@
-/** What the tiny policy is taught. */
+/** The plans and exercises of the tiny policy's training. */
 import {
   bridgeQuestions,
   comparisonQuestions,
@@ -16,7 +16,7 @@ const world = createWorld(5);
 const entities = new Map(world.parts.test.entities.map((entity) => [entity.name, entity]));
 
 test.each([bridgeQuestions, composeQuestions])(
-  'every $type question falls into one-hop questions',
+  'every $type question splits into one-hop questions',
   (family) => {
     const records = createQuestions(family, world, 'test');
     const broken = records.filter((record) => {
@@ -36,7 +36,7 @@ test.each([bridgeQuestions, composeQuestions])(
   },
 );
 
-test('the plan of every comparison ends with what decides it, side by side', () => {
+test('the plan of every comparison ends with the two facts that decide it', () => {
   const records = createQuestions(comparisonQuestions, world, 'test');
   for (const record of records) {
     const plan = planOf(record, entities);
@@ -58,7 +58,7 @@ test('the plan of every comparison ends with what decides it, side by side', () 
   }
 });
 
-test('reading exercises ask for names that the document holds, and for nothing else', async () => {
+test('reading exercises ask only for names in the document', async () => {
   const chat = new Chat(await readCheckpoint('workshop/tiny-policy/checkpoint'));
   const exercises = readingExercises(chat, { seed: 1, facts: false });
   for (let i = 0; i < 50; i++) {

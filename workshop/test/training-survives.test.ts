@@ -1,4 +1,4 @@
-/** Training goes on when what it stands on does not: tools that fail, and tools that never answer. */
+/** Training continues if tools fail or never answer. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
 
-/** Two updates on bridge questions, whose search tool is `wrap`ped. */
+/** Trains for two updates on bridge questions with the search tool changed by `wrap`. */
 async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
   const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
   const search: ToolFactory = async (material) => wrap(await createSearch(material));
@@ -34,7 +34,7 @@ function metricsOf(events: readonly TrainEvent[], type: 'rollout' | 'update'): M
   return events.flatMap((event) => (event.type === type ? [event.metrics] : []));
 }
 
-test.each(trainers)('%s learns from the episodes that a failing tool leaves', async (trainer) => {
+test.each(trainers)('%s learns from the remaining episodes if a tool fails sometimes', async (trainer) => {
   const rng = createRng(1, 'failures');
   let failed = 0;
   const events = await train(trainer, (search) => ({
@@ -52,7 +52,7 @@ test.each(trainers)('%s learns from the episodes that a failing tool leaves', as
     if (event.type !== 'rollout') continue;
     expect(event.trajectories).toHaveLength(16);
     const aborted = event.trajectories.filter(({ outcome }) => outcome.kind === 'aborted');
-    // Each episode is tried twice, so that one in twenty-five or so is lost.
+    // Each episode is tried twice, so about one in twenty-five is lost.
     expect(aborted.length).toBeLessThan(8);
     expect(aborted.every(({ reward }) => reward === null)).toBe(true);
     expect(event.metrics.aborted).toBe(aborted.length);
@@ -60,13 +60,13 @@ test.each(trainers)('%s learns from the episodes that a failing tool leaves', as
   expect(metricsOf(events, 'update')).toHaveLength(2);
 });
 
-test.each(trainers)('%s comes to its end when a tool never answers', async (trainer) => {
+test.each(trainers)('%s completes if a tool never answers', async (trainer) => {
   const events = await train(trainer, (search) => ({ ...search, execute: () => new Promise(() => {}) }));
   const rollouts = metricsOf(events, 'rollout');
   expect(rollouts).toHaveLength(2);
   for (const { episodes, aborted } of rollouts) {
     expect(episodes).toBe(16);
-    // Those that searched; the others answered at once.
+    // Episodes with a search are aborted; the others answered at once.
     expect(aborted).toBeGreaterThan(8);
   }
   expect(metricsOf(events, 'update')).toHaveLength(2);

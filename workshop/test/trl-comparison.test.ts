@@ -1,9 +1,9 @@
-/** The comparison with TRL: episodes that another process plays are the environment's own, and the goal is one rule. */
+/** The comparison with TRL: served episodes equal those of a rollout, and both sides have the same goal. */
 import { collect, type EnvHandle, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { environment, envOptions } from '../demo/setting.ts';
 import { movingMean, type StepReport, stepOfGoal } from '../interop/trl/learning-curve.ts';
 import { ServedEpisodes } from '../interop/trl/served-episodes.ts';
-import { environment, envOptions } from '../interop/trl/setting.ts';
 
 let env: EnvHandle<unknown>;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const calling = (query: string) => ({
 });
 const answering = (text: string) => ({ text, toolCalls: [], stopReason: 'stop' as const });
 
-test('a served episode says and scores what a rollout does', async () => {
+test('a served episode has the same texts and rewards as a rollout', async () => {
   const task = env.tasks.train.at(0) as { question: string; answer: string };
   const title = task.question.match(/[A-Z]\w+ [A-Z]\w+/)![0];
   const answer = `<answer>${task.answer}</answer>`;
@@ -39,7 +39,7 @@ test('a served episode says and scores what a rollout does', async () => {
   expect(ended.rewards.em).toBe(1);
 });
 
-test('a second call in a turn is told that it is one too many, and takes no turn', async () => {
+test('answers a second call in a turn with a mistake, and does not count it as a turn', async () => {
   const served = new ServedEpisodes(env, [env.tasks.train.at(0)], 1);
   await served.answer({ method: 'reset', episode: 0, task: 0 });
   const step = (turn: number) =>
@@ -53,11 +53,11 @@ test('a second call in a turn is told that it is one too many, and takes no turn
       expect(rewards).toEqual({});
     }
   }
-  // The fifth turn is the last one: without an answer it scores 0.
+  // The fifth turn is the last. Without an answer it scores 0.
   expect((await step(5)).rewards.em).toBe(0);
 });
 
-test('the goal is reached at the first step whose last five average to it', () => {
+test('the goal is reached at the first step whose last five steps have the mean exact match', () => {
   const steps = [1, 0.7, 0.8, 0.8, 0.6, 0.8, 0.9, 0.9].map(
     (em, index) => ({ step: index + 1, em }) as StepReport,
   );

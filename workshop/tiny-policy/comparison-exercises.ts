@@ -1,4 +1,4 @@
-/** Comparison exercises: two facts side by side, and the answer that follows from them. Much practice for few tokens. */
+/** Comparison exercises: two facts and the answer that follows from them. They need few tokens. */
 import { createRng, deriveSeed } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import {
@@ -11,10 +11,10 @@ import {
 import type { Chat } from '@toolenv/policy';
 import { planOf } from './plan.ts';
 
-/** Questions of one row. */
+/** Number of questions in a row. */
 const questionsPerRow = 4;
 
-/** Rows whose mask covers the answers only, about one world after another. For ever. */
+/** Endless rows about one world after another. The mask covers only the answers. */
 export function* comparisonExercises(chat: Chat, seed: number): Generator<TokenRow, never, void> {
   for (let number = 0; ; number++) {
     const world = createWorld(deriveSeed(seed, 'world', number));

@@ -1,9 +1,9 @@
-/** Copy exercises: a list of names, then the same list again. Copying forms within a few hundred steps of these. */
+/** Copy exercises: a list of names, then the same list again. The model learns to copy within a few hundred steps. */
 import { createRng } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import type { Chat } from '@toolenv/policy';
 
-/** Rows whose mask covers the repetition only: their first half is random and teaches nothing. For ever. */
+/** Endless rows. The mask covers only the repetition, because the first half is random. */
 export function* copyExercises(
   chat: Chat,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** Supervised rows from demonstrators at work, in worlds of which none is used for long: nothing about an entity can be remembered. */
+/** Supervised rows from demonstrators. The world changes often, so that the model cannot memorise entities. */
 import { collect, createRng, deriveSeed, openEnv, rollout } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { createWorld, type QaRecord } from '@toolenv/envs-qa';
@@ -7,19 +7,19 @@ import { toTrainingRows } from '@toolenv/training';
 import { demonstrator } from './demonstrator.ts';
 import type { Mix } from './strategies.ts';
 
-/** Episodes played in one world. */
+/** Number of episodes in each world. */
 const episodesPerWorld = 3200;
 
 export interface DemonstrationsOptions {
-  /** Environment whose questions are answered. */
+  /** Reference of the environment. */
   ref: string;
-  /** Documents of a search result. */
+  /** Number of documents in a search result. */
   topK: number;
   mix: Mix;
   seed: number;
 }
 
-/** One row for each episode, for ever. */
+/** Endless rows, one for each episode. */
 export async function* demonstrations(
   chat: Chat,
   { ref, topK, mix, seed }: DemonstrationsOptions,

@@ -1,4 +1,4 @@
-/** A Policy that plays strategies and writes them as the tiny policy would: the source of supervised training rows. */
+/** demonstrator: a Policy that plays strategies in the tiny policy's format, for supervised training rows. */
 import {
   type Action,
   createRng,
@@ -12,15 +12,15 @@ import type { Chat, Turn } from '@toolenv/policy';
 import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
 
-/** What a demonstrator knows of a world. */
+/** What a demonstrator knows about a world. */
 export interface Knowledge {
-  /** By the text of the question. */
+  /** Records by the text of their question. */
   records: ReadonlyMap<string, QaRecord>;
-  /** By name. */
+  /** Entities by name. */
   entities: ReadonlyMap<string, Entity>;
 }
 
-/** Plays `mix`. Its actions carry tokens, so rollouts become rows. */
+/** Plays `mix`. Its actions have tokens, so that rollouts become training rows. */
 export function demonstrator(chat: Chat, { records, entities }: Knowledge, mix: Mix): Policy {
   const episodes = new Map<string, { moves: Generator<Move, void, string>; turn?: Turn }>();
   return {
@@ -52,7 +52,7 @@ function questionOf({ messages }: Observation): string {
   return messages.find(({ role }: Message) => role === 'user')!.content;
 }
 
-/** A turn as the tiny policy writes it. */
+/** A turn in the format of the tiny policy. */
 export function write({ think = '', ...move }: Move): string {
   if ('answer' in move) return `${think}<answer>${move.answer}</answer>`;
   return `${think}<tool_call>{"name": "search", "arguments": {"query": ${JSON.stringify(move.search)}}}</tool_call>`;

@@ -1,4 +1,4 @@
-/** Random weights to begin with: normal with standard deviation 0.02, norms at one, biases at zero (as in Qwen2). */
+/** Initial weights as in Qwen2: normal with standard deviation 0.02, norms at 1, biases at 0. */
 import { createRng } from '@toolenv/core';
 import { type ModelConfig, parameterShapes, type Tensors, tensor } from '@toolenv/policy';
 
@@ -15,7 +15,7 @@ export function initialWeights(config: ModelConfig, seed: number): Tensors {
   return weights;
 }
 
-/** A standard normal number from two uniform ones (Box–Muller). */
+/** A standard normal number from two uniform numbers (Box–Muller). */
 function normal(u: number, v: number): number {
   return Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
 }

@@ -1,9 +1,10 @@
 /**
- * Makes the tiny policy from nothing: `npm run tiny-policy`.
+ * `npm run tiny-policy`: trains the tiny policy from random weights.
  *
- * It learns to copy names, then to read documents, then whole episodes of the good strategy. Last it learns habits from a mix in
- * which that strategy is a minority, so that it can do the task and mostly does not: what a reward is for. Worlds differ from
- * phase to phase and within each, so that nothing about any entity can be remembered.
+ * The policy learns to copy names, then to read documents, then to play whole episodes of the good strategy. Last it learns
+ * habits from a mix in which that strategy is a minority. It can then solve the task, but mostly does not, which leaves
+ * something for reinforcement learning. Worlds change from phase to phase and within a phase, so that the model cannot
+ * memorise entities.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,6 +19,7 @@ import {
   writeCheckpoint,
 } from '@toolenv/policy';
 import { evaluate } from '@toolenv/training';
+import { envOptions } from '../demo/setting.ts';
 import { comparisonExercises } from './comparison-exercises.ts';
 import { copyExercises } from './copy-exercises.ts';
 import { demonstrations } from './demonstrations.ts';
@@ -31,18 +33,17 @@ const seed = 20;
 
 const refOf = (family: Family) => `@toolenv/envs-qa/${family}-v1`;
 
-/** Documents of a search result in the demo. */
-const topK = 2;
+const { topK } = envOptions;
 
 const { values: args } = parseArgs({
   options: {
     /** `bridge` or `all`: see recipes.ts. */
     recipe: { type: 'string', default: 'bridge' },
-    /** Default: where the recipe's policy is kept. */
+    /** Folder for the policy. Default: the recipe's folder in this repository. */
     out: { type: 'string' },
-    /** Where each phase leaves its result. */
+    /** Folder for the result of each phase. */
     work: { type: 'string' },
-    /** Goes on after this phase of an earlier run, to the same end. */
+    /** Continues after this phase of an earlier run. The result is the same. */
     after: { type: 'string' },
   },
 });
@@ -101,7 +102,7 @@ for (const [index, phase] of phases.entries()) {
 }
 await writeCheckpoint(out, { files, weights: model.model.weights });
 
-/** The words that the environment itself says. */
+/** The words of the environment's own messages. */
 async function fixedWords(): Promise<string[]> {
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed });
   const { messages } = await env.episode().reset({ task: env.tasks.train.at(0), seed });
@@ -109,7 +110,7 @@ async function fixedWords(): Promise<string[]> {
   return messages.flatMap(({ content }) => wordsOf(content));
 }
 
-/** One phase of supervised training: cross-entropy on what the demonstrator wrote. */
+/** One phase of supervised training: cross-entropy where the mask is 1. */
 async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<void> {
   const { name, steps, learningRate, warmUp: rise, batch, mix } = phase;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
@@ -153,7 +154,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<vo
   }
 }
 
-/** Mean cross-entropy, in nats, of the rows of each source: they stand in the batch's order. */
+/** Mean cross-entropy, in nats, of the rows of each source. The rows are in the batch's order. */
 async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Promise<string> {
   const { logprobs } = await learner.forward({ rows });
   let start = 0;
@@ -168,7 +169,7 @@ async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Pro
   return losses.join(' ');
 }
 
-/** How it does on questions of a world that it has not seen. */
+/** Evaluates the policy on questions about a world that it has not seen. */
 async function report({ policy }: LoadedPolicy): Promise<void> {
   for (const family of families)
     for (const temperature of [0, 1]) {

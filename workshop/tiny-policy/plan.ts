@@ -1,23 +1,23 @@
-/** Plans: what has to be looked up for a question, what is thought after each document, and what follows from all. */
+/** Plans: the documents to look up for a question, and the thought after each document. */
 import { type Entity, kinds, type QaRecord } from '@toolenv/envs-qa';
 
 /** A document to look up. */
 export interface Hop {
   title: string;
-  /** Written after it has been read, before what is done next. */
+  /** Text that the policy writes after it has read the document, before its next move. */
   think: string;
-  /** What the document says that counts: a name or a year. */
+  /** The relevant fact in the document: a name or a year. */
   found: string;
 }
 
-/** In the order in which they are needed. */
+/** Hops in the order in which they are needed. */
 export type Plan = readonly Hop[];
 
 /**
- * The plan of a question of any family.
+ * The plan for a question of any family.
  *
- * After each document stands, in words, what was looked for in it. So the model need not find the right words in a question
- * that stands far before the document; see docs/decisions/tiny-policy.md.
+ * After each document, the policy writes what it looked for in the document, so that it need not find these words in the
+ * distant question (docs/decisions/tiny-policy/think-in-one-hop-questions.md).
  */
 export function planOf(record: QaRecord, entities: ReadonlyMap<string, Entity>): Plan {
   const titles = [...new Set(record.supporting_facts.map(([title]) => title))];
@@ -28,7 +28,7 @@ export function planOf(record: QaRecord, entities: ReadonlyMap<string, Entity>):
     : yearPlan(record.question, hops);
 }
 
-/** `the company that published X`, `the leader of Y` …, and at last the question with the last name in the place of all that. */
+/** `the company that published X`, then `the leader of Y` …, and last the question with the last name in place of these phrases. */
 function chainPlan({ question, answer }: QaRecord, titles: readonly string[]): Plan {
   let rest = question;
   return titles.map((title, i) => {
@@ -40,7 +40,7 @@ function chainPlan({ question, answer }: QaRecord, titles: readonly string[]): P
   });
 }
 
-/** Both years, with the names that they belong to, before the question is answered. */
+/** Writes both years with their names, then answers the question. */
 function yearPlan(question: string, hops: readonly Entity[]): Plan {
   const subjects = hops.length === 2 ? hops : [hops[0]!, hops[2]!];
   const dated = hops.length === 2 ? hops : [hops[1]!, hops[3]!];
@@ -55,7 +55,7 @@ function yearPlan(question: string, hops: readonly Entity[]): Plan {
   });
 }
 
-/** Both targets, side by side, before they are found to be one or two. */
+/** Writes both targets next to each other, then answers whether they are the same. */
 function sameTargetPlan(question: string, hops: readonly Entity[]): Plan {
   const last = hops.length === 2 ? hops : [hops[1]!, hops[3]!];
   const relation = sharedRelation(question, hops);
@@ -69,7 +69,7 @@ function sameTargetPlan(question: string, hops: readonly Entity[]): Plan {
   });
 }
 
-/** The relation that a yes/no question asks about: its template is what is left when the subjects are taken out. */
+/** The relation of a yes/no question, found by filling the subjects into each relation's templates. */
 function sharedRelation(question: string, hops: readonly Entity[]): string {
   const direct = hops.length === 2;
   const subjects = direct
@@ -92,7 +92,7 @@ function phraseOf({ kind, name }: Entity, relation: string): string {
   return kinds[kind].relations[relation]!.phrases[0]!.replace('{x}', name);
 }
 
-/** The phrase about a name that a question holds: `the river that flows through the city X`. */
+/** The phrase in a question about a name: `the river that flows through the city X`. */
 function phraseIn(question: string, name: string): string {
   const phrases = Object.values(kinds).flatMap(({ noun, relations }) =>
     Object.values(relations).flatMap((relation) =>
@@ -103,6 +103,6 @@ function phraseIn(question: string, name: string): string {
     ),
   );
   const [longest] = phrases.filter((phrase) => question.includes(phrase)).sort((a, b) => b.length - a.length);
-  if (longest === undefined) throw new RangeError(`"${question}" asks about no phrase of ${name}.`);
+  if (longest === undefined) throw new RangeError(`"${question}" contains no phrase about ${name}.`);
   return longest;
 }

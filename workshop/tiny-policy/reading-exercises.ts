@@ -1,4 +1,4 @@
-/** Reading exercises: a document, then what follows from it for some questions. Much practice for few tokens. */
+/** Reading exercises: a document, then answers from it. They need few tokens. */
 import { createRng, deriveSeed, type Rng } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { askChain, createWorld, type Entity, kinds, nameWithKind, textOf, walk } from '@toolenv/envs-qa';
@@ -9,11 +9,11 @@ const questionsPerDocument = 4;
 
 export interface ReadingOptions {
   seed: number;
-  /** Whether facts are kept too: `X: 1984.`, `the author of X: Y.` */
+  /** Whether the exercises also write facts down: `X: 1984.`, `the author of X: Y.` */
   facts: boolean;
 }
 
-/** Rows whose mask covers what was read only, about each entity of one world after another. For ever. */
+/** Endless rows about each entity of one world after another. The mask covers only the words read from the document. */
 export function* readingExercises(
   chat: Chat,
   { seed, facts }: ReadingOptions,
@@ -45,7 +45,7 @@ function readingExercise(chat: Chat, entity: Entity, facts: boolean, rng: Rng): 
   return { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) };
 }
 
-/** What is written in an episode once the document has been read: a question answered, a phrase looked up, or a fact kept. */
+/** What an episode may contain after a document: an answer to a question, the search for a phrase, or a fact. */
 function use(found: string, entity: Entity, relation: string, facts: boolean, rng: Rng): string {
   const chain = walk(entity, [relation]);
   if (chain && rng.float() < 0.5) return write({ think: askChain(chain, rng).question, answer: found });
@@ -60,5 +60,5 @@ function lastIndexOf(tokens: Int32Array, name: Int32Array): number {
   for (let start = tokens.length - name.length; start >= 0; start--) {
     if (name.every((token, i) => token === tokens[start + i])) return start;
   }
-  throw new RangeError('The name is not written as its tokens.');
+  throw new RangeError('The tokens of the name do not occur in the text.');
 }

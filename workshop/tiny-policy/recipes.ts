@@ -1,9 +1,9 @@
-/** The recipes: what each phase of the supervised warm-up is made of. */
+/** The recipes: the phases of the supervised warm-up. */
 import type { Mix } from './strategies.ts';
 
 export type Family = 'bridge' | 'comparison' | 'compose';
 
-/** What a batch is made of, in rows. */
+/** Number of rows from each source in a batch. */
 export interface Batch {
   copies?: number;
   readings?: number;
@@ -18,7 +18,7 @@ export interface Phase {
   name: string;
   steps: number;
   learningRate: number;
-  /** Steps over which the learning rate rises; then it falls as a cosine. */
+  /** Steps in which the learning rate rises. Then it falls as a cosine. */
   warmUp: number;
   batch: Batch;
   /** Strategies of the demonstrations. */
@@ -27,7 +27,7 @@ export interface Phase {
 
 export interface Recipe {
   families: readonly Family[];
-  /** Whether reading exercises keep facts (`X: 1984.`), which comparisons need. */
+  /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
 }
@@ -56,7 +56,7 @@ const habits = {
   },
 };
 
-/** `bridge` is the demo's: two hops, done well. `all` is the table's: every family, as well as the same size can. */
+/** `bridge`, for the demo: two-hop questions. `all`, for the leaderboard: every family, with a model of the same size. */
 export const recipes: Readonly<Record<'bridge' | 'all', Recipe>> = {
   bridge: {
     families: ['bridge'],

@@ -1,13 +1,13 @@
-/** How demonstrators go about a question: one good way, and the ways in which people do it badly. */
+/** Strategies of demonstrators: one good strategy, and several bad ones. */
 import type { Rng } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
 import type { Plan } from './plan.ts';
 
-/** What a demonstrator does in a turn, after what it thinks. After a search it is sent the text that came back. */
+/** A demonstrator's turn: an optional thought, then a search or an answer. The generator receives the text of each search result. */
 export type Move = { think?: string } & ({ search: string } | { answer: string });
 export type Strategy = (record: QaRecord, plan: Plan, rng: Rng) => Generator<Move, void, string>;
 
-/** Look everything up, one after the other, and answer. */
+/** Looks up each document in turn, then answers. */
 function* followHops(record: QaRecord, plan: Plan): Generator<Move, void, string> {
   let think: string | undefined;
   for (const hop of plan) {
@@ -17,20 +17,20 @@ function* followHops(record: QaRecord, plan: Plan): Generator<Move, void, string
   yield { think, answer: record.answer };
 }
 
-/** Search the first entity and take what its document says for the answer. */
+/** Searches for the first entity, and answers with the fact in its document. */
 function* stopAfterOneHop(_record: QaRecord, plan: Plan): Generator<Move, void, string> {
   const [{ title, think, found }] = plan as [Plan[number]];
   yield { search: title };
   yield { think, answer: found };
 }
 
-/** Search the question as it stands and answer with the first title that comes. */
+/** Searches for the whole question, and answers with the first title in the result. */
 function* searchWholeQuestion(record: QaRecord): Generator<Move, void, string> {
   const found = yield { search: record.question };
   yield { answer: titles(found)[0] ?? 'unknown' };
 }
 
-/** Take the wrong turn after the first hop. */
+/** Searches for a wrong entity after the first hop, and answers with a title in the result. */
 function* followWrongEntity(_record: QaRecord, plan: Plan, rng: Rng): Generator<Move, void, string> {
   const [first] = plan as [Plan[number]];
   const right = plan.map(({ title }) => title);
@@ -39,7 +39,7 @@ function* followWrongEntity(_record: QaRecord, plan: Plan, rng: Rng): Generator<
   yield { answer: titles(found)[0] ?? 'unknown' };
 }
 
-/** Answer without looking anything up. */
+/** Answers without any search. */
 function* giveUp(): Generator<Move, void, string> {
   yield { answer: 'unknown' };
 }

@@ -1,6 +1,6 @@
-/** The tiny policy's tokenizer: byte-level BPE in which every word of the worlds is one token, and any other text is bytes. */
+/** The tiny policy's tokenizer: byte-level BPE with one token for each word of the worlds; other text becomes bytes. */
 
-/** The chat template: short, because every token of it is computed in every episode. */
+/** The chat template. It is short, because its tokens are computed in every episode. */
 export const chatTemplate: string = [
   "{%- for message in messages -%}<|im_start|>{% if message.role == 'tool' %}tool<tool_response>{{ message.content }}</tool_response>",
   '{%- else %}{{ message.role }}{% if message.content %} {{ message.content }}{% endif %}{% endif -%}',
@@ -9,7 +9,7 @@ export const chatTemplate: string = [
   '{%- if add_generation_prompt -%}<|im_start|>assistant{%- endif -%}',
 ].join('');
 
-/** Text that is one token wherever it stands: turn marks, tags, and the fixed parts of a search call. */
+/** Texts that are always one token: turn marks, tags, and the fixed parts of a search call. */
 const special = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
 const tags = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>', '<answer>', '</answer>'];
 const searchCall = ['{"name": "search", "arguments": {"query": "', '"}}'];
@@ -44,7 +44,7 @@ export function buildTokenizer(words: readonly string[]): TokenizerFiles {
     truncation: null,
     padding: null,
     added_tokens: addedTokens,
-    // A line's first word is the same token as anywhere else.
+    // Makes the first word of a line the same token as elsewhere.
     normalizer: { type: 'Replace', pattern: { String: '\n' }, content: '\n ' },
     pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     post_processor: null,
@@ -78,7 +78,7 @@ export function buildTokenizer(words: readonly string[]): TokenizerFiles {
   };
 }
 
-/** A word as it stands in running text: after a space, unless it is punctuation. */
+/** A word as in running text: after a space, unless it is punctuation. */
 function byteLevel(word: string): string {
   return /^[\p{L}\p{N}]/u.test(word) ? `Ġ${word}` : word;
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run interop -- trl`: how long GRPO takes to an exact match of 0.8 on bridge-v1, here and with TRL's GRPOTrainer: the same
- * policy, environment, questions and setting, one after the other on this machine. Prints one JSON line.
+ * `npm run interop -- trl`: measures how long GRPO takes to reach an exact match of 0.8 on bridge-v1, here and with TRL's
+ * GRPOTrainer. Both have the same policy, environment, questions and setting, and run one after the other on this machine.
+ * Prints one JSON line.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,23 +11,24 @@ import { parseArgs } from 'node:util';
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { evaluate } from '@toolenv/training';
+import { beta, environment, envOptions, training } from '../../demo/setting.ts';
 import { movingMean, type StepReport, stepOfGoal } from './learning-curve.ts';
 import { MachineTime } from './machine-time.ts';
 import { trainOurs } from './ours.ts';
-import { checkpoint, demoSetting, environment, envOptions, goal } from './setting.ts';
-import type { SideOptions } from './side.ts';
+import { checkpoint, goal, type Setting, type SideOptions } from './side.ts';
 import { trainTheirs } from './theirs.ts';
 
 /**
- * @param argv `--max-steps` and `--minutes` of each side at most, `--learning-rate` (default: the demo's), `--seed`,
- *   `--rows-at-a-time` of TRL's passes.
+ * @param argv `--max-steps` and `--minutes` limit each side; `--learning-rate` (default: the demo's); `--seed`;
+ *   `--rows-at-a-time` in TRL's passes.
  */
 export async function compareWithTrl(python: string, argv: string[]): Promise<void> {
   const { seed, maxSteps, minutes, learningRate, rowsAtATime } = readOptions(argv);
-  // Before the minutes that our side takes.
+  // Check now, because our side takes minutes.
   const found = spawnSync(python, ['-c', 'import trl, datasets'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (found.status !== 0) throw new Error(`${python} has no TRL: install interop/requirements.txt there.`);
-  const setting = { ...demoSetting, learningRate };
+  if (found.status !== 0)
+    throw new Error(`${python} has no TRL: install workshop/interop/requirements.txt for it.`);
+  const setting: Setting = { ...training, beta, learningRate };
   const threads = availableParallelism();
   const env = await openEnv(environment, { seed, options: envOptions });
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
@@ -87,8 +89,8 @@ function readOptions(args: string[]): Options {
     seed: 1,
     'max-steps': 400,
     minutes: 40,
-    'learning-rate': demoSetting.learningRate,
-    'rows-at-a-time': demoSetting.tasksPerStep * demoSetting.groupSize,
+    'learning-rate': training.learningRate,
+    'rows-at-a-time': training.tasksPerStep * training.groupSize,
   };
   const options = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [
@@ -113,14 +115,14 @@ function readOptions(args: string[]): Options {
 
 interface Summary {
   reached: boolean;
-  /** To the goal; to where training stopped if it was not reached. */
+  /** Until the goal was reached, or until training stopped without reaching it. */
   seconds: number;
   cpuSeconds: number;
   steps: number;
   secondsPerStep: { mean: number; rollout: number; update: number };
-  /** That the policy wrote, per second of the whole training and of the rollouts. */
+  /** Tokens that the policy generated, per second of the whole training and of the rollouts. */
   tokensPerSecond: { training: number; rollout: number };
-  /** Of each step. */
+  /** Values of each step. */
   curve: { em: number[]; seconds: number[] };
 }
 
@@ -144,7 +146,7 @@ function summary(steps: readonly StepReport[]): Summary {
   };
 }
 
-/** TRL's over ours: to the goal, a lower bound if TRL did not reach it, and of one step. */
+/** TRL's times divided by ours, to the goal (a lower bound if TRL did not reach it) and per step. */
 function ratio(ours: Summary, trl: Summary): Record<string, number | boolean | null> {
   return {
     seconds: ours.reached ? round(trl.seconds / ours.seconds, 2) : null,
@@ -154,14 +156,14 @@ function ratio(ours: Summary, trl: Summary): Record<string, number | boolean | n
   };
 }
 
-/** Exact match on held-out questions, with the likeliest tokens and with sampled ones. */
+/** Exact match on held-out questions, greedy and sampled. */
 async function examine(
   env: EnvHandle<unknown>,
   folder: string,
 ): Promise<{ greedy: number; sampled: number }> {
   const { policy, learner } = await loadPolicy(folder);
   const emAt = async (temperature: number) => {
-    const sampling = { maxTokens: demoSetting.maxTokens, temperature };
+    const sampling = { maxTokens: training.maxTokens, temperature };
     const run = { env, policy, split: 'test', count: 256, concurrency: 128, sampling, seed: 1 } as const;
     return round((await evaluate(run)).means.em ?? 0, 3);
   };

@@ -1,7 +1,7 @@
-"""TRL's side of the comparison: GRPOTrainer with its own tool loop, in the environment that the parent process plays.
+"""TRL's side of the comparison: GRPOTrainer with its own tool loop, in an environment that the parent process runs.
 
-Speaks JSON lines. The first on stdin is the request; after it each line on stdout is a question and the next on stdin its
-answer: {"method": "reset" | "step" | "report", ...}.
+Communicates by JSON lines. The first line on stdin is the request. After it, each line on stdout is a question, and the next
+line on stdin is its answer: {"method": "reset" | "step" | "report", ...}.
 """
 
 import json
@@ -20,7 +20,7 @@ from datasets import Dataset
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-# What the trainer prints must not come between the lines.
+# Keep the trainer's output out of the JSON lines.
 lines, sys.stdout = sys.stdout, sys.stderr
 
 
@@ -30,12 +30,12 @@ def ask(method, **parameters):
 
 
 class SearchEpisode:
-    """An episode of the environment. TRL keeps one for each place in the batch and resets it for each rollout."""
+    """An episode of the environment. TRL keeps one object per place in the batch and resets it for each rollout."""
 
     made = 0
-    #: The turn that is played, for all episodes: TRL runs the calls of one turn one by one.
+    #: The current turn of all episodes: TRL runs the calls of one turn one by one.
     turn = 0
-    #: Seconds spent waiting for the environment since the last report, and those that the environment itself took.
+    #: Seconds spent waiting for the environment since the last report, and seconds that the environment itself took.
     waited, worked, exchanges = 0.0, 0.0, 0
 
     def __init__(self):
@@ -56,7 +56,7 @@ class SearchEpisode:
         return self._call({"name": "search", "arguments": {"query": query}})
 
     def _finish(self, message, stopped):
-        """Hands in the last turn: an answer, a call that comes too late, or what the limit of tokens cut."""
+        """Sends the last turn: an answer, a call that comes too late, or a turn that the token limit cut off."""
         calls = message.get("tool_calls")
         if not stopped:
             self._step({"text": "", "toolCalls": [], "stopReason": "length"})
@@ -96,7 +96,7 @@ def retrieved(environments, **_):
 
 
 class MeasuredTrainer(GRPOTrainer):
-    """Notes how long rollouts take and how many tokens they have, and that no token of the environment is learned from."""
+    """Measures the time and the tokens of rollouts, and checks that no token of the environment is learned from."""
 
     def _generate_single_turn(self, *arguments, **named):
         SearchEpisode.turn += 1
@@ -115,7 +115,7 @@ class MeasuredTrainer(GRPOTrainer):
 
 
 def check_mask(ids, mask, messages):
-    """The tokens that are masked out are the tools' answers, each with what the chat template puts around it, and no others."""
+    """Asserts that exactly the tool results, with their markers from the chat template, are masked out."""
     masked = tokenizer.decode([i for i, bit in zip(ids, mask, strict=True) if bit == 0])
     answer = r"<\|im_start\|> ?tool<tool_response>.*?</tool_response><\|im_end\|>"
     assert re.fullmatch(rf"(({answer})+<\|im_start\|> ?assistant)*", masked, re.DOTALL), masked
@@ -159,7 +159,7 @@ transformers.logging.set_verbosity_error()
 transformers.set_seed(request["seed"])
 
 tokenizer = PreTrainedTokenizerFast.from_pretrained(request["checkpoint"], padding_side="left")
-# TRL knows the formats of published templates by their text; this one's is Hermes's. Its decoder writes a space after markers.
+# TRL recognises only published templates. This template has the format of Hermes. The decoder writes a space after markers.
 tokenizer.response_template = {
     "defaults": {"role": "assistant"},
     "start_anchor": "<|im_start|> assistant",
@@ -174,7 +174,7 @@ tokenizer.response_template = {
         "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
     },
 }
-episodes = setting["questionsPerStep"] * setting["groupSize"]
+episodes = setting["tasksPerStep"] * setting["groupSize"]
 trainer = MeasuredTrainer(
     model=Qwen2ForCausalLM.from_pretrained(request["checkpoint"], dtype=torch.float32),
     processing_class=tokenizer,
@@ -185,7 +185,7 @@ trainer = MeasuredTrainer(
     args=GRPOConfig(
         output_dir=request["out"],
         seed=request["seed"],
-        # What both sides share.
+        # Settings of both sides.
         num_generations=setting["groupSize"],
         per_device_train_batch_size=request["rowsAtATime"],
         gradient_accumulation_steps=episodes // request["rowsAtATime"],
@@ -200,11 +200,11 @@ trainer = MeasuredTrainer(
         scale_rewards="group",
         epsilon=0.2,
         shuffle_dataset=False,
-        # The limit is of a turn; the whole conversation is bounded by the model's context.
+        # maxTokens limits a turn. The model's context limits the whole conversation.
         generation_kwargs={"max_new_tokens": setting["maxTokens"]},
         max_completion_length=request["maxCompletionLength"],
         max_tool_calling_iterations=request["maxTurns"] - 1,
-        # What makes it as fast as it can be here: a small model in float32 on the CPU.
+        # The fastest settings for a small model in float32 on the CPU.
         use_cpu=True,
         bf16=False,
         gradient_checkpointing=False,

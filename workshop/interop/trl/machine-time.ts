@@ -1,18 +1,15 @@
-/** How much of the machine went to others while something was measured. */
+/** MachineTime: measures how much of the machine other work used during a measurement. */
 import { cpus } from 'node:os';
+import { processorTimes } from '../../bench/machine.ts';
 
 export class MachineTime {
   readonly #begun: number = performance.now();
-  readonly #busyBefore: number = busySeconds();
+  readonly #busyBefore: number = processorTimes().busy;
 
-  /** Share of all cores, since this was made, that was busy with other work than the `own` seconds of processor time. */
+  /** Share of all cores that was busy since the constructor, without the `own` seconds of processor time. */
   othersShare(own: number): number {
-    const seconds = (performance.now() - this.#begun) / 1000;
-    return Math.max(0, busySeconds() - this.#busyBefore - own) / (seconds * cpus().length);
+    const milliseconds = performance.now() - this.#begun;
+    const others = processorTimes().busy - this.#busyBefore - 1000 * own;
+    return Math.max(0, others) / (milliseconds * cpus().length);
   }
-}
-
-/** Processor time that this machine has spent since it started, on whatever. */
-function busySeconds(): number {
-  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0) / 1000;
 }

@@ -1,12 +1,11 @@
-/** Our side: trainer-grpo, until it has learned enough. */
+/** Our side: trains with trainer-grpo until the goal is reached. */
 import type { EnvHandle } from '@toolenv/core';
 import { loadPlugin, type Metrics } from '@toolenv/core/plugins';
 import { createPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import type { StepReport } from './learning-curve.ts';
-import { checkpoint } from './setting.ts';
-import type { SideOptions } from './side.ts';
+import { checkpoint, type SideOptions } from './side.ts';
 
-/** Trains and leaves the trained policy in `out`. */
+/** Trains, and saves the trained policy to `out`. */
 export async function trainOurs(env: EnvHandle<unknown>, options: SideOptions): Promise<void> {
   const { setting, out, seed, threads, maxSteps, onStep } = options;
   const { policy, learner } = await createPolicy(await readCheckpoint(checkpoint), {

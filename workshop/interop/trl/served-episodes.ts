@@ -1,4 +1,4 @@
-/** Episodes of an open environment for a trainer in another process, which names them by its own numbers. */
+/** ServedEpisodes: runs episodes for a trainer in another process, which numbers them. */
 import type { Action, Env, EnvHandle, Message, Rewards } from '@toolenv/core';
 
 export type EpisodeQuestion =
@@ -6,10 +6,10 @@ export type EpisodeQuestion =
   | { method: 'step'; episode: number; turn: number; action: Action };
 
 export interface EpisodeReply {
-  /** What the tool says, after a call. */
+  /** The tool's result after a call. */
   text: string;
   rewards: Rewards;
-  /** That the environment itself took. */
+  /** Time that the environment itself took. */
   seconds: number;
 }
 
@@ -17,7 +17,7 @@ interface Episode {
   env: Env;
   task: unknown;
   turn?: number;
-  /** Of this turn, if it is one of calls. */
+  /** The calls of the current turn. */
   calls: Action['toolCalls'];
 }
 
@@ -33,7 +33,7 @@ export class ServedEpisodes {
     this.#seed = seed;
   }
 
-  /** How the episode of each task begins. */
+  /** The first messages of each task's episode. */
   async openings(): Promise<Message[][]> {
     const env = this.#env.episode();
     const openings: Message[][] = [];
@@ -62,7 +62,7 @@ export class ServedEpisodes {
       Object.assign(played, { turn, calls: action.toolCalls });
       return stepOf(played.env, action);
     }
-    // A further call of the same turn: another episode, to which the whole turn is new, tells what the environment says to it.
+    // A further call in the same turn. Play the whole turn in a fresh episode to get the environment's answer to this call.
     played.calls = [...played.calls, ...action.toolCalls];
     const other = this.#env.episode();
     await other.reset({ task: played.task, seed: this.#seed });

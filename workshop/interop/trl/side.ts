@@ -1,6 +1,15 @@
-/** What each side is run with. */
+/** The options of each side, and the checkpoint and the goal that both sides share. */
+import { join } from 'node:path';
+import type { training } from '../../demo/setting.ts';
 import type { StepReport } from './learning-curve.ts';
-import type { Setting } from './setting.ts';
+
+export const checkpoint: string = join(import.meta.dirname, '..', '..', 'tiny-policy', 'checkpoint');
+
+/** A mean exact match of the sampled training episodes over the last `window` steps. */
+export const goal = { em: 0.8, window: 5 };
+
+/** Options of GRPO, with the names of trainer-grpo. */
+export type Setting = typeof training & { beta: number };
 
 export interface SideOptions {
   setting: Setting;

@@ -1,4 +1,4 @@
-/** TRL's side: grpo.py in a process of its own, for which this one plays the environment. */
+/** TRL's side: runs grpo.py in its own process, and the environment in this process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, mkdir } from 'node:fs/promises';
@@ -9,20 +9,19 @@ import { qaRewards } from '@toolenv/envs-qa';
 import { drawEpisodes } from '@toolenv/training';
 import type { StepReport } from './learning-curve.ts';
 import { type EpisodeQuestion, ServedEpisodes } from './served-episodes.ts';
-import { checkpoint } from './setting.ts';
-import type { SideOptions } from './side.ts';
+import { checkpoint, type SideOptions } from './side.ts';
 
 export interface TrlOptions extends SideOptions {
   python: string;
-  /** Rows of one forward and backward pass. */
+  /** Number of rows in one forward and backward pass. */
   rowsAtATime: number;
 }
 
-/** What the environment cost, over all steps. */
+/** Time that the environment took, over all steps. */
 export interface ServingCost {
   /** Seconds that TRL waited for the environment. */
   waited: number;
-  /** Seconds of these that the environment worked; the rest is the exchange. */
+  /** Seconds of `waited` in which the environment worked. The exchange took the rest. */
   worked: number;
   exchanges: number;
 }
@@ -30,7 +29,7 @@ export interface ServingCost {
 type Report = StepReport & { method: 'report'; failureFrequency: number; kl: number; env: ServingCost };
 type Done = { method: 'done'; versions: Record<string, string> };
 
-/** Trains and leaves the trained policy in `out`. */
+/** Trains, and saves the trained policy to `out`. */
 export async function trainTheirs(
   env: EnvHandle<unknown>,
   { python, rowsAtATime, setting, out, seed, threads, maxSteps, onStep }: TrlOptions,
@@ -52,7 +51,7 @@ export async function trainTheirs(
     env: { ...process.env, OMP_NUM_THREADS: String(threads) },
   });
   const exited = once(child, 'exit');
-  // Writing to a process that has ended fails; that it ended is told below.
+  // Writing to a process that has ended fails. Its end is reported below.
   child.stdin.on('error', () => {});
   const say = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
   say({
@@ -65,7 +64,7 @@ export async function trainTheirs(
     maxTurns,
     maxSteps,
     rowsAtATime,
-    // The model's context, less the longest question.
+    // The model's context minus the longest question.
     maxCompletionLength: 960,
     tasks: openings.map((prompt, task) => ({ prompt, task })),
   });
@@ -84,12 +83,12 @@ export async function trainTheirs(
     } else say(await episodes.answer(question));
   }
   await exited;
-  if (!versions) throw new Error(`${python} ended before TRL had trained: its message is above.`);
+  if (!versions) throw new Error(`${python} ended before TRL had finished training: see its message above.`);
   await asOurs(saved, out);
   return { versions, serving };
 }
 
-/** The weights that transformers wrote, in a folder like the one that training began with. */
+/** Copies the weights that transformers wrote into a folder with the other files of the initial checkpoint. */
 async function asOurs(saved: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await cp(checkpoint, folder, { recursive: true });

@@ -1,10 +1,11 @@
-/** What the table reports, and that its baselines are what they say. */
+/** The leaderboard's table, its findings and its baselines. */
 import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { naiveRag } from '../leaderboard/baselines.ts';
 import { findings } from '../leaderboard/findings.ts';
-import { barChart, markdown, summarise } from '../leaderboard/report.ts';
+import { barChart, markdown } from '../leaderboard/report.ts';
 import type { Result } from '../leaderboard/results.ts';
+import { summarise } from '../leaderboard/summary.ts';
 
 const result = (row: string, seed: number, em: [number, number, number]): Result => ({
   row,
@@ -19,7 +20,7 @@ const result = (row: string, seed: number, em: [number, number, number]): Result
   },
 });
 
-test('means and deviations over seeds, rows in the order of the table', () => {
+test('summarises results by mean and deviation over seeds, with rows in the order of the table', () => {
   const rows = summarise([
     result('GRPO', 1, [0.5, 0.4, 0.3]),
     result('GRPO', 2, [0.7, 0.4, 0.1]),
@@ -41,7 +42,7 @@ test('means and deviations over seeds, rows in the order of the table', () => {
   expect(barChart(rows).match(/<rect/g)).toHaveLength(2);
 });
 
-test('the findings compare beyond the spread', () => {
+test('reports findings only beyond the spread', () => {
   const rows = summarise([
     result('Base Tool Call', 1, [0.1, 0.1, 0.1]),
     result('Naive RAG', 1, [0.05, 0.1, 0.3]),
@@ -53,16 +54,16 @@ test('the findings compare beyond the spread', () => {
     result('GRPO without both masks', 1, [0.5, 0.4, 0.3]),
   ]);
   expect(findings(rows).split('\n')).toEqual([
-    // GRPO on compose is where Naive RAG is.
-    '- Of 12 comparisons of an agent with a baseline on a dataset, the agent is ahead beyond the spread in 11.',
-    '- The best average EM, 0.433 of GRPO, is 2.6 times that of Naive RAG (0.167).',
-    '- PPO without action mask: average EM 0.367 ± 0.000 where PPO has 0.400 ± 0.000: worse beyond the spread.',
-    '- GRPO without both masks: average EM 0.400 ± 0.000 where GRPO has 0.433 ± 0.047: not worse beyond the spread.',
+    // On compose, GRPO and Naive RAG are equal.
+    '- Of 12 comparisons of an agent with a baseline on a dataset, the agent is better beyond the spread in 11.',
+    '- The best average EM is 0.433, of GRPO: 2.6 times the 0.167 of Naive RAG.',
+    '- PPO without action mask: average EM 0.367 ± 0.000, PPO 0.400 ± 0.000: worse beyond the spread.',
+    '- GRPO without both masks: average EM 0.400 ± 0.000, GRPO 0.433 ± 0.047: not worse beyond the spread.',
   ]);
 });
 
 test.each(['result of a search', 'before the question', 'after the question'] as const)(
-  'naive RAG searches once for the question, puts what it finds %s, and takes what the model then says',
+  'naive RAG searches once for the question and takes the model’s answer (documents: %s)',
   async (placement) => {
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', { seed: 1, options: { topK: 2 } });
     const task = env.tasks.test.at(0) as { question: string; answer: string };
