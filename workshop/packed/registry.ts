@@ -1,4 +1,4 @@
-/** A registry on this machine: it has the packed packages, and passes every other request on to the registry that npm uses. */
+/** A registry on this machine. It has the packed packages, and passes every other request on to another registry. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 /** A tarball, and the package.json inside it. */
 export interface Packed {
   file: string;
-  json: { name: string; version: string };
+  json: { name: string; version: string; exports?: Record<string, unknown> };
 }
 
 export interface Registry {
@@ -16,7 +16,7 @@ export interface Registry {
   close(): void;
 }
 
-/** @param upstream URL of the registry for packages that are not ours. */
+/** @param upstream The URL of the registry for all other packages. */
 export async function serveRegistry(packages: readonly Packed[], upstream: string): Promise<Registry> {
   const server = createServer(async ({ url = '/', headers }, response) => {
     try {
@@ -47,7 +47,7 @@ function tarballPath(name: string, file: string): string {
   return `${name}/-/${file.slice(file.lastIndexOf('/') + 1)}`;
 }
 
-/** What npm asks for first: the versions of a package, here one. */
+/** The document that lists the versions of a package. There is one version. */
 async function packument({ file, json }: Packed, host: string): Promise<object> {
   const integrity = `sha512-${createHash('sha512')
     .update(await readFile(file))
