@@ -1,4 +1,4 @@
-/** toolenv: the parts of the command line that programs of one's own can use. */
+/** toolenv: the parts of the command line that other programs can use. */
 
 export { type Curve, trainingCurves } from './display/curves.ts';
 export { episodeText } from './display/episode-text.ts';

@@ -1,4 +1,4 @@
-/** `toolenv check`: holds a plugin, a package, a checkpoint or a file of trajectories to the rules of the spec. */
+/** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
@@ -32,7 +32,7 @@ export function checkCommand(signal: AbortSignal): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
-      'Holds something to the rules of the spec (spec/v1.md of @toolenv/core) and says what to mend. Exit code 1 if a rule is broken.',
+      'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken.',
     )
     .argument(
       '<subject>',
@@ -40,8 +40,11 @@ export function checkCommand(signal: AbortSignal): Command {
     )
     .option('--json', 'print one JSON array of reports')
     .option('--option <key=value...>', "set the environment's or policy's options")
-    .option('--material <json>', 'what a tool plugin is made from (for a search tool: documents and topK)')
-    .option('--skip <rule...>', 'leave rules out');
+    .option(
+      '--material <json>',
+      'the material that an environment gives a tool plugin (for a search tool: documents and topK)',
+    )
+    .option('--skip <rule...>', 'do not check these rules');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
     check(subject, given, signal),

@@ -25,7 +25,7 @@ export interface SubjectOptions {
   timeout: number;
   /** `key=value` options of an environment or a policy. */
   pairs: readonly string[];
-  /** What an environment would give the factory of a tool. */
+  /** The material that an environment would give the tool's factory. */
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;

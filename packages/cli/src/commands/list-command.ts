@@ -1,4 +1,4 @@
-/** `toolenv list`: the plugins that are installed, from their manifests alone. */
+/** `toolenv list`: lists the installed plugins from their manifests. */
 import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
 import { Command } from 'commander';
@@ -24,7 +24,7 @@ function list({ kind, json }: Flags): void {
   if (kind !== undefined && !known.includes(kind)) {
     throw new ToolEnvError('usage.bad_flag', `--kind ${kind}: give one of ${known.join(', ')}.`);
   }
-  // Where references are looked for: the working folder, then where this command is installed.
+  // References are resolved from the working folder first, then from the folder of this command.
   const folders = [process.cwd(), import.meta.dirname];
   const plugins = listPlugins(folders, ({ message }) => process.stderr.write(`Left out: ${message}\n`));
   const shown = plugins.filter((plugin) => kind === undefined || plugin.kind === kind);

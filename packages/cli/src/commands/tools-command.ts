@@ -129,7 +129,7 @@ function readArguments(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The error below is for this and for JSON that is no object.
+    // The error below covers text that is no JSON, too.
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;

@@ -8,7 +8,7 @@ export interface Curve {
   points: readonly (readonly [step: number, value: number])[];
 }
 
-/** Mean reward of each step's episodes, and the score that says how many were right. */
+/** The mean reward of each step's episodes, and the mean of the score that says which episodes were right. */
 export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
   const rollouts = lines.filter(({ type }) => type === 'rollout');
   const name = headlineMetric(rollouts[0]?.metrics ?? {})?.[0];

@@ -1,4 +1,4 @@
-/** An episode as text for people: the conversation, then what it was worth. */
+/** An episode as text for people: the conversation, then its outcome and scores. */
 import { isParseFailure, type Message, type ToolCallRecord, type Trajectory } from '@toolenv/core';
 import { scoreText } from './number-text.ts';
 import { scoreLabel } from './status-line.ts';

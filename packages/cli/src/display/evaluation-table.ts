@@ -1,4 +1,4 @@
-/** The numbers of an evaluation as a table for people. */
+/** The numbers of an evaluation as a table for people to read. */
 import type { Evaluation } from '@toolenv/training';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { scoreLabel } from './status-line.ts';

@@ -1,8 +1,8 @@
-/** Which of an environment's reward components stands for "how many were right". */
+/** Chooses the reward component of an environment that says which episodes were right. */
 
 const rightness = ['em', 'exact_match', 'exactMatch', 'accuracy', 'correct', 'success'];
 
-/** The first name that means being right, else the first name; `undefined` if there is none. */
+/** The first name that means "right", else the first name; `undefined` without names. */
 export function headlineScore(names: readonly string[]): string | undefined {
   return rightness.find((name) => names.includes(name)) ?? names[0];
 }

@@ -1,11 +1,11 @@
 /** How numbers and times are written for people. */
 
-/** Three decimals, as scores are compared: `0.413`. A dash for what was not scored. */
+/** Three decimals: `0.413`. A dash stands for a value that was not scored. */
 export function scoreText(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : value.toFixed(3);
 }
 
-/** Whole, with thousands apart: `12,345`. */
+/** Rounded, with commas between thousands: `12,345`. */
 export function countText(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }

@@ -2,7 +2,7 @@
 import { type Options, type Params, SingleBar } from 'cli-progress';
 import { timeText } from './number-text.ts';
 
-/** Columns of the bar itself: with numbers and time left, a line stays within 100 columns. */
+/** Columns of the bar itself: together with the numbers and the time left, a line stays within 100 columns. */
 const barWidth = 16;
 
 /**
@@ -17,7 +17,7 @@ export class Progress {
   #changed: number = this.#begun;
   #status = '';
 
-  /** @param first How much was done before it began, as in a resumed run. */
+  /** @param first How much was done before the bar begins, as in a resumed run. */
   constructor(label: string, total: number, first = 0) {
     this.#first = first;
     this.#done = first;
@@ -54,7 +54,7 @@ export class Progress {
     return [`${label} ${bar} ${value}/${total}`, this.#status, this.#left(total)].filter(Boolean).join('  ');
   }
 
-  /** As fast as so far, counted down between updates. */
+  /** The time left at the speed so far, counted down between updates. */
   #left(total: number): string {
     const gained = this.#done - this.#first;
     if (gained === 0 || this.#done >= total) return '';

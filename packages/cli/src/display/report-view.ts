@@ -1,4 +1,4 @@
-/** A conformance report in a terminal: what is broken, how to mend it, and how much was checked. */
+/** A conformance report in a terminal: which rules are broken, how to fix them, and how much was checked. */
 import { styleText } from 'node:util';
 import { type Finding, type Report, rules } from '@toolenv/testing';
 

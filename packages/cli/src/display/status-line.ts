@@ -3,14 +3,14 @@ import { countText } from './number-text.ts';
 
 export interface Status {
   reward?: number;
-  /** Name and mean of the score that says how many were right. */
+  /** Name and mean of the score that says which episodes were right. */
   headline?: [name: string, mean: number];
   /** Tool calls per episode. */
   calls?: number;
   tokensPerSecond?: number;
 }
 
-/** `reward 0.41  EM 0.38  2.1 calls/episode  1,234 tokens/s`, without what is not known. */
+/** `reward 0.41  EM 0.38  2.1 calls/episode  1,234 tokens/s`, without the parts that are unknown. */
 export function statusLine({ reward, headline, calls, tokensPerSecond }: Status): string {
   const parts: string[] = [];
   if (reward !== undefined) parts.push(`reward ${reward.toFixed(2)}`);

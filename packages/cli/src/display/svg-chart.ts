@@ -1,7 +1,7 @@
-/** Curves as a standalone SVG, legible on light and dark grounds alike. */
+/** Curves as a standalone SVG that is legible on light and on dark backgrounds. */
 import type { Curve } from './curves.ts';
 
-/** A single value at a step, drawn as a dot; the legend tells it. */
+/** A single value at a step, drawn as a dot; the legend shows the value. */
 export interface Marker {
   name: string;
   step: number;
@@ -10,13 +10,13 @@ export interface Marker {
 
 export interface SvgChartOptions {
   title: string;
-  /** Along the value axis. */
+  /** Text along the value axis. */
   valueLabel: string;
   curves: readonly Curve[];
   markers?: readonly Marker[];
 }
 
-/** Each has a contrast of 3:1 or more (WCAG 2.2, 1.4.11) to white and to #0d1117. */
+/** Each colour has a contrast of 3:1 or more (WCAG 2.2, 1.4.11) to white and to #0d1117. */
 export const chartColors = {
   ink: '#768390',
   series: ['#3b82f6', '#d9660b', '#2e9e49', '#c457c9'],

@@ -1,4 +1,4 @@
-/** Curves as text: one panel each, one below the other, so that they need no colour to be told apart. */
+/** Curves as text. Each curve has its own panel, one below the other, so that the chart needs no colours. */
 import { type PlotConfig, plot } from 'asciichart';
 import type { Curve } from './curves.ts';
 
@@ -12,7 +12,7 @@ export interface TerminalChartOptions {
 /** Columns left of the curve: the values and the axis. */
 const margin = 8;
 
-/** asciichart's own, but that the axis looks the same in every row. */
+/** The symbols of asciichart, except that the axis looks the same in every row. */
 const symbols: PlotConfig['symbols'] = ['┤', '┤', '╶', '╴', '─', '╰', '╭', '╮', '╯', '│'];
 
 /** The value axis begins at 0, or below if the curve does. */
@@ -53,7 +53,7 @@ function stepAxis(points: Curve['points'], width: number): string[] {
   return [`${indent}└${'─'.repeat(width)}`, `${indent} ${labels.padEnd(width - last.length)}${last}`];
 }
 
-/** As many values as columns: means where there are more, straight lines between where there are fewer. */
+/** One value for each column: means if there are more values than columns, straight lines if there are fewer. */
 function resample(values: readonly number[], width: number): number[] {
   const { length } = values;
   return Array.from({ length: width }, (_, column) => {

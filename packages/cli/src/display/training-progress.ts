@@ -10,7 +10,7 @@ export class TrainingProgress {
   #status = '';
   #validation = '';
 
-  /** @param first Steps done before, in a resumed run. */
+  /** @param first Steps that an earlier part of a resumed run has done. */
   constructor(steps: number, first = 0) {
     this.#bar = new Progress('step', steps, first);
     this.#step = first;
@@ -31,7 +31,7 @@ export class TrainingProgress {
   }
 }
 
-/** Name and mean of the score that says how many were right, from metrics as `rewards/em/mean`. */
+/** Name and mean of the score that says which episodes were right, from metrics such as `rewards/em/mean`. */
 export function headlineMetric(metrics: Metrics): [name: string, mean: number] | undefined {
   const means = Object.entries(metrics).flatMap(([key, value]) => {
     const name = /^rewards\/(.+)\/mean$/.exec(key)?.[1];

@@ -1,4 +1,4 @@
-/** Parses command lines, so that whatever is wrong with one is told in one line. */
+/** Parses command lines. A mistake in a command line becomes an error of one line. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { Command, CommanderError } from 'commander';
 import { completeFlags, schemaFlags } from './schema-flags.ts';
@@ -6,7 +6,7 @@ import { completeFlags, schemaFlags } from './schema-flags.ts';
 /**
  * Parses and runs the command's action; `--help` and `--version` print and run nothing.
  * @throws ToolEnvError `usage.arguments` for flags and arguments that the command does not know or lacks.
- * @returns Whether the line was parsed, and not answered with help.
+ * @returns False if the line asked for help or the version, true otherwise.
  */
 export async function parseCommandLine(program: Command, argv: readonly string[]): Promise<boolean> {
   for (const command of [program, ...program.commands]) {

@@ -18,7 +18,7 @@ export interface NamedPlugin<K extends Kind = Kind> {
   preset: Record<string, unknown>;
 }
 
-/** Opens Hugging Face folders. */
+/** The policy that opens Hugging Face folders. */
 export const referencePolicy = '@toolenv/policy/transformer-v1';
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 
@@ -29,8 +29,8 @@ export function policyReference(name: string): { ref: string; preset: Record<str
 }
 
 /**
- * The policy that `--policy` names. Without a name, the reference policy, for help.
- * @param isHelp A policy that is not installed is no error.
+ * The policy that `--policy` names; without `--policy`, the reference policy for the help.
+ * @param isHelp The command only shows help: a policy that is not installed is no error.
  * @param isTraining Options that only training needs are flags too.
  */
 export function namedPolicy(
@@ -42,7 +42,7 @@ export function namedPolicy(
   return namedPlugin('policies', ref, { isHelp: isHelp || name === undefined, preset, isFlag });
 }
 
-/** @throws ToolEnvError As `loadPlugin` does, but if help is wanted. */
+/** @throws ToolEnvError What `loadPlugin` throws, unless the command only shows help. */
 export async function namedPlugin<K extends Kind>(
   kind: K,
   ref: string,
@@ -68,8 +68,8 @@ export function unloaded<K extends Kind>(ref: string): NamedPlugin<K> {
 }
 
 /**
- * Adds the options of plugins to the command's own flags. If the flag of an option exists already, the command refuses to
- * run, with ToolEnvError `usage.flag_collision`.
+ * Adds the options of plugins to the command's own flags. If the flag of an option exists already, the command throws
+ * ToolEnvError `usage.flag_collision` instead of running.
  */
 export function addPluginFlags(command: Command, plugins: readonly NamedPlugin[]): void {
   const own = [...command.options.map((option) => option.attributeName()), 'help', 'version'];

@@ -1,4 +1,4 @@
-/** Command-line flags from a JSON Schema: what a plugin declares as options becomes `--kebab-case` flags with help. */
+/** Command-line flags from a JSON Schema: the options of a plugin become `--kebab-case` flags with help. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { validate, validateWithDefaults } from '@toolenv/core/schemas';
 import { Option } from 'commander';
@@ -16,7 +16,7 @@ export interface Property {
   items?: Property;
   minItems?: number;
   maxItems?: number;
-  /** Of a policy's option, as `PolicyDefinition` says. */
+  /** Annotations of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
   mayChange?: boolean;
 }
@@ -42,7 +42,11 @@ export function schemaFlag(name: string, property: Property): Option {
   const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
   const note =
     shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
-  return new Option(`${flagName(name)} <${placeholder(property)}>`, description + note);
+  const value = placeholder(property);
+  if (!property.enum || value.length <= 42)
+    return new Option(`${flagName(name)} <${value}>`, description + note);
+  // A long list in the first column would leave no room for the descriptions.
+  return new Option(`${flagName(name)} <choice>`, `${description}: ${property.enum.join(', ')}${note}`);
 }
 
 /**
@@ -71,7 +75,7 @@ export function completeFlags<Flags>(schema: JsonSchema, given: Record<string, u
 }
 
 /**
- * The values of `key=value` pairs, as `--env-option` takes them. Whoever takes the options refuses unknown names.
+ * The values of `key=value` pairs, as `--env-option` takes them. Unknown names pass: `completeOptions` of core refuses them.
  * @param flag Names the flag in errors.
  * @throws ToolEnvError `usage.bad_flag`.
  */
@@ -131,7 +135,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What a property takes, in words that follow "give". */
+/** The values that a property takes, in words that follow "give". */
 function expected(property: Property): string {
   if (property.enum) return orList(property.enum.map(String));
   switch (property.type) {

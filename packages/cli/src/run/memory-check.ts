@@ -1,4 +1,4 @@
-/** Says before a run what it will hold in memory, and refuses a run that the machine has not enough memory for. */
+/** Estimates a run's memory before it begins, and refuses a run that needs more than the machine has. */
 import { ToolEnvError } from '@toolenv/core';
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import { flagName } from '../flags/schema-flags.ts';

@@ -1,4 +1,4 @@
-/** The folder of a run: not overwritten by accident, and at its end the policy as a Hugging Face folder. */
+/** The folder of a run: protects earlier runs, and exports the trained policy as a Hugging Face folder. */
 import { constants, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
@@ -10,11 +10,11 @@ export interface Checkpoint {
 }
 
 const configFile = 'config.json';
-/** What a checkpoint has beside the model. */
+/** The files of a checkpoint that only training needs. */
 const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_state.json'];
 
 /**
- * Refuses a folder that has something in it, unless the run resumes there. Changes nothing.
+ * Refuses a folder that has files. Changes nothing.
  * @throws ToolEnvError `usage.out_not_empty`, `usage.not_a_folder`.
  */
 export async function refuseUsedFolder(out: string, remedy: string): Promise<void> {
@@ -23,7 +23,7 @@ export async function refuseUsedFolder(out: string, remedy: string): Promise<voi
 }
 
 /**
- * Refuses to resume a run that was another one. What `config` names must be as in the folder's config.json.
+ * Refuses to resume a different run: every value in `config` must equal the value in the folder's config.json.
  * @throws ToolEnvError `usage.other_run`
  */
 export async function refuseOtherRun(out: string, config: Record<string, unknown>): Promise<void> {
@@ -64,18 +64,18 @@ export async function beginRun(out: string, config: Record<string, unknown>): Pr
   await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
 }
 
-/** Removes what {@link beginRun} has written, for a run that never came to work. */
+/** Removes the file that {@link beginRun} has written, after a run that failed before its first step. */
 export async function abandonRun(out: string): Promise<void> {
   await rm(join(out, configFile), { force: true });
 }
 
-/** The checkpoint of the most steps. */
+/** The checkpoint with the most steps. */
 export async function newestCheckpoint(out: string): Promise<Checkpoint | undefined> {
   const step = (await checkpointSteps(out)).at(-1);
   return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
 }
 
-/** Copies a checkpoint's model, without what only training needs, to a folder that appears whole. */
+/** Copies a checkpoint without the files that only training needs. The folder appears whole. */
 export async function exportPolicy(checkpoint: string, folder: string): Promise<void> {
   const partial = `${folder}.partial`;
   await rm(partial, { recursive: true, force: true });
@@ -97,7 +97,7 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(`${file}.partial`, file);
 }
 
-/** Names in a folder; none if it is not there. */
+/** Names in a folder; none if the folder does not exist. */
 async function filesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);

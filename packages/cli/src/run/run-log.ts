@@ -22,7 +22,7 @@ export class RunLog {
   /** The files may have lines of steps after the checkpoint from which the run goes on. */
   #stale: boolean;
 
-  /** @param options.resume The folder holds an earlier part of the run. */
+  /** @param options.resume The folder has an earlier part of the run. */
   constructor(out: string, { resume = false }: { resume?: boolean } = {}) {
     this.#out = out;
     this.#stale = resume;

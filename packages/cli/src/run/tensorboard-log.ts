@@ -5,8 +5,9 @@ import type { TrainEvent } from '@toolenv/core/plugins';
 import { Writer } from 'protobufjs/minimal.js';
 
 /**
- * Each process of a run writes a file of its own, and TensorBoard reads them by name. What an interrupted process wrote
- * beyond the checkpoint that the next one goes on from is dropped by the reader, which is told by a session log.
+ * Each process of a run writes its own file, and TensorBoard reads the files in the order of their names. An interrupted
+ * process may have written steps after the checkpoint from which the next process goes on. A session log at the start of
+ * the next file makes TensorBoard drop these steps.
  */
 export class TensorBoardLog {
   readonly #folder: string;
@@ -19,7 +20,7 @@ export class TensorBoardLog {
     this.#file = join(folder, `events.out.tfevents.${milliseconds}.toolenv`);
   }
 
-  /** Appends an event's metrics; a name that has no group yet gets its event's: `rollout/reward`. Checkpoints have none. */
+  /** Appends an event's metrics. A name without a group gets the event's type: `rollout/reward`. Checkpoints have no metrics. */
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
@@ -52,7 +53,7 @@ function versionEvent(): Writer {
   return newEvent(0).uint32(fileVersion).string('brain.Event:2');
 }
 
-/** `SessionLog { status: START }`: what has this step or a later one in earlier files does not count. */
+/** `SessionLog { status: START }`: readers drop this step and later steps of earlier files. */
 function sessionStart(step: number): Writer {
   return newEvent(step)
     .uint32(sessionLog)

@@ -1,4 +1,4 @@
-/** `toolenv check`: what passes, what is broken and how it is told, what is the user's mistake, and Ctrl-C. */
+/** `toolenv check`: subjects that pass, subjects that break a rule, mistakes of the user, and Ctrl-C. */
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -105,7 +105,7 @@ describe.concurrent('toolenv check', () => {
     ],
     ['material that is no JSON', [fixture.env, '--material', '{'], /^toolenv: --material \{: give JSON\.\n$/],
   ];
-  it.each(wrong)('tells %s in one line, with exit code 2', async (_, args, message) => {
+  it.each(wrong)('refuses %s in one line, with exit code 2', async (_, args, message) => {
     const { code, stdout, stderr } = await runCli('check', ...args);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

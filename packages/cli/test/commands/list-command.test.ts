@@ -58,7 +58,7 @@ it('is a list by kind for people, of one kind on request', async () => {
   ]);
 });
 
-it('tells an unknown kind in one line, with exit code 2', async () => {
+it('refuses an unknown kind in one line, with exit code 2', async () => {
   expect(await runCli('list', '--kind', 'env')).toEqual({
     code: 2,
     stdout: '',

@@ -47,7 +47,7 @@ describe('eval', () => {
     const out = newPath('recorded');
     await run(...args, '--record', recording, '--out', out);
     recorded = await linesOf(join(out, 'trajectories.jsonl'));
-  });
+  }, 60_000);
 
   it('replays to the same episodes, without the tool', async () => {
     const [header, ...calls] = (await readFile(recording, 'utf8')).trimEnd().split('\n');

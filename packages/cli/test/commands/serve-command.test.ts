@@ -39,7 +39,7 @@ it('serves over HTTP until Ctrl-C, with exit code 130', async () => {
   await client.close();
 });
 
-it('tells what is wrong in one line', async () => {
+it('refuses a wrong port in one line', async () => {
   const { code, stderr } = await runCli('serve', fixture.env, '--http', '70000');
   expect(code).toBe(2);
   expect(stderr).toMatch(/^toolenv: --http.*\n$/);

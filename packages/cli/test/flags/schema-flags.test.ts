@@ -56,6 +56,16 @@ describe('flags from a schema', () => {
     expect(flagName('maxGradNorm')).toBe('--max-grad-norm');
   });
 
+  it('lists many choices in the description', () => {
+    const words = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+    const many = { properties: { number: { enum: words, default: 'two', description: 'of things' } } };
+    const [flag] = schemaFlags(many);
+    expect(flag).toMatchObject({
+      flags: '--number <choice>',
+      description: 'of things: one, two, three, four, five, six, seven, eight, nine (default: two)',
+    });
+  });
+
   it('reads values of each type', () => {
     expect(parse('--group-size', '4', '--learning-rate', '3e-4', '--clip', '0.2,0.28')).toMatchObject({
       groupSize: 4,

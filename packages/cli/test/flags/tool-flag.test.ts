@@ -52,7 +52,7 @@ it.each([
     'search=deaf-search/serch-v1',
     'Unknown tool "deaf-search/serch-v1". Did you mean "deaf-search/search-v1"?',
   ],
-])('tells what is wrong with "%s"', async (pair, message) => {
+])('refuses "%s" with a remedy', async (pair, message) => {
   const { code, stderr } = await evaluate('--tool', pair);
   expect(stderr).toContain(message);
   expect(code).toBe(2);
