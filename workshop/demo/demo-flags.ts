@@ -1,17 +1,7 @@
 /** The demo's flags. */
-import type { JsonSchema } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
 
-export interface DemoFlags {
-  seed: number;
-  steps: number;
-  policy: string;
-  loraRank: number;
-  shuffleRewards: boolean;
-  out: string;
-  json: boolean;
-}
-
-export const demoFlags: JsonSchema = {
+export const demoFlags = {
   type: 'object',
   properties: {
     seed: {
@@ -44,4 +34,6 @@ export const demoFlags: JsonSchema = {
     },
     json: { type: 'boolean', default: false, description: 'print only the summary, as JSON' },
   },
-};
+} as const;
+
+export type DemoFlags = OptionsOf<typeof demoFlags>;

@@ -1,17 +1,7 @@
 /** The flags of `npm run leaderboard`. */
-import type { JsonSchema } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
 
-export interface LeaderboardFlags {
-  policy: string;
-  seeds: number;
-  steps: number;
-  count: number;
-  rows: string;
-  work: string;
-  out: string;
-}
-
-export const leaderboardFlags: JsonSchema = {
+export const leaderboardFlags = {
   type: 'object',
   properties: {
     policy: {
@@ -43,4 +33,6 @@ export const leaderboardFlags: JsonSchema = {
       description: 'folder for table.md, table.json and table.svg',
     },
   },
-};
+} as const;
+
+export type LeaderboardFlags = OptionsOf<typeof leaderboardFlags>;

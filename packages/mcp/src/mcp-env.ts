@@ -21,7 +21,7 @@ import {
   terminated,
 } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
-import { validate } from '@toolenv/core/schemas';
+import { type OptionsOf, validate } from '@toolenv/core/schemas';
 import { openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 
@@ -49,14 +49,7 @@ export interface McpEnvDefinition {
   limits?: Partial<EnvLimits>;
 }
 
-/** Options of a run. */
-export interface McpEnvOptions {
-  /** Largest number of servers. */
-  servers: number;
-  lifetime: 'shared' | 'episode';
-}
-
-const options: JsonSchema = {
+const options = {
   type: 'object',
   properties: {
     servers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
@@ -66,7 +59,10 @@ const options: JsonSchema = {
       description: 'episode: each episode has its own server; shared: episodes share servers',
     },
   },
-};
+} as const;
+
+/** Options of a run. */
+export type McpEnvOptions = OptionsOf<typeof options>;
 
 const rewards: RewardSpec = { correct: outcomeReward([0, 1], 1) };
 
