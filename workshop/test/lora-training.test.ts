@@ -38,6 +38,9 @@ test('adapters train, resume and are exported merged, with the adapter beside fo
     '4',
     '--lora-targets',
     'q_proj,up_proj',
+    // How to compute may change.
+    '--token-budget',
+    '900',
     ...rate,
   );
   expect(more).toMatchObject({ code: 0 });

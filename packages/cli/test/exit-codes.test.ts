@@ -128,6 +128,13 @@ describe.concurrent('a run that ends well', () => {
     expect(await readdir(out)).toEqual(['summary.json', 'trajectories.jsonl']);
   });
 
+  it('cuts episodes at their deadline', async () => {
+    const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
+    const args = ['--policy', checkpoint, '--count', '2', '--deadline', '1', '--json'];
+    const { stdout } = await runCli('eval', '@toolenv/envs-qa/lookup-v1', ...args);
+    expect(JSON.parse(stdout)).toMatchObject({ deadline: 1, outcomes: { 'truncated:deadline': 2 } });
+  });
+
   it("shows the trainer's options in the help of train", async () => {
     const { code, stdout } = await runCli('train', '--trainer', fixture.trainer, '--help');
     expect(code).toBe(0);
