@@ -1,22 +1,23 @@
-/** Devices that ONNX Runtime computes on, and which of them this machine's installation knows. */
+/** Devices that ONNX Runtime computes on, and which of them are installed on this machine. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { listSupportedBackends } from 'onnxruntime-node';
+import type { DeviceName } from './device-name.ts';
 import { probeDevice } from './probe-device.ts';
 
-export const devices = ['cpu', 'webgpu', 'cuda', 'dml', 'coreml'] as const;
-/** `auto` is CUDA where it is installed and computes, else the CPU. WebGPU is asked for by name: it may be software. */
-export type Device = 'auto' | (typeof devices)[number];
+export const devices: readonly DeviceName[] = ['cpu', 'webgpu', 'cuda', 'dml', 'coreml'];
+/** `auto` is CUDA if CUDA is installed and computes, otherwise the CPU. It is never WebGPU, which may be software. */
+export type Device = 'auto' | DeviceName;
 
 export interface DeviceInfo {
-  device: (typeof devices)[number];
-  /** Whether its library is here; a driver or a GPU may still be missing. */
+  device: DeviceName;
+  /** Whether the device's library is installed. A driver or a GPU may still be missing. */
   installed: boolean;
 }
 
-/** The devices that this build of onnxruntime-node can have. */
+/** The devices that this build of onnxruntime-node supports. */
 export function knownDevices(): DeviceInfo[] {
   return listSupportedBackends().flatMap(({ name, bundled }) => {
     const device = devices.find((known) => known === name);
@@ -25,12 +26,12 @@ export function knownDevices(): DeviceInfo[] {
 }
 
 /**
- * The device to use for what was asked.
- * @throws ToolEnvError `usage.device` for one that is not installed.
+ * Resolves `auto`, and checks that the device is installed.
+ * @throws ToolEnvError `usage.device` for a device that is not installed.
  */
-export function chooseDevice(asked: Device): DeviceInfo['device'] {
+export function chooseDevice(asked: Device): DeviceName {
   const installed = knownDevices().flatMap(({ device, installed }) => (installed ? [device] : []));
-  // Linux on x64 gets CUDA's provider from the installer, whether it has a GPU or not.
+  // The installer brings CUDA's provider to every Linux on x64, with or without a GPU.
   if (asked === 'auto') return installed.includes('cuda') && probeDevice('cuda').runs ? 'cuda' : 'cpu';
   if (installed.includes(asked)) return asked;
   const remedy =
@@ -39,7 +40,7 @@ export function chooseDevice(asked: Device): DeviceInfo['device'] {
   throw new ToolEnvError('usage.device', message);
 }
 
-/** Providers that onnxruntime-node's installer brings lie beside its own library. */
+/** Whether a provider is among the libraries that onnxruntime-node's installer puts beside its own. */
 function hasProviderLibrary(name: string): boolean {
   const entry = createRequire(import.meta.url).resolve('onnxruntime-node');
   const folder = join(dirname(entry), '..', 'bin', 'napi-v6', process.platform, process.arch);

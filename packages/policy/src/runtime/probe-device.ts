@@ -1,39 +1,39 @@
 /** Whether a device really computes on this machine, and how fast. */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import type { DeviceInfo } from './device.ts';
+import type { DeviceName } from './device-name.ts';
 import { OnnxOps } from './onnx/onnx-ops.ts';
 import { reasonOf } from './onnx/reason.ts';
 
 export type DeviceProbe =
   | {
       runs: true;
-      /** 10⁹ floating-point operations per second of products of two 512 × 512 matrices. */
+      /** 10⁹ floating-point operations per second, in products of two 512 × 512 matrices. */
       gflops: number;
-      /** That the CPU computes with, where it can be counted (Linux). */
+      /** The CPU's threads for one operation. Known on Linux only. */
       threads?: number;
     }
   | { runs: false; why: string };
 
 const width = 512;
-/** Milliseconds. A software Vulkan takes five seconds, CUDA's libraries take several to load. */
+/** In milliseconds. A software Vulkan takes five seconds; CUDA's libraries take several seconds to load. */
 const timeLimit = 60_000;
 
-const known: Map<DeviceInfo['device'], DeviceProbe> = new Map();
+const known: Map<DeviceName, DeviceProbe> = new Map();
 
 /**
- * Multiplies matrices on a device, in a process of its own, which a broken driver may end. Takes a second or two, and a
- * minute at most; what was found is remembered.
+ * Multiplies matrices on a device, in a process of its own because a broken driver may end the process. Takes a second or two, and
+ * at most a minute. The answer is remembered.
  */
-export function probeDevice(device: DeviceInfo['device']): DeviceProbe {
+export function probeDevice(device: DeviceName): DeviceProbe {
   const found = known.get(device) ?? probe(device);
   known.set(device, found);
   return found;
 }
 
-function probe(device: DeviceInfo['device']): DeviceProbe {
+function probe(device: DeviceName): DeviceProbe {
   const library = createRequire(import.meta.url).resolve('onnxruntime-node');
-  // One product is the test. Many, each of what the one before gave, make copies to and from a fast device a small part.
+  // The single product is the test. In the chain of products, copies to and from a fast device take a small part of the time.
   const input = JSON.stringify({ library, device, width, one: products(1), many: products(64), count: 64 });
   const { signal, status, stdout, stderr, error } = spawnSync(process.execPath, ['--eval', program], {
     input,
@@ -56,7 +56,7 @@ function probe(device: DeviceInfo['device']): DeviceProbe {
   };
 }
 
-/** A model: x · y · y ⋯, in base64. */
+/** The model x · y · y ⋯, in base64. */
 function products(count: number): string {
   const ops = new OnnxOps();
   const y = ops.input('y', 'float32', [width, width]);
@@ -65,7 +65,7 @@ function products(count: number): string {
   return Buffer.from(ops.graph.build({ z }).model).toString('base64');
 }
 
-/** As text, because it must run alike from source, from the package and from a bundle. */
+/** A text, so that the program runs from source, from the package and from a bundle. */
 const program = `
 const { readFileSync, readdirSync } = require('node:fs');
 const { library, device, width, one, many, count } = JSON.parse(readFileSync(0, 'utf8'));
@@ -73,7 +73,7 @@ const { InferenceSession, Tensor } = require(library);
 const options = { executionProviders: [device], logSeverityLevel: 3 };
 const open = (model) => InferenceSession.create(Buffer.from(model, 'base64'), options);
 const filled = (value) => new Tensor('float32', new Float32Array(width * width).fill(value), [width, width]);
-// Means of ones: 1 again, and exact in any precision.
+// Each product is a mean of ones: 1 again, and exact in any precision.
 const inputs = { x: filled(1), y: filled(1 / width) };
 const secondsOf = async (session) => {
   const started = performance.now();
@@ -89,7 +89,7 @@ async function probe() {
   const product = await secondsOf(first);
   const before = threadCount();
   const session = await open(many);
-  // A session has a pool of its own, which the thread that runs it completes.
+  // A session has its own pool of threads, and the calling thread works too.
   const threads = threadCount() - before + 1;
   let fastest = product;
   if (product < 0.05) {
