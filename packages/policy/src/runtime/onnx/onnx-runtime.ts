@@ -12,26 +12,26 @@ import {
 } from '../runtime.ts';
 import { gradients } from './gradients.ts';
 import { OnnxOps } from './onnx-ops.ts';
-import { openSession, releaseSession } from './open-session.ts';
+import { closeSession, openSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
 import { gaveUp } from './reason.ts';
 import { webGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
-  /** Threads of one operation. Default: ONNX Runtime's choice, one per physical core. */
+  /** Threads that compute one operation. Default: one per physical core, which is ONNX Runtime's choice. */
   threads?: number;
-  /** Default `cpu`. What a device cannot compute, the CPU does. */
+  /** Default `cpu`. The CPU computes the operations that another device lacks. */
   device?: Device;
-  /** Default `float32`. A GPU made for `float16` multiplies faster in it; the CPU, slower, rounds as it does. */
+  /** Default `float32`. Many GPUs multiply faster in `float16`. The CPU rounds in the same way, and is slower for it. */
   precision?: Precision;
 }
 
-/** What is built in is a copy, laid out for products: a large model gains little by it. */
+/** In bytes. Constants that are built in are copied and laid out for products. A large model gains little by it. */
 const mostBuiltInOnCpu = 128 * 2 ** 20;
-/** What is built in is on the device, and all else is sent there for each run. To build more would take longer than to send it. */
+/** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
 const mostBuiltInElsewhere = 2 ** 30;
 
-/** @throws ToolEnvError `usage.device`, here or when a program is compiled, for a device that cannot be used. */
+/** @throws ToolEnvError `usage.device` for a device that cannot be used, here or when a program is compiled. */
 export function onnxRuntime({
   threads,
   device: asked = 'cpu',
@@ -42,12 +42,12 @@ export function onnxRuntime({
     executionProviders: device === 'cpu' ? ['cpu'] : [device, 'cpu'],
     graphOptimizationLevel: 'all',
     ...(threads !== undefined && { intraOpNumThreads: threads }),
-    // A plan of its memory for each shape would be kept beside the memory of all others: half as much again.
+    // With memory patterns, ONNX Runtime keeps memory for every shape that it has seen: half as much again.
     enableMemPattern: false,
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '1' }, force_spinning_stop: '1' } },
   };
-  // onnxruntime-node has no other device's memory in its hands.
+  // onnxruntime-node can leave outputs in the memory of WebGPU, and of no other device.
   const hasMemory = device === 'webgpu';
   const compile = async (program: Program, options: CompileOptions = {}): Promise<Executable> => {
     const { model, inputs, outputs: names } = buildModel(new OnnxOps(device, precision), program, options);
@@ -69,10 +69,11 @@ export function onnxRuntime({
         for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
         const results = await session.run(feeds, fetches).catch((error) => gaveUp(device, error));
         const outputs: Tensors = {};
-        for (const [name, value] of Object.entries(results)) outputs[name] = into[name] ?? fromOrt(value);
+        for (const [name, value] of Object.entries(results))
+          outputs[name] = into[name] ?? fromOrt(value, session);
         return outputs;
       },
-      close: () => releaseSession(session),
+      close: () => closeSession(session),
     };
   };
   return {
@@ -80,7 +81,7 @@ export function onnxRuntime({
     precision,
     ...(hasMemory && { memory: webGpuMemory(compile) }),
     mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
-    // The WebGPU provider of 1.30 crashes the process on an empty tensor.
+    // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
     compile,
   };

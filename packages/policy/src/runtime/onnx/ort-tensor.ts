@@ -1,10 +1,27 @@
-/** Tensors as ONNX Runtime has them. */
-import { Tensor as OrtTensor } from 'onnxruntime-node';
+/** Conversion between this package's tensors and ONNX Runtime's. */
+import { type InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor } from '../runtime.ts';
+import { holdSession, letGoOfSession } from './open-session.ts';
 
 /** ONNX Runtime's view of each tensor, so that weights are wrapped once and not at every run. */
 const wrapped = new WeakMap<Tensor, OrtTensor>();
+
+/** A tensor in a device's memory. ONNX Runtime frees it through the session that made it, which stays open until then. */
+class SessionTensor extends ResidentTensor<OrtTensor> {
+  readonly #session: InferenceSession;
+
+  constructor(handle: OrtTensor, session: InferenceSession) {
+    super(handle, handle.dims);
+    this.#session = session;
+    holdSession(session, this);
+  }
+
+  override dispose(): void {
+    super.dispose();
+    void letGoOfSession(this.#session, this);
+  }
+}
 
 export function toOrt(value: Tensor): OrtTensor {
   if (value instanceof ResidentTensor) return value.handle;
@@ -20,7 +37,8 @@ export function toOrt(value: Tensor): OrtTensor {
   return known;
 }
 
-export function fromOrt(value: OrtTensor): Tensor {
-  if (value.location !== 'cpu') return new ResidentTensor(value, value.dims);
+/** @param session The session whose output the tensor is. */
+export function fromOrt(value: OrtTensor, session: InferenceSession): Tensor {
+  if (value.location !== 'cpu') return new SessionTensor(value, session);
   return { data: value.data as Float32Array | Int32Array, dims: value.dims };
 }

@@ -1,4 +1,4 @@
-/** WebGPU's memory. Only outputs get there and only outputs come back, so a copy is what a program of nothing else puts out. */
+/** WebGPU's memory. Only a program's outputs get there or come back, so a program copies: its output is its input. */
 import { Programs } from '../programs.ts';
 import type { DeviceMemory, Runtime, Tensor } from '../runtime.ts';
 import { anyShape } from '../shape.ts';
