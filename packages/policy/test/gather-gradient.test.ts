@@ -1,4 +1,4 @@
-/** Rows that are gathered many times get the sum of all their gradients, on any number of threads. */
+/** A row that is gathered many times gets the sum of all its gradients, on any number of threads. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
@@ -19,7 +19,7 @@ test.each([1, 4])('on %i threads', async (threads) => {
     gradients: { of: 'loss', to: ['table'] },
   });
   const table = tensor(new Float32Array(rows * width), [rows, width]);
-  // Whole numbers are exact in any order: what is missing was lost.
+  // Sums of whole numbers are exact in any order, so a difference is a lost addend.
   const expected = Array.from({ length: rows * width }, (_, i) =>
     ids.reduce((count, id) => count + Number(id === Math.floor(i / width)), 0),
   );

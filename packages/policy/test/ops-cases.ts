@@ -1,11 +1,11 @@
-/** One or more cases for every operation of Ops: inputs, the expression, and by what to differentiate. */
+/** One or more cases for every operation of Ops: the inputs, the expression, and the inputs to differentiate by. */
 import { createRng } from '@toolenv/core';
 import type { Dim, ElementType, Ops } from '../src/runtime/ops.ts';
 import { type Tensor, tensor } from '../src/runtime/runtime.ts';
 
 export interface Given {
   type: ElementType;
-  /** As the program declares it; names stand for dimensions known at run time. */
+  /** The shape that the program declares. Names stand for dimensions that are known only at run time. */
   shape: readonly Dim[];
   value: Tensor;
 }
@@ -14,14 +14,14 @@ export interface OpsCase {
   operation: keyof Ops<unknown>;
   title: string;
   inputs: Record<string, Given>;
-  /** Inputs whose gradient is checked. */
+  /** The inputs whose gradients are checked. */
   by: readonly string[];
   build<T>(ops: Ops<T>, inputs: Record<string, T>): T;
 }
 
 let drawn = 0;
 
-/** Random numbers in [low, high), other ones at each call; `shape` may name dimensions that `dims` resolves. */
+/** Random numbers in [low, high), different at each call. `dims` gives the lengths of the dimensions that `shape` names. */
 function random(
   shape: readonly Dim[],
   { low = -1.5, high = 1.5, dims = {} as Record<string, number> } = {},
@@ -239,5 +239,14 @@ export const opsCases: readonly OpsCase[] = [
     },
     by: ['x'],
     build: (ops, { x, positions, cos, sin }) => ops.rotary(x!, positions!, cos!, sin!),
+  },
+  // The exponential of the smallest logits is 0 in float32.
+  unary('entropy', random([3, 6], { low: -60, high: 60 })),
+  {
+    operation: 'logProbability',
+    title: 'of logits far apart',
+    inputs: { logits: random([3, 6], { low: -60, high: 60 }), ids: ids([3], [5, 0, 2]) },
+    by: ['logits'],
+    build: (ops, { logits, ids }) => ops.logProbability(logits!, ids!),
   },
 ];

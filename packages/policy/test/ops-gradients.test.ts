@@ -1,4 +1,4 @@
-/** Every operation's gradient equals the finite differences of its value. */
+/** The gradient of every operation equals the finite differences of its value. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { OnnxOps } from '../src/runtime/onnx/onnx-ops.ts';
@@ -50,7 +50,7 @@ async function gradientsOf(one: OpsCase): Promise<Record<string, Float32Array>> 
   return Object.fromEntries(one.by.map((name) => [name, outputs[gradientOf(name)]!.data as Float32Array]));
 }
 
-/** The same gradients by central differences; the functional is summed in double precision. */
+/** The same gradients by central differences. The functional is summed in double precision. */
 async function finiteDifferences(one: OpsCase): Promise<Record<string, number[]>> {
   const executable = await runtime.compile((ops) => ({ value: outputOf(ops, one) }));
   const evaluate = async (inputs: Tensors) => {

@@ -1,4 +1,4 @@
-/** Values of the operations that have a definition, against that definition in plain double precision. */
+/** Operations agree with their definitions, computed in double precision. */
 import { expect, test } from 'vitest';
 import type { Ops } from '../src/runtime/ops.ts';
 import { type Tensors, tensor } from '../src/runtime/runtime.ts';

@@ -1,4 +1,4 @@
-/** What two runtimes must agree on, and how closely. */
+/** Computations on which two runtimes must agree, and a measure of their difference. */
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import type { LearnerOptions } from '../src/learner/transformer-learner.ts';
@@ -37,7 +37,7 @@ export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsC
   return { ...outputs, value };
 }
 
-/** What a learner with a critic says of some rows, and the gradients of all the policy's parameters. */
+/** The outputs of a learner with a critic for some rows, and the gradients of all the policy's parameters. */
 export async function learnerRun(runtime: Runtime, model: Model = tinyModel()): Promise<Tensors> {
   const learner = learnerOf(model, { tokenBudget: 30 }, runtime);
   await learner.addCritic({ critic: 'shared' });
@@ -55,7 +55,7 @@ export async function learnerRun(runtime: Runtime, model: Model = tinyModel()): 
   return outputs;
 }
 
-/** Gradient norms of three steps of AdamW, the weights after them, and what the learner then says. */
+/** The gradient norms of three steps of AdamW, then the weights and the learner's outputs. */
 export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}): Promise<Tensors> {
   const model = tinyModel();
   const learner = learnerOf(model, options, runtime);
@@ -71,7 +71,7 @@ export async function trainingRun(runtime: Runtime, options: LearnerOptions = {}
   return { ...weights, ...flat(after), norms: tensor(Float32Array.from(norms), [norms.length]) };
 }
 
-/** The tokens, by default the most probable, of conversations that go on for three turns together, some of them forgotten between. */
+/** The tokens of four conversations of three turns each. The sampler caches three conversations at most. By default every token is the most probable one. */
 export async function samplingRun(
   runtime: Runtime,
   { model = tinyModel(), temperature = 0 }: { model?: Model; temperature?: number } = {},
@@ -115,7 +115,7 @@ function flat(outputs: TokenOutputs): Tensors {
   return Object.fromEntries(joined);
 }
 
-/** The tensor that is furthest from what is expected, in shares of the largest number expected there, or of `least`. */
+/** The tensor that differs most from the expected one, as a share of the largest number expected in it, or of `least`. */
 export function furthest(found: Tensors, expected: Tensors, least = 0.1): { name: string; apart: number } {
   const apart = Object.entries(expected).map(([name, value]) => ({
     name,

@@ -1,10 +1,10 @@
-/** Reverse-mode differentiation: appends the backward graph to the forward one. */
+/** Reverse-mode differentiation: appends the backward graph to the forward graph. */
 import type { Value } from './graph-builder.ts';
 import type { OnnxOps } from './onnx-ops.ts';
 
 /**
  * The gradients of the scalar `loss` with respect to `sources`.
- * @throws RangeError if the loss does not depend on one of them.
+ * @throws RangeError if the loss does not depend on one of the sources.
  */
 export function gradients(ops: OnnxOps, loss: Value, sources: readonly Value[]): Value[] {
   const tape = [...ops.tape];

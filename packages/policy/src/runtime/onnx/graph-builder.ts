@@ -1,4 +1,4 @@
-/** Collects the nodes of an ONNX graph. Names and shapes only; nothing is computed here. */
+/** Collects the nodes of an ONNX graph: names and shapes. Nothing is computed here. */
 import type { Dim, ElementType } from '../ops.ts';
 import type { Tensors } from '../runtime.ts';
 import {
@@ -20,7 +20,7 @@ export interface Value {
 
 export interface NodeOptions {
   attributes?: Record<string, AttributeValue>;
-  /** Attributes of these names are floats even where the number is whole. */
+  /** Names of attributes that are floats, even if the number is whole. */
   floats?: readonly string[];
   /** `com.microsoft` for ONNX Runtime's own operators. */
   domain?: string;
@@ -41,7 +41,7 @@ export class GraphBuilder {
     return value;
   }
 
-  /** A constant; equal ones are stored once. */
+  /** A constant. Equal constants are stored once. */
   constant(type: ElementType | 'int64', shape: readonly number[], numbers: readonly number[]): Value {
     const key = `${type}[${shape}]${numbers}`;
     const known = this.#constants.get(key);
@@ -91,8 +91,8 @@ export class GraphBuilder {
   }
 
   /**
-   * The encoded model with `outputs` under the given names; nodes that no output needs are left out. Inputs among `constants`
-   * have these numbers.
+   * The encoded model with `outputs` under the given names, without the nodes that no output needs, and the names of the inputs that
+   * it needs. An input that is among `constants` becomes a constant of the model.
    */
   build(outputs: Record<string, Value>, constants: Tensors = {}): { model: Uint8Array; inputs: string[] } {
     const needed = new Set(Object.values(outputs).map(({ name }) => name));

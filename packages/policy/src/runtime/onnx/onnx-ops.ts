@@ -1,16 +1,17 @@
-/** Ops as ONNX graph nodes. Every operation also records how to pull a gradient back through it. */
-import type { DeviceInfo } from '../device.ts';
+/** Ops that emit nodes of an ONNX graph. Every operation also records how a gradient is pulled back through it. */
+import type { DeviceName } from '../device-name.ts';
 import type { Dim, ElementType, Ops } from '../ops.ts';
 import type { Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
 import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
+import * as webgpu from './webgpu-operations.ts';
 
-/** One recorded operation: given the gradients of `outputs`, those of `inputs` (lazily, only where asked for). */
+/** One recorded operation. Its pullbacks emit nodes only when they are called. */
 export interface TapeEntry {
   inputs: readonly Value[];
   outputs: readonly Value[];
-  /** pullbacks[i](gradients of outputs) is the gradient of inputs[i]; absent where there is none (integer inputs). */
+  /** pullbacks[i](gradients of outputs) is the gradient of inputs[i]. Integer inputs have no gradient and no pullback. */
   pullbacks: readonly (((...gradients: Value[]) => Value) | undefined)[];
 }
 
@@ -21,17 +22,19 @@ export class OnnxOps implements Ops<Value> {
   readonly tape: TapeEntry[] = [];
   #memo: Map<string, Value> = new Map();
   #memoAll: Map<string, Value[]> = new Map();
-  /** What a reshaped value was before: reshaping again starts from there. */
+  /** A reshaped value's source: reshaping the value again starts from the source. */
   #unshaped: Map<Value, Value> = new Map();
-  readonly #device: DeviceInfo['device'];
+  readonly #device: DeviceName;
+  readonly #isWebGpu: boolean;
   readonly #precision: Precision;
 
   /**
-   * @param device Where the graph will run: what computes wrongly there is left out.
-   * @param precision Of matrix products; all else is computed in float32.
+   * @param device The device that the graph will run on. Operations that WebGPU lacks are replaced.
+   * @param precision The precision of matrix products. Everything else is computed in float32.
    */
-  constructor(device: DeviceInfo['device'] = 'cpu', precision: Precision = 'float32') {
+  constructor(device: DeviceName = 'cpu', precision: Precision = 'float32') {
     this.#device = device;
+    this.#isWebGpu = device === 'webgpu';
     this.#precision = precision;
   }
 
@@ -115,13 +118,16 @@ export class OnnxOps implements Ops<Value> {
     const rows = a.shape.at(transposeA ? -1 : -2)!;
     const columns = b.shape.at(transposeB ? -2 : -1)!;
     const shape = [...a.shape.slice(0, -2), rows, columns];
-    const plain = !transposeA && !transposeB && scale === 1;
+    const operands = this.#isWebGpu
+      ? webgpu.matmulOperands(this.graph, [a, b], { transposeA, transposeB, scale })
+      : [a, b];
+    const isPlain = this.#isWebGpu || (!transposeA && !transposeB && scale === 1);
     const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
-    const [opType, options]: [string, NodeOptions] = plain
+    const [opType, options]: [string, NodeOptions] = isPlain
       ? ['MatMul', {}]
       : ['FusedMatMul', { domain: microsoft, attributes, floats: ['alpha'] }];
-    if (exact) return this.graph.node(opType, [a, b], 'float32', shape, options);
-    const y = this.#product(opType, [a, b], shape, options);
+    if (exact) return this.graph.node(opType, operands, 'float32', shape, options);
+    const y = this.#product(opType, operands, shape, options);
     return this.#record([a, b], y, [
       (g) =>
         transposeA
@@ -157,7 +163,7 @@ export class OnnxOps implements Ops<Value> {
   transpose(x: Value, order: readonly number[]): Value {
     const shape = order.map((axis) => x.shape[axis]!);
     const moved = order.filter((axis) => x.shape[axis] !== 1);
-    // Moving axes of length 1 about changes no number's place.
+    // An axis of length 1 can move without moving a number.
     if (moved.every((axis, index) => index === 0 || axis > moved[index - 1]!)) return this.reshape(x, shape);
     const y = this.graph.node('Transpose', [x], x.type, shape, { attributes: { perm: order } });
     return this.#record([x], y, [
@@ -194,7 +200,7 @@ export class OnnxOps implements Ops<Value> {
     const attributes: Record<string, number> = equal ? { axis: at, num_outputs: into } : { axis: at };
     const inputs = equal ? [x] : [x, this.#sizes(into, at)];
     const pieces = this.graph.nodes('Split', inputs, outputs, { attributes });
-    // The whole has its own name for the length, which its pieces' names only add up to.
+    // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
     const pullback = (...gs: Value[]) => ({ ...this.concat(gs, at), shape: x.shape });
     this.tape.push({ inputs: [x], outputs: pieces, pullbacks: [pullback] });
     return pieces;
@@ -207,12 +213,12 @@ export class OnnxOps implements Ops<Value> {
       const flat = this.reshape(g, ['gathered', ...table.shape.slice(1)]);
       const zeros = this.#zerosLike(table);
       if (distinct) {
-        const places = this.reshape(this.#toInt64(ids), ['gathered', 1]);
-        return this.graph.node('ScatterND', [zeros, places, flat], 'float32', table.shape);
+        const places = this.#idColumn(ids, ['gathered', 1]);
+        return this.graph.node('ScatterND', [zeros, this.#toInt64(places), flat], 'float32', table.shape);
       }
-      const column = this.reshape(this.#toInt64(ids), ['gathered', ...table.shape.slice(1).map(() => 1)]);
-      const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], 'int64', flat.shape);
-      // ScatterND adds to one row from several threads at once, and loses some of it.
+      const column = this.#idColumn(ids, ['gathered', ...table.shape.slice(1).map(() => 1)]);
+      const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], column.type, flat.shape);
+      // ScatterND would add to one row from several threads at once, and lose some of the sum.
       return this.graph.node('ScatterElements', [zeros, indices, flat], 'float32', table.shape, {
         attributes: { axis: 0, reduction: 'add' },
       });
@@ -274,18 +280,16 @@ export class OnnxOps implements Ops<Value> {
       floats: ['epsilon'],
     }) as [Value, Value];
     const width = x.shape.at(-1) as number;
-    // WebGPU's kernel writes the mean there, as if the norm were LayerNormalization, which has it for its second output
-    // (ONNX Runtime 1.30, since its pull request 24223).
     const inverse = () =>
-      this.#device === 'webgpu'
-        ? this.#once(`inverse ${y.name}`, () => this.#inverseRoot(x, epsilon))
+      this.#isWebGpu
+        ? this.#once(`inverse ${y.name}`, () => webgpu.inverseRoot(this.graph, x, epsilon))
         : inverseRoot;
     const scaled = (g: Value) => this.#once(`scaled ${y.name} ${g.name}`, () => this.mul(g, inverse()));
     /** g · x · inverse, whose sum is the weight's gradient. */
     const product = (g: Value) => this.#once(`product ${y.name} ${g.name}`, () => this.mul(scaled(g), x));
     return this.#record([x, weight], y, [
       (g) => {
-        // Mean over the axis of product · weight, as a product with a vector.
+        // The mean over the axis of product · weight is a matrix product with a vector.
         const mean = this.matmul(product(g), this.reshape(weight, [width, 1]), { scale: 1 / width });
         const share = this.mul(this.mul(inverse(), inverse()), mean);
         return this.sub(this.mul(scaled(g), weight), this.mul(x, share));
@@ -298,7 +302,7 @@ export class OnnxOps implements Ops<Value> {
     const inputs = [x, this.#toInt64(positions), cos, sin];
     const y = this.graph.node('RotaryEmbedding', inputs, 'float32', x.shape, { domain: microsoft });
     const backward = () => this.#once(`neg ${sin.name}`, () => this.neg(sin));
-    // A rotation's transpose is the rotation the other way round.
+    // The transpose of a rotation is the rotation by the opposite angle.
     return this.#record([x], y, [(g) => this.rotary(g, positions, cos, backward())]);
   }
 
@@ -307,9 +311,9 @@ export class OnnxOps implements Ops<Value> {
     const scores = this.matmul(queries, keys, { transposeB: true, scale });
     const probabilities = this.softmax(this.add(scores, mask));
     const y = this.matmul(probabilities, values);
-    // One entry stands for all of this: the pieces' own would add their gradients once more.
+    // One entry is recorded for the whole: the entries of its parts would add their gradients a second time.
     this.tape.length = before;
-    // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is the smaller sum by far.
+    // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is a much smaller sum.
     const scoreGradient = (g: Value) =>
       this.#once(`scores ${y.name} ${g.name}`, () => {
         const toProbabilities = this.matmul(g, values, { transposeB: true });
@@ -326,7 +330,7 @@ export class OnnxOps implements Ops<Value> {
     const options = { domain: microsoft, attributes: { alpha: 1 }, floats: ['alpha'] };
     const silu = this.graph.node('QuickGelu', [gate], 'float32', gate.shape, options);
     const y = this.#elementwise('Mul', silu, up);
-    // silu'(gate) · up = (sigmoid + silu · (1 - sigmoid)) · up, which y makes shorter.
+    // silu'(gate) · up = (sigmoid + silu · (1 − sigmoid)) · up = y + sigmoid · (up − y).
     const slope = () => this.add(y, this.mul(this.#unary('Sigmoid', gate), this.sub(up, y)));
     return this.#record([gate, up], y, [(g) => this.mul(g, slope()), (g) => this.mul(g, silu)]);
   }
@@ -366,7 +370,7 @@ export class OnnxOps implements Ops<Value> {
 
   #product(opType: string, inputs: readonly Value[], shape: readonly Dim[], options?: NodeOptions): Value {
     const narrow = inputs.map((x) => this.#cast(x, this.#precision));
-    // The CPU has no such products, and would leave the rounding out with them.
+    // The CPU has no float16 products: ONNX Runtime would remove the casts, and the rounding with them.
     if (this.#precision === 'float16' && this.#device === 'cpu') {
       const rounded = narrow.map((x) => this.#cast(x, 'float32'));
       const y = this.graph.node(opType, rounded, 'float32', shape, options);
@@ -387,15 +391,11 @@ export class OnnxOps implements Ops<Value> {
     });
   }
 
-  /** 1 / sqrt(mean(x²) + epsilon) over the last axis, which stays with length 1. */
-  #inverseRoot(x: Value, epsilon: number): Value {
-    const mean = this.div(this.sum(this.mul(x, x), [-1]), this.scalar(x.shape.at(-1) as number));
-    return this.div(this.scalar(1), this.sqrt(this.add(mean, this.scalar(epsilon))));
-  }
-
   #logSoftmax(logits: Value): Value {
     const make = () =>
-      this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
+      this.#isWebGpu
+        ? webgpu.logSoftmax(this.graph, logits)
+        : this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
     return this.#once(`logSoftmax ${logits.name}`, make);
   }
 
@@ -404,8 +404,14 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #toInt64(ids: Value): Value {
+    if (ids.type === 'int64') return ids;
     const make = () => this.graph.node('Cast', [ids], 'int64', ids.shape, { attributes: { to: 7 } });
     return this.#once(`int64 ${ids.name}`, make);
+  }
+
+  /** Ids in the shape that a scatter takes them in. WebGPU has no int64 kernels of Reshape and Expand, so there ids stay int32. */
+  #idColumn(ids: Value, shape: readonly Dim[]): Value {
+    return this.reshape(this.#isWebGpu ? ids : this.#toInt64(ids), shape);
   }
 
   #ints(numbers: readonly number[]): Value {
@@ -417,7 +423,9 @@ export class OnnxOps implements Ops<Value> {
   }
 
   #zerosLike(x: Value): Value {
-    return this.graph.node('ConstantOfShape', [this.#runtimeShape(x)], 'float32', x.shape);
+    const shape = this.#runtimeShape(x);
+    if (this.#isWebGpu) return webgpu.zeros(this.graph, x, shape);
+    return this.graph.node('ConstantOfShape', [shape], 'float32', x.shape);
   }
 
   #expand(x: Value, like: Value): Value {
@@ -435,7 +443,7 @@ export class OnnxOps implements Ops<Value> {
     return this.reshape(this.#reduceSum(gradient, axes, kept, 1), operand.shape);
   }
 
-  /** The int64 vector of a shape: names that an input has are read from it, one other may be inferred. */
+  /** The int64 vector of a shape. Named dimensions are read from an input that has the name; one other dimension may be inferred. */
   #shapeVector(shape: readonly Dim[]): Value {
     const names = shape.filter((dim) => typeof dim === 'string');
     if (names.length <= 1) return this.#ints(shape.map((dim) => (typeof dim === 'number' ? dim : -1)));
@@ -447,7 +455,7 @@ export class OnnxOps implements Ops<Value> {
     });
   }
 
-  /** The int64 vector [length] of a dimension that an input has. */
+  /** The int64 vector [length] of a named dimension, or `undefined` if no input has the name. */
   #dimension(name: string): Value | undefined {
     for (const input of this.graph.inputs.values()) {
       const axis = input.shape.indexOf(name);

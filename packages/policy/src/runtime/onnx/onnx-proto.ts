@@ -1,9 +1,10 @@
-/** The part of ONNX's protobuf format (onnx.proto3, IR version 10) that a computed graph needs. */
+/** The part of ONNX's protobuf format (onnx.proto3, IR version 10) that the graphs of this package need. */
 import protobuf from 'protobufjs/light.js';
 
 export type AttributeValue = number | string | readonly number[];
 
 export interface NodeProto {
+  name?: string;
   opType: string;
   domain: string;
   input: string[];
@@ -62,6 +63,7 @@ const root = protobuf.Root.fromJSON({
       fields: {
         input: repeated('string', 1),
         output: repeated('string', 2),
+        name: field('string', 3),
         opType: field('string', 4),
         attribute: repeated('Attribute', 5),
         domain: field('string', 7),
@@ -101,11 +103,19 @@ const root = protobuf.Root.fromJSON({
 });
 const Model = root.lookupType('Model');
 
-/** The bytes of a model with this graph: opset 21 and ONNX Runtime's own operators. */
+/** Encodes a model with this graph, opset 21 and ONNX Runtime's own operators. */
 export function encodeModel(graph: GraphProto): Uint8Array {
   const opsetImport = [
     { domain: '', version: 21 },
     { domain: 'com.microsoft', version: 1 },
   ];
   return Model.encode({ irVersion: 10, producerName: 'toolenv', graph, opsetImport }).finish();
+}
+
+/** The graph of an encoded model. Fields that are not declared above are left out. */
+export function decodeGraph(model: Uint8Array): GraphProto {
+  const { graph } = Model.toObject(Model.decode(model), { longs: Number, arrays: true }) as {
+    graph: GraphProto;
+  };
+  return graph;
 }

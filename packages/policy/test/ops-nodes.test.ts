@@ -1,0 +1,119 @@
+/** The nodes that are emitted for each device: WebGPU's graphs lack the operations that its provider has no kernel for. */
+import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
+import { expect, test } from 'vitest';
+import type { DeviceName } from '../src/runtime/device-name.ts';
+import { gradients } from '../src/runtime/onnx/gradients.ts';
+import { OnnxOps } from '../src/runtime/onnx/onnx-ops.ts';
+import { decodeGraph } from '../src/runtime/onnx/onnx-proto.ts';
+import { toOrt } from '../src/runtime/onnx/ort-tensor.ts';
+import { type OpsCase, opsCases } from './ops-cases.ts';
+
+/** The encoded model of an operation's value and gradients. */
+function modelOf({ inputs, build, by }: OpsCase, device: DeviceName): Uint8Array {
+  const ops = new OnnxOps(device);
+  const given = Object.fromEntries(
+    Object.entries(inputs).map(([name, { type, shape }]) => [name, ops.input(name, type, shape)]),
+  );
+  const value = build(ops, given);
+  const found = gradients(
+    ops,
+    ops.sumAll(value),
+    by.map((name) => given[name]!),
+  );
+  const outputs = Object.fromEntries(by.map((name, index) => [`gradient ${name}`, found[index]!]));
+  return ops.graph.build({ value, ...outputs }).model;
+}
+
+function opTypesOf(one: OpsCase, device: DeviceName): string {
+  return decodeGraph(modelOf(one, device))
+    .node.map(({ opType }) => opType)
+    .join(' ');
+}
+
+/** The operations' values and gradients whose nodes differ: on the CPU, and on WebGPU. */
+const differing: Record<string, [cpu: string, webgpu: string]> = {
+  'entropy [3,6]': [
+    'LogSoftmax Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
+    'ReduceMax Sub Exp ReduceSum Log Sub Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
+  ],
+  'entropy [3,5]': [
+    'LogSoftmax Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
+    'ReduceMax Sub Exp ReduceSum Log Sub Exp Mul ReduceSum Neg Reshape Shape Expand Reshape Neg Mul Add Mul',
+  ],
+  'matmul [2,3] × [3,4] {}': [
+    'MatMul Shape Expand FusedMatMul FusedMatMul',
+    'MatMul Shape Expand Transpose MatMul Transpose MatMul',
+  ],
+  'matmul [2,2,3,4] × [2,2,4,5] {}': [
+    'MatMul Shape Expand FusedMatMul FusedMatMul',
+    'MatMul Shape Expand Transpose MatMul Transpose MatMul',
+  ],
+  'matmul [2,2,4,3] × [2,2,4,5] {"transposeA":true}': [
+    'FusedMatMul Shape Expand FusedMatMul MatMul',
+    'Transpose MatMul Shape Expand Transpose MatMul MatMul',
+  ],
+  'matmul [B,2,T,4] × [B,2,T,4] {"transposeB":true,"scale":0.25}': [
+    'FusedMatMul Shape Expand FusedMatMul FusedMatMul',
+    'Mul Transpose MatMul Shape Expand Mul MatMul Mul Transpose MatMul',
+  ],
+  'matmul [2,4,3] × [2,5,4] {"transposeA":true,"transposeB":true,"scale":2}': [
+    'FusedMatMul Shape Expand FusedMatMul FusedMatMul',
+    'Mul Transpose Transpose MatMul Shape Expand Mul Transpose Transpose MatMul Mul Transpose Transpose MatMul',
+  ],
+  'gatherRows with repeated ids': [
+    'Gather Shape Expand Reshape Shape ConstantOfShape Cast Reshape Shape Expand ScatterElements',
+    'Gather Shape Expand Reshape Shape Expand Reshape Shape Expand ScatterElements',
+  ],
+  'gatherRows with distinct ids': [
+    'Gather Shape Expand Reshape Shape ConstantOfShape Cast Reshape ScatterND',
+    'Gather Shape Expand Reshape Shape Expand Reshape Cast ScatterND',
+  ],
+  'logProbability with repeated ids': [
+    'Reshape LogSoftmax GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
+    'Reshape ReduceMax Sub Exp ReduceSum Log Sub GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
+  ],
+  'logProbability of logits far apart': [
+    'Reshape LogSoftmax GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
+    'Reshape ReduceMax Sub Exp ReduceSum Log Sub GatherElements Reshape Shape Expand Reshape Exp Neg Mul ScatterElements',
+  ],
+  'attention with more queries than keys and a mask that broadcasts': [
+    'FusedMatMul Add Softmax MatMul Shape Expand FusedMatMul Mul ReduceSum Sub Mul FusedMatMul FusedMatMul FusedMatMul',
+    'Mul Transpose MatMul Add Softmax MatMul Shape Expand Transpose MatMul Mul ReduceSum Sub Mul Mul MatMul Mul Transpose MatMul Transpose MatMul',
+  ],
+  'rmsNorm over the last axis': [
+    'SimplifiedLayerNormalization Shape Expand Mul Mul Reshape FusedMatMul Mul Mul Mul Mul Sub ReduceSum Reshape',
+    'SimplifiedLayerNormalization Shape Expand Mul ReduceSum Div Add Sqrt Div Mul Mul Reshape Mul MatMul Mul Mul Mul Mul Sub ReduceSum Reshape',
+  ],
+};
+
+test.each(opsCases.map((one) => [`${one.operation} ${one.title}`, one] as const))('%s', (title, one) => {
+  if (title in differing) expect([opTypesOf(one, 'cpu'), opTypesOf(one, 'webgpu')]).toEqual(differing[title]);
+  else expect(modelOf(one, 'webgpu')).toEqual(modelOf(one, 'cpu'));
+  for (const device of ['cuda', 'dml', 'coreml'] as const)
+    expect(modelOf(one, device), device).toEqual(modelOf(one, 'cpu'));
+});
+
+const onBoth = opsCases
+  .map((one) => [`${one.operation} ${one.title}`, one] as const)
+  .filter(([title]) => title in differing);
+
+test.each(onBoth)("%s: WebGPU's nodes compute the same numbers", async (_title, one) => {
+  const [expected, found] = [await runOnCpu(one, 'cpu'), await runOnCpu(one, 'webgpu')];
+  for (const [name, { data }] of Object.entries(expected)) {
+    const numbers = data as Float32Array;
+    const largest = Math.max(...numbers.map(Math.abs), 0.1);
+    for (const [index, value] of numbers.entries()) {
+      const apart = Math.abs((found[name]!.data as Float32Array)[index]! - value);
+      expect(apart / largest, `${name}[${index}]`).toBeLessThan(1e-6);
+    }
+  }
+});
+
+/** The CPU has kernels for the nodes of either device. */
+async function runOnCpu(one: OpsCase, device: DeviceName): Promise<Record<string, OrtTensor>> {
+  const session = await InferenceSession.create(modelOf(one, device), { executionProviders: ['cpu'] });
+  const feeds = session.inputNames.map((name) => [name, toOrt(one.inputs[name]!.value)]);
+  const outputs = await session.run(Object.fromEntries(feeds));
+  await session.release();
+  return outputs;
+}
