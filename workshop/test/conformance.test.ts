@@ -112,7 +112,7 @@ test('trajectories of a rollout', async () => {
   await env.close();
 });
 
-test.each(['envs-qa', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
+test.each(['envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
   'the plugins of packages/%s',
   async (name) => {
     const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));

@@ -2,7 +2,6 @@ export { Chat, type Turn } from './chat/chat.ts';
 export type { ParsedTurn } from './chat/tool-call-formats.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
-export type { TrainingMemory } from './learner/training-memory.ts';
 export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
 export { parameterShapes } from './model/decoder.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';

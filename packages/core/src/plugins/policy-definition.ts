@@ -1,18 +1,19 @@
-/** What a package publishes for a policy: one definition; the model is loaded once per run. */
-
+/** What a package publishes for a policy: one definition. The model is loaded once per run. */
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
-/** What training a policy holds in memory, estimated before it begins. Sizes are in bytes. */
+/** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
 export interface MemoryEstimate {
+  /** The weights, and the copies that a reference policy or merged adapters need. */
   weights: number;
+  /** The accumulated gradients, and the gradients of the last backward pass. */
   gradients: number;
   optimizer: number;
   /** Of one batch. */
   activations: number;
   total: number;
-  /** What the sampler keeps for each token of an episode; `total` does not count it. */
+  /** The sampler's cache per token. Not in `total`, because the number of cached tokens depends on the run. */
   cachePerToken: number;
   /** Options of the policy that need less memory, with values to try. */
   savers?: Record<string, unknown>;

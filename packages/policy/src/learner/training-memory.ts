@@ -1,26 +1,9 @@
 /** Estimates the memory that training a model needs, before it begins. */
+import type { MemoryEstimate } from '@toolenv/core/plugins';
 import { parameterShapes } from '../model/decoder.ts';
 import { parameterCount, totalSize } from '../model/model.ts';
 import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Shapes } from '../runtime/shape.ts';
-
-/** Sizes in bytes. */
-export interface TrainingMemory {
-  /**
-   * Full training: the current weights and the reference's copy. An adapter: the base weights, and the merged weights before and
-   * after a step.
-   */
-  weights: number;
-  /** The accumulated gradients, and the gradients of the last backward pass. */
-  gradients: number;
-  /** AdamW's two moments. */
-  optimizer: number;
-  /** Activations of one batch of `tokenBudget` tokens. */
-  activations: number;
-  total: number;
-  /** The sampler's keys and values per token. Not in `total`, because the number of cached tokens depends on the run. */
-  cachePerToken: number;
-}
 
 const float = 4;
 /** Bytes of activations that a default token budget always allows. */
@@ -33,7 +16,7 @@ interface TrainingOptions {
   trained?: Shapes;
 }
 
-export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): TrainingMemory {
+export function trainingMemory(config: ModelConfig, options: TrainingOptions = {}): MemoryEstimate {
   const { gradientCheckpointing = false, trained = parameterShapes(config) } = options;
   const { tokenBudget = defaultTokenBudget(config, gradientCheckpointing) } = options;
   const trainedBytes = float * totalSize(trained);

@@ -11,6 +11,7 @@ import type {
   TokenGradients,
   TokenOutputs,
 } from '@toolenv/core/learner';
+import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
 import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
@@ -41,7 +42,7 @@ import {
   type TokenSlope,
   tokenOutputs,
 } from './token-outputs.ts';
-import { defaultTokenBudget, type TrainingMemory, trainingMemory } from './training-memory.ts';
+import { defaultTokenBudget, trainingMemory } from './training-memory.ts';
 
 const optimizerFile = 'optimizer.safetensors';
 
@@ -91,7 +92,7 @@ export class TransformerLearner implements Learner {
   }
 
   /** An estimate of the memory for training, without a critic. */
-  get memory(): TrainingMemory {
+  get memory(): MemoryEstimate {
     return trainingMemory(this.#model.config, {
       tokenBudget: this.#tokenBudget,
       gradientCheckpointing: this.#checkpointing,

@@ -1,12 +1,9 @@
 /** Compares the estimated memory for training with measurements and with exact sums. */
+import type { MemoryEstimate } from '@toolenv/core/plugins';
 import { expect, test } from 'vitest';
 import { sizes } from '../../../../workshop/bench/model.ts';
 import { LoraAdapter } from '../../src/learner/lora.ts';
-import {
-  defaultTokenBudget,
-  type TrainingMemory,
-  trainingMemory,
-} from '../../src/learner/training-memory.ts';
+import { defaultTokenBudget, trainingMemory } from '../../src/learner/training-memory.ts';
 import { parameterCount } from '../../src/model/model.ts';
 import type { ModelConfig } from '../../src/model/model-config.ts';
 import { randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
@@ -28,7 +25,7 @@ test.each(Object.entries(measured))(
 
 test('the default batch is 4096 tokens, unless activations exceed both 1.5 GiB and weights, gradients and moments', () => {
   for (const size of ['1m', '15m']) expect(defaultTokenBudget(sizes[size]!)).toBe(4096);
-  const share = (config: ModelConfig, of: (memory: TrainingMemory) => number) => {
+  const share = (config: ModelConfig, of: (memory: MemoryEstimate) => number) => {
     const memory = trainingMemory(config);
     return memory.activations / of(memory);
   };
