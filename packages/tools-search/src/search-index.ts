@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { type Connection, connect, Index, MatchQuery, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
+import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
-import { LruCache } from './lru-cache.ts';
 
 export interface SearchIndexOptions {
   documents: readonly SearchDocument[];
@@ -51,7 +51,7 @@ class LanceSearchIndex implements SearchIndex {
   readonly #connection: Connection;
   readonly #table: Table;
   readonly #documents: readonly SearchDocument[];
-  readonly #cache = new LruCache<string, Promise<readonly SearchHit[]>>(cacheSize);
+  readonly #cache = new LRUCache<string, Promise<readonly SearchHit[]>>({ max: cacheSize });
 
   constructor(connection: Connection, table: Table, documents: readonly SearchDocument[], reused: boolean) {
     this.#connection = connection;
