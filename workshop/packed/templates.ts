@@ -30,7 +30,7 @@ export const templates: readonly Template[] = [
   {
     template: 'trainer',
     plugin: 'reinforce-v1',
-    train: (own) => ['@toolenv/envs-qa/bridge-v1', '--trainer', own, '--episodes-per-step', '4'],
+    train: (own) => ['@toolenv/envs-qa/bridge-v1', '--trainer', own, '--tasks-per-step', '4'],
   },
 ];
 
@@ -65,16 +65,17 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   });
 }
 
-/** Installs copies of a new package in the ways that differ from plain `npm install` here. */
+/** Installs copies of a new package in other ways than plain `npm install`. */
 async function checkInstalls(template: string, folder: string, sandbox: Sandbox): Promise<void> {
   const { run } = sandbox;
   const here = (await run('npm', ['--version'], sandbox.folder)).trim();
   const ways: { npm: string[]; version: string; args: string[] }[] = [
-    { npm: ['npm'], version: here, args: ['--ignore-scripts'] },
     { npm: ['npm'], version: here, args: ['--ignore-scripts=false'] },
   ];
-  // The .npmrc and the allowScripts of all templates are the same, so that other versions of npm need one template only.
+  // All templates have the same .npmrc and allowScripts: one template is enough for what plain `npm install` does already, and
+  // for other versions of npm.
   if (template === 'env') {
+    ways.push({ npm: ['npm'], version: here, args: ['--ignore-scripts'] });
     for (const major of ['10', '11', '12'].filter((major) =>
       isAtLeast(process.versions.node, nodeFor[major]!),
     )) {
