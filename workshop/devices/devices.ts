@@ -1,9 +1,10 @@
 /**
- * `npm run devices -- webgpu`: a device gives the numbers that the CPU gives: every operation and its gradients, then a small
- * model's greedy tokens, log-probabilities, entropies, values, their gradients and the weights after two steps.
+ * `npm run devices -- webgpu` checks that a device computes the same numbers as the CPU: every operation and its gradients, then a
+ * small model's greedy tokens, log-probabilities, entropies, values, their gradients and the weights after two steps. If tensors can
+ * stay in the device's memory, it also checks that no node on the CPU reads or writes them.
  *
- * Without a GPU, Debian's chromium has a software Vulkan: VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json, with
- * any folder as XDG_RUNTIME_DIR.
+ * Debian's chromium has a software Vulkan for a machine without a GPU: set VK_ICD_FILENAMES to
+ * /usr/lib/chromium/vk_swiftshader_icd.json and XDG_RUNTIME_DIR to any folder.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ import { copyTensors, readTensorData } from '../../packages/policy/src/runtime/r
 import { opsCases } from '../../packages/policy/test/ops-cases.ts';
 import { operationRun, samplingRun } from '../../packages/policy/test/runtime-agreement.ts';
 import { inTemporaryFolder, randomWeights, tinyConfig } from '../../packages/policy/test/tiny-model.ts';
+import { cpuProvider, describeNode, nodesOffDevice, PlacementWatch } from './placement.ts';
 
 /** Named arrays. */
 type Numbers = Record<string, ArrayLike<number>>;
@@ -31,7 +33,7 @@ type Numbers = Record<string, ArrayLike<number>>;
 const asked = (process.argv[2] ?? 'webgpu') as (typeof devices)[number];
 if (!devices.includes(asked)) throw new RangeError(`No device "${asked}": ${devices.join(', ')}.`);
 const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
-/** As a share of the largest number that the CPU gives under the same name. */
+/** The largest difference that passes, as a share of the largest number that the CPU computes under the same name. */
 const tolerance = 1e-3;
 const variants: Record<string, LearnerOptions & { critic?: boolean }> = {
   'all weights and a critic': { critic: true },
@@ -46,10 +48,13 @@ const samplings: [title: string, vocabulary: number, temperature: number][] = [
 const tally = { passed: 0, failed: 0 };
 
 const [cpu, device] = [onnxRuntime({ device: 'cpu' }), onnxRuntime({ device: asked })];
+// On a device without a memory for tensors, every tensor travels anyway.
+const watch = device.memory && new PlacementWatch();
 for (const one of opsCases) {
   const [ours, theirs] = [await operationRun(cpu, one), await operationRun(device, one)];
   for (const [name, { data }] of Object.entries(ours))
     check(`${one.operation} ${one.title}: ${name}`, data, theirs[name]!.data);
+  checkPlacement(`${one.operation} ${one.title}`);
 }
 for (const [title, vocabulary, temperature] of samplings) {
   const config = { ...tinyConfig, vocab_size: vocabulary };
@@ -58,15 +63,17 @@ for (const [title, vocabulary, temperature] of samplings) {
   const [ours, theirs] = [await run(cpu), await run(device)];
   for (const [conversation, tokens] of ours.entries())
     check(`${title}: conversation ${conversation}`, Int32Array.from(tokens), theirs[conversation]!);
+  checkPlacement(title);
 }
 for (const [variant, options] of Object.entries(variants)) {
   const [ours, theirs] = [await compute('cpu', options), await compute(asked, options)];
   for (const [name, numbers] of Object.entries(ours)) check(`${variant}: ${name}`, numbers, theirs[name]!);
+  checkPlacement(variant);
 }
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
-/** What a run of the tiny policy gives, from sampling to training. */
+/** The numbers of a run of the tiny policy, from sampling to training. */
 async function compute(
   device: Device,
   { critic, ...learnerOptions }: (typeof variants)[string],
@@ -86,10 +93,10 @@ async function compute(
   const batch: TokenBatch = { rows, temperature: 0.8 };
   const slopes = (): Rows => rows.map(({ mask }) => Float32Array.from(mask, () => rng.float() - 0.5));
   const cotangents = { dLogprobs: slopes(), dEntropy: slopes(), ...(critic && { dValues: slopes() }) };
-  // Far from 0, so that the step is smooth in the gradient, and not its sign.
+  // With a small epsilon a first step is the gradient's sign, which rounding can turn.
   const adamw = { learningRate: 0.1, epsilon: 1, maxGradNorm: 10 };
   if (critic) await learner.addCritic({ critic: 'shared' });
-  // The first step makes values, and LoRA's second factor, that are not all 0.
+  // Values and LoRA's second factor are 0 until the first step.
   for (const step of [1, 2]) {
     const before = await copyTensors(cpu, await readTensorData(runtime, model.weights));
     for (const [name, found] of Object.entries(await learner.forward(batch)))
@@ -108,7 +115,7 @@ async function compute(
   return numbers;
 }
 
-/** The gradients that a learner and its critic have accumulated, which are cleared; the weights stay. */
+/** Takes the gradients that a learner and its critic have accumulated, and clears them. The weights do not change. */
 async function takeGradients(learner: TransformerLearner): Promise<Numbers> {
   // Without momentum, Adam's first moment is the gradient.
   await learner.step({ learningRate: 0, beta1: 0 });
@@ -134,4 +141,18 @@ function check(title: string, expected: ArrayLike<number>, found: ArrayLike<numb
   tally[passed ? 'passed' : 'failed'] += 1;
   const share = (apart / (largest || 1)).toExponential(1);
   console.log(`${passed ? 'ok      ' : 'FAILED  '}${title}: ${share} apart`);
+}
+
+/** Checks the sessions that were opened since the last check: the CPU may compute shapes and nothing else. */
+function checkPlacement(title: string): void {
+  if (!watch) return;
+  const nodes = watch.take();
+  const offDevice = nodesOffDevice(nodes);
+  const onCpu = nodes.filter(({ provider }) => provider === cpuProvider).length;
+  // If no node was seen, the watch does not work.
+  const passed = nodes.length > 0 && offDevice.length === 0;
+  tally[passed ? 'passed' : 'failed'] += 1;
+  const counts = `${nodes.length} nodes, ${onCpu} on the CPU, ${offDevice.length} take tensors off the device`;
+  console.log(`${passed ? 'ok      ' : 'FAILED  '}${title}: ${counts}`);
+  for (const node of offDevice) console.log(`        ${describeNode(node)}`);
 }
