@@ -37,7 +37,7 @@ const loraTraining = { learningRate: 3e-4 };
 const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } as const;
 
 await runAsProcess(async (signal) => {
-  const flags = await parseFlags<DemoFlags>(demoFlags, {
+  const flags = await parseFlags(demoFlags, {
     name: 'demo',
     description: 'A tiny transformer learns to answer questions by searching.',
     argv: process.argv.slice(2),

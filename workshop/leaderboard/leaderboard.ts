@@ -26,7 +26,7 @@ import { appendResult, type Result, readResults } from './results.ts';
 import { summarise } from './summary.ts';
 
 await runAsProcess(async (signal) => {
-  const flags = await parseFlags<LeaderboardFlags>(leaderboardFlags, {
+  const flags = await parseFlags(leaderboardFlags, {
     name: 'leaderboard',
     description: 'Trains and evaluates every row of docs/benchmarks/table.md.',
     argv: process.argv.slice(2),

@@ -1,16 +1,10 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
 import { reportView } from '../display/report-view.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
-
-interface Flags {
-  seed: number;
-  actions: number;
-  timeout: number;
-}
 
 interface OwnFlags {
   json?: boolean;
@@ -19,14 +13,14 @@ interface OwnFlags {
   material?: string;
 }
 
-const schema: JsonSchema = {
+const schema = {
   type: 'object',
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
     actions: { type: 'integer', minimum: 1, default: 300, description: 'fuzzed actions or calls' },
     timeout: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
   },
-};
+} as const;
 
 export function checkCommand(signal: AbortSignal): Command {
   const command = new Command('check')
@@ -56,7 +50,7 @@ async function check(
   given: OwnFlags & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { seed, actions, timeout } = completeFlags<Flags>(schema, given);
+  const { seed, actions, timeout } = completeFlags(schema, given);
   const reports: Report[] = [];
   const options = {
     seed,

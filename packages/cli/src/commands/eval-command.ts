@@ -1,7 +1,6 @@
 /** `toolenv eval`: plays the first tasks of a split with a policy and reports the scores. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonSchema, Split } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { evaluate } from '@toolenv/training';
 import { Command } from 'commander';
@@ -13,26 +12,13 @@ import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
 import { refuseUsedFolder, writeWhole } from '../run/run-folder.ts';
 
-interface EvalFlags {
-  split: Split;
-  count: number;
-  concurrency: number;
-  temperature: number;
-  topP: number;
-  topK?: number;
-  minP: number;
-  maxTokens: number;
-  deadline: number;
-  seed: number;
-}
-
 interface OwnFlags extends EnvFlags, RecordingFlags {
   policy: string;
   out?: string;
   json?: boolean;
 }
 
-const schema: JsonSchema = {
+const schema = {
   type: 'object',
   properties: {
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
@@ -64,7 +50,7 @@ const schema: JsonSchema = {
     },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
   },
-};
+} as const;
 
 export function evalCommand(signal: AbortSignal, policy: NamedPlugin<'policies'>): Command {
   const command = new Command('eval')
@@ -90,7 +76,7 @@ async function evalPolicy(
   named: NamedPlugin<'policies'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const flags = completeFlags<EvalFlags>(schema, given);
+  const flags = completeFlags(schema, given);
   const { split, count, concurrency, deadline, seed, ...sampling } = flags;
   const { out } = given;
   const chosen = pluginOptions(named, given);

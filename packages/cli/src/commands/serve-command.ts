@@ -1,16 +1,9 @@
 /** `toolenv serve`: serves an environment to any client that speaks MCP. */
 import { once } from 'node:events';
-import type { Split } from '@toolenv/core';
 import { Command } from 'commander';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
 import { importMcp } from './import-mcp.ts';
-
-interface Flags {
-  http?: number;
-  split: Split;
-  seed: number;
-}
 
 const schema = {
   type: 'object',
@@ -25,7 +18,7 @@ const schema = {
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
   },
-};
+} as const;
 
 export function serveCommand(signal: AbortSignal): Command {
   const command = new Command('serve')
@@ -43,7 +36,7 @@ async function serve(
   given: EnvFlags & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { http, split, seed } = completeFlags<Flags>(schema, given);
+  const { http, split, seed } = completeFlags(schema, given);
   const { serveMcp } = await importMcp('toolenv serve');
   const env = await openRunEnv(ref, { ...given, seed });
   try {

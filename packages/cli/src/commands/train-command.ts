@@ -42,7 +42,7 @@ const seedSchema = {
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
   },
-};
+} as const;
 
 export function trainCommand(
   signal: AbortSignal,
@@ -80,7 +80,7 @@ async function train(
   signal: AbortSignal,
 ): Promise<void> {
   const { out, resume = false, envOption = [], tool = [] } = given;
-  const { seed } = completeFlags<{ seed: number }>(seedSchema, given);
+  const { seed } = completeFlags(seedSchema, given);
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
   const identity = {

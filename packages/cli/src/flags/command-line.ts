@@ -1,5 +1,6 @@
 /** Parses command lines. A mistake in a command line becomes an error of one line. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
 import { Command, CommanderError } from 'commander';
 import { completeFlags, schemaFlags } from './schema-flags.ts';
 
@@ -29,14 +30,14 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
  * The flags of a program that has no commands, with the schema's defaults; `undefined` if help was asked for.
  * @throws ToolEnvError `usage.arguments` or `usage.bad_flag`.
  */
-export async function parseFlags<Flags>(
-  schema: JsonSchema,
+export async function parseFlags<const Schema extends JsonSchema>(
+  schema: Schema,
   { name, description, argv }: { name: string; description: string; argv: readonly string[] },
-): Promise<Flags | undefined> {
+): Promise<OptionsOf<Schema> | undefined> {
   const command = new Command(name).description(description).action(() => {});
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   const parsed = await parseCommandLine(command, argv);
-  return parsed ? completeFlags<Flags>(schema, command.opts()) : undefined;
+  return parsed ? completeFlags(schema, command.opts()) : undefined;
 }
 
 /** `error: unknown option '--x'` → `Unknown option '--x'.` */

@@ -1,6 +1,6 @@
 /** Command-line flags from a JSON Schema: the options of a plugin become `--kebab-case` flags with help. */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { validate, validateWithDefaults } from '@toolenv/core/schemas';
+import { type OptionsOf, validate, validateWithDefaults } from '@toolenv/core/schemas';
 import { Option } from 'commander';
 
 /** The keywords of a property's schema that give flags and help. */
@@ -68,10 +68,13 @@ export function readFlags(schema: JsonSchema, given: Record<string, unknown>): R
 }
 
 /** The values of those flags and the schema's defaults: an object of the type that the schema describes. */
-export function completeFlags<Flags>(schema: JsonSchema, given: Record<string, unknown>): Flags {
+export function completeFlags<Schema extends JsonSchema>(
+  schema: Schema,
+  given: Record<string, unknown>,
+): OptionsOf<Schema> {
   const values = readFlags(schema, given);
   validateWithDefaults(schema, values);
-  return values as Flags;
+  return values as OptionsOf<Schema>;
 }
 
 /**

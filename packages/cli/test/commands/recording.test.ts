@@ -131,4 +131,4 @@ it('train replays to the same weights and resumes into a new recording', async (
   expect([...new Set([...(await linesOf(first)), ...(await linesOf(more))])].sort()).toEqual([
     ...new Set(all),
   ]);
-});
+}, 180_000);
