@@ -41,7 +41,8 @@ test('does not report the standard streams of a process whose input is a pipe', 
   const kit = JSON.stringify(join(import.meta.dirname, '../src/index.ts'));
   const script = `import { checkPlugin, reportText } from ${kit};
     console.log(reportText(await checkPlugin(${JSON.stringify(folder)})));`;
-  const args = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', script];
+  const source = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source'];
+  const args = [...source, '--input-type=module', '--eval', script];
   // The child's standard input is a pipe that nothing has accessed yet.
   const { stdout } = await promisify(execFile)(process.execPath, args);
   expect(stdout).toBe('lamp@1.0.0: 6 rules hold, 0 are broken, 0 were not checked.\n');
