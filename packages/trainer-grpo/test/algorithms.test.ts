@@ -84,7 +84,7 @@ test('an explicit option wins over the algorithm', () => {
   expect(resolveAlgorithm(options)).toMatchObject({ clip: [0.1, 0.1], zeroVariance: 'keep', beta: 0.5 });
 });
 
-test('credit by turn is refused where it has no meaning', () => {
+test('refuses credit by turn for advantages without turns', () => {
   const options = complete({ algorithm: 'reinforce++', credit: 'turn' });
   expect(() => resolveAlgorithm(options)).toThrow('turn is for the advantages grpo and rloo');
 });
@@ -105,7 +105,7 @@ class Watched extends Softmax {
   }
 }
 
-test('epochs × miniBatches optimizer steps, each epoch over every row once', async () => {
+test('takes epochs × miniBatches optimizer steps, each epoch over every row once', async () => {
   const learner = new Watched();
   const { updates } = await train(
     { epochs: 3, miniBatches: 4, zeroVariance: 'keep', tasksPerStep: 2, groupSize: 6 },
@@ -121,7 +121,7 @@ test('epochs × miniBatches optimizer steps, each epoch over every row once', as
   expect(updates[0]!['clip_ratio/high_mean']).toBeGreaterThan(0);
 });
 
-test('several updates a rollout, stopped and resumed, end with the same bits', async () => {
+test('a resumed run with several updates per rollout ends with the same bits', async () => {
   const options = { algorithm: 'dapo', steps: 8, epochs: 2, miniBatches: 2, checkpointEvery: 3 } as const;
   const whole = await train(options);
   await train({ ...options, steps: 5 });
@@ -130,7 +130,7 @@ test('several updates a rollout, stopped and resumed, end with the same bits', a
   expect([...resumed.learner.logits]).toEqual([...whole.learner.logits]);
 });
 
-test('dynamic sampling plays others for groups that scored the same, up to maxResamples times', async () => {
+test('dynamic sampling replaces groups that scored the same, up to maxResamples times', async () => {
   const options = { algorithm: 'dapo', groupSize: 2, tasksPerStep: 6 } as const;
   const learner = new Watched();
   const { rollouts } = await train({ ...options, maxResamples: 30 }, { learner });
@@ -145,7 +145,7 @@ test('dynamic sampling plays others for groups that scored the same, up to maxRe
   expect(learner.learned[0]!.batch.rows).toHaveLength(12);
 });
 
-test('where no episode ever pays, dynamic sampling gives up and nothing moves', async () => {
+test('dynamic sampling gives up if no episode ever pays, and no weight changes', async () => {
   const { learner, rollouts, updates } = await train(
     { algorithm: 'dapo', maxResamples: 2, tasksPerStep: 3, groupSize: 2 },
     { env: openBandit(99) },
@@ -176,7 +176,7 @@ const cutShort = (learner: Softmax): Policy => ({
   act: async (...request) => ({ ...(await learner.act(...request)), stopReason: 'length' }),
 });
 
-test('truncated episodes masked: an all-masked batch has loss 0 and leaves the weights', async () => {
+test('with masked truncated episodes, a fully masked batch has loss 0 and changes no weight', async () => {
   const learner = new Softmax();
   const options = { truncated: 'mask', zeroVariance: 'keep', beta: 0.5, entropyCoefficient: 0.1 } as const;
   const { updates } = await train(options, { learner, policy: cutShort(learner) });
@@ -190,7 +190,7 @@ test('the entropy bonus keeps the policy undecided', async () => {
   expect(undecided.learner.probabilities()[best]).toBeLessThan(sure.learner.probabilities()[best]! - 0.2);
 });
 
-test('the KL taken out of the reward holds the policy as the one in the loss does', async () => {
+test('the KL in the reward restrains the policy as the KL in the loss does', async () => {
   const free = await train({ steps: 40 });
   const held = await train({ steps: 40, beta: 1, klIn: 'reward', klEstimator: 'k1', scaleRewards: 'none' });
   expect(held.learner.probabilities()[best]).toBeGreaterThan(0.25);
@@ -199,7 +199,7 @@ test('the KL taken out of the reward holds the policy as the one in the loss doe
   expect(held.updates.at(-1)!.kl).toBeGreaterThan(0.01);
 });
 
-test('a sampler that thinks half as much of its tokens is corrected for, up to the cap', async () => {
+test('corrects for a sampler with half the probabilities, up to the cap', async () => {
   const halving = (learner: Softmax): Policy => ({
     spec: learner.spec,
     act: async (...request) => {
@@ -230,7 +230,7 @@ test('a sampler that thinks half as much of its tokens is corrected for, up to t
   expect(norms[2]!).toBe(0);
 });
 
-test('off the action mask the average counts the tool’s token; off both masks it is learned from', async () => {
+test('without the action mask, the average counts the tool’s token; without both masks, it is learned', async () => {
   const watch = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
     const env = openTwoPulls(best);
@@ -255,7 +255,7 @@ test('off the action mask the average counts the tool’s token; off both masks 
   }
 });
 
-test('off the advantage mask, returns are discounted through the tool’s token', async () => {
+test('without the advantage mask, the tool’s token discounts returns', async () => {
   const advantagesOf = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
     const whole = { algorithm: 'reinforce++', gamma: 0.5, beta: 0, tasksPerStep: 2, ...options } as const;
@@ -287,7 +287,7 @@ test('off the advantage mask, returns are discounted through the tool’s token'
   }
 });
 
-test('credit by turn pays each pull for what came after it; it learns both', async () => {
+test('credit by turn gives each pull its own return, and the policy learns both', async () => {
   const learner = new Watched();
   const env = openTwoPulls(best);
   const { rollouts } = await train(

@@ -54,13 +54,13 @@ test('learns which arm pays', async () => {
   expect(rewards.at(-1)).toBeGreaterThan(0.9);
 });
 
-test('learns nothing from the same rewards dealt out at random', async () => {
+test('learns nothing from shuffled rewards', async () => {
   const softmax = new Softmax();
   await train(softmax, { shuffleRewards: true });
   expect(softmax.probabilities()[best]).toBeLessThan(0.5);
 });
 
-test('a penalty holds it near the policy that it began with', async () => {
+test('a penalty keeps the policy near the initial policy', async () => {
   const [free, held] = [new Softmax(), new Softmax()];
   await train(free, { checkpointEvery: 0 });
   await rm(join(out, 'checkpoints'), { recursive: true });
@@ -72,7 +72,7 @@ test('a penalty holds it near the policy that it began with', async () => {
   expect(kl.at(-1)).toBeGreaterThan(0.01);
 });
 
-test('the first update is the policy gradient by hand', async () => {
+test('the first update equals a policy gradient computed by hand', async () => {
   const softmax = new Softmax();
   const events = await train(softmax, { steps: 1, tasksPerStep: 1, groupSize: 4 });
   const [rollout] = events.filter((event) => event.type === 'rollout');
@@ -92,7 +92,7 @@ test('the first update is the policy gradient by hand', async () => {
   for (const [arm, logit] of softmax.logits.entries()) expect(logit).toBeCloseTo(expected[arm]!, 4);
 });
 
-test('stopped half-way and resumed, it ends with the same bits', async () => {
+test('a run that is stopped and resumed ends with the same bits', async () => {
   const whole = new Softmax();
   await train(whole, { steps: 20, checkpointEvery: 4 });
   await rm(join(out, 'checkpoints'), { recursive: true });
@@ -115,7 +115,7 @@ test('stopped half-way and resumed, it ends with the same bits', async () => {
   expect([...resumed.logits]).toEqual([...whole.logits]);
 });
 
-test('an episode that scored as its group does on average counts, where the group differs', async () => {
+test('an episode with the mean score of a varied group counts in the averages', async () => {
   const softmax = new Softmax();
   const act = softmax.act.bind(softmax);
   const pulled = ['0', '2', '4'];
@@ -125,7 +125,7 @@ test('an episode that scored as its group does on average counts, where the grou
   expect(rows).toBe(3);
 });
 
-test('an error in the middle of a step is told, and no half of the step is kept, when the run is stopped too', async () => {
+test('an error within a step is thrown and no half step is saved, even if the run is stopped at the same time', async () => {
   const softmax = new Softmax();
   const [stop, step] = [new AbortController(), softmax.step.bind(softmax)];
   let steps = 0;
@@ -146,7 +146,7 @@ test('an error in the middle of a step is told, and no half of the step is kept,
   expect(await readdir(out)).toEqual(['not-finite-batch.json']);
 });
 
-test('an evaluation in which the run was stopped is made when it goes on', async () => {
+test('an interrupted evaluation is repeated when the run resumes', async () => {
   const options = { steps: 4, evaluateEvery: 2, evaluationEpisodes: 4, checkpointEvery: 0 };
   const kinds = (events: TrainEvent[]) => events.map(({ type, step }) => `${type} ${step}`);
   const [stop, softmax] = [new AbortController(), new Softmax()];

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..', '..');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 
-test('the example prints what the page says', async () => {
+test('the example prints the output on the page', async () => {
   const example = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
   const printed = /^prints `(.*)`\.$/m.exec(readme)![1]!;
   const folder = await mkdtemp(join(import.meta.dirname, 'readme-'));
@@ -24,12 +24,12 @@ test('the example prints what the page says', async () => {
   }
 });
 
-test('the table of algorithms has them all, in their order', () => {
+test('the table lists all algorithms in order', () => {
   const rows = [...readme.matchAll(/^\| `([a-z][a-z_+-]*)`(?: \(default\))? +\|/gm)].map(([, name]) => name);
   expect(rows.slice(0, 10)).toEqual(Object.keys(algorithms));
 });
 
-test('every flag on the page is an option, with a value that it takes', () => {
+test('every flag on the page is an option with a valid value', () => {
   const properties = grpo.options.properties as Record<string, { enum?: string[] }>;
   const own = readme.replace(/npx toolenv train.*?--algorithm/, '--algorithm');
   for (const [, flag, value] of own.matchAll(/--(?:no-)?([a-z][a-z-]*)(?: ([a-z_|0-9]+))?/g)) {

@@ -41,7 +41,7 @@ async function weights(out: string): Promise<Record<string, Buffer>> {
   );
 }
 
-test('the README’s command trains with the metrics that it names, and a resumed run equals a whole one', async () => {
+test('the README’s command trains with known metrics, and a resumed run equals an uninterrupted run', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ppo-cli-'));
   try {
     const [whole, parts] = [join(folder, 'whole'), join(folder, 'parts')];
@@ -72,7 +72,7 @@ test('the README’s command trains with the metrics that it names, and a resume
   }
 }, 180_000);
 
-test('help says that the masks are there to be taken off for ablations only', async () => {
+test('help says that removing the masks is for ablations only', async () => {
   const help = await toolenv(['train', '--trainer', '@toolenv/trainer-ppo/ppo-v1', '--help']);
   const text = help.replaceAll(/\s+/g, ' ');
   expect(text).toContain('--no-action-mask for ablations only');

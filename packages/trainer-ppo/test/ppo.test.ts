@@ -38,7 +38,7 @@ function metricsOf(events: TrainEvent[], type: 'rollout' | 'update' | 'evaluatio
   return events.flatMap((event) => (event.type === type ? [event.metrics] : []));
 }
 
-test('learns when to climb and when to answer, and its critic what that is worth', async () => {
+test('the policy learns when to climb and answer, and the critic learns the values', async () => {
   const table = new Table();
   const before = table.skill;
   const events = await train(table, { evaluateEvery: 60 });
@@ -57,7 +57,7 @@ test('learns when to climb and when to answer, and its critic what that is worth
   ]);
 });
 
-test('learns from several epochs and mini-batches too, with a discount, λ, a bonus and an adaptive penalty', async () => {
+test('learns with several epochs and mini-batches, a discount, λ, a bonus and an adaptive penalty', async () => {
   const table = new Table();
   const own = { epochs: 2, miniBatches: 4, gamma: 0.95, lambda: 0.9, entropyCoefficient: 1e-3 };
   const events = await train(table, {
@@ -73,7 +73,7 @@ test('learns from several epochs and mini-batches too, with a discount, λ, a bo
   expect(last['actor/ppo_kl']).not.toBe(0);
 });
 
-test('the first update is the policy gradient by hand', async () => {
+test('the first update equals a policy gradient computed by hand', async () => {
   const table = new Table();
   const start = new Table();
   const events = await train(table, {
@@ -122,7 +122,7 @@ test('only the critic learns while it warms up', async () => {
   expect(table.logits).not.toEqual(start);
 });
 
-test('what the learner says of the environment’s tokens changes nothing; without a mask it does', async () => {
+test('outputs at the environment’s tokens change nothing with the masks, and change the result without', async () => {
   const after = async (junk: number, masks: Partial<PpoOptions & RunOptions> = {}) => {
     const table = new Table();
     table.junk = junk;
@@ -138,7 +138,7 @@ test('what the learner says of the environment’s tokens changes nothing; witho
   expect(await after(Number.NaN, { advantageMask: false })).not.toEqual(clean);
 });
 
-test('a penalty out of the reward holds it near the policy that it began with', async () => {
+test('a penalty in the reward keeps the policy near the initial policy', async () => {
   const [free, held] = [new Table(), new Table()];
   await train(free, { beta: 0, steps: 30, checkpointEvery: 0 });
   await rm(join(out, 'checkpoints'), { recursive: true });
@@ -150,7 +150,7 @@ test('a penalty out of the reward holds it near the policy that it began with', 
   expect(updates.at(-1)!['critic/rewards/mean']).toBeLessThan(updates.at(-1)!['critic/score/mean']!);
 });
 
-test('stopped half-way and resumed, it ends with the same bits, the penalty’s weight included', async () => {
+test('a run that is stopped and resumed ends with the same bits, including the penalty’s weight', async () => {
   const own = {
     steps: 12,
     checkpointEvery: 4,
@@ -182,13 +182,13 @@ test('stopped half-way and resumed, it ends with the same bits, the penalty’s 
   expect(untimed(metricsOf(events, 'update'))).toEqual(untimed(metricsOf(uninterrupted, 'update')).slice(6));
 });
 
-test('a resumed run takes the penalty’s weight that it is given, where that is fixed', async () => {
+test('a resumed run uses the fixed penalty weight of its options', async () => {
   await train(new Table(), { steps: 1, beta: 0.001 });
   const events = await train(new Table(), { steps: 2, beta: 0.5, resume: true });
   expect(metricsOf(events, 'update')[0]!['actor/reward_kl_penalty_coeff']).toBe(0.5);
 });
 
-test('a step whose episodes were all aborted changes nothing, and the run goes on', async () => {
+test('a step with only aborted episodes changes nothing, and the run continues', async () => {
   class Failing extends ClimbEnv {
     override initial(): never {
       throw new ToolEnvError('infrastructure.world', 'The world is gone.');
@@ -208,7 +208,7 @@ test('a step whose episodes were all aborted changes nothing, and the run goes o
   expect(table.logits).toBe(start);
 });
 
-test('a learner that can have no critic is refused with the remedy', async () => {
+test('refuses a learner without a critic and names the remedy', async () => {
   const table = new Table();
   Object.assign(table, { addCritic: undefined });
   await expect(train(table)).rejects.toMatchObject({

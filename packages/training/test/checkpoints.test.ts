@@ -31,7 +31,7 @@ async function weightsFileOf(step: number): Promise<string> {
   return join(folderOf(step), names.find((name) => name !== 'trainer_state.json')!);
 }
 
-test('the last three are kept, and the newest is resumed', async () => {
+test('keeps the last three checkpoints, and resumes the newest', async () => {
   const learner = await saveSteps(1, 2, 3, 4);
   expect(await checkpointSteps(out)).toEqual([2, 3, 4]);
   learner.table[0] = -1;
@@ -40,7 +40,7 @@ test('the last three are kept, and the newest is resumed', async () => {
   expect(warn).not.toHaveBeenCalled();
 });
 
-test('there is nothing to resume in a new folder', async () => {
+test('resumes nothing in a new folder', async () => {
   expect(await resumeCheckpoint(out, new TableLearner())).toBeUndefined();
 });
 
@@ -71,7 +71,7 @@ test.each<[string, () => Promise<void>]>([
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 3, seed: 1 });
 });
 
-test('what a learner keeps in a folder of its own is checked as well', async () => {
+test('checks files that a learner keeps in subfolders', async () => {
   const learner = Object.assign(new TableLearner(), {
     async save(folder: string) {
       await TableLearner.prototype.save.call(learner, folder);
@@ -84,7 +84,7 @@ test('what a learner keeps in a folder of its own is checked as well', async () 
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
 });
 
-test('when all are damaged, it is an error that keeps the last', async () => {
+test('throws if all checkpoints are damaged, and keeps the last', async () => {
   const learner = await saveSteps(1);
   await truncate(await weightsFileOf(1), 3);
   await expect(resumeCheckpoint(out, learner)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ test('when all are damaged, it is an error that keeps the last', async () => {
   expect(await checkpointSteps(out)).toEqual([1]);
 });
 
-test('what the learner refuses is no damage', async () => {
+test('an error of the learner does not count as damage', async () => {
   await saveSteps(1, 2);
   const refusing = Object.assign(new TableLearner(), { load: () => Promise.reject(new Error('no room')) });
   await expect(resumeCheckpoint(out, refusing as Learner)).rejects.toThrow('no room');

@@ -78,7 +78,7 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled();
 });
 
-test('a trajectory holds what happened, and sums its components', async () => {
+test('a trajectory records its steps and sums its components', async () => {
   const env = openLadder();
   const [trajectory] = await collect(
     rollout(options({ env, episodes: [{ task: { goal: 2 }, group: 4, sample: 1 }] })),
@@ -101,7 +101,7 @@ test('a trajectory holds what happened, and sums its components', async () => {
   expect(env).toMatchObject({ opened: 1, closed: 1 });
 });
 
-test('no trajectory depends on concurrency or on the timing of the others', async () => {
+test('trajectories do not depend on concurrency or on each other’s timing', async () => {
   const jitter = createRng(Math.floor(Math.random() * 1e9));
   const noisy = () =>
     acting(async ({ seed }, turn) => {
@@ -141,7 +141,7 @@ test('the window slides: a slow episode holds up no other, and no more than `con
   expect(most).toBe(3);
 });
 
-test('plans may be generators, drawn from only as slots come free', async () => {
+test('reads a generator only as slots become free', async () => {
   let drawn = 0;
   function* endless(): Generator<EpisodeRequest<Rung>> {
     for (;;) yield { task: { goal: 1 }, group: drawn++, sample: 0 };
@@ -155,7 +155,7 @@ test('plans may be generators, drawn from only as slots come free', async () => 
   expect(env.closed).toBe(env.opened);
 });
 
-test('a deadline in act keeps the steps before it and scores 0', async () => {
+test('a deadline during act keeps the earlier steps and scores 0', async () => {
   const policy = acting((_, turn) => (turn < 2 ? Promise.resolve(one) : hang()));
   const env = openLadder();
   const [trajectory] = await collect(rollout(options({ env, policy, episodes: plan(1), deadline: 25 })));
@@ -172,7 +172,7 @@ test('a deadline in act keeps the steps before it and scores 0', async () => {
   expect(policy.ended).toEqual(['7-0-0']);
 });
 
-test('a deadline in a tool keeps the action that called it, even if the tool ignores its signal', async () => {
+test('a deadline during a tool call keeps the action, even if the tool ignores its signal', async () => {
   const env = openLadder(() => new LadderEnv({ ...climb, execute: hang }));
   const [trajectory] = await collect(
     rollout(options({ env, policy: acting(async () => one), episodes: plan(1), deadline: 20 })),
@@ -181,14 +181,14 @@ test('a deadline in a tool keeps the action that called it, even if the tool ign
   expect(trajectory!.steps).toMatchObject([{ action: one, calls: [], rewards: { right: 0, close: 0 } }]);
 });
 
-test('a deadline before the first turn has no step and still a score', async () => {
+test('a deadline before the first turn gives a score without steps', async () => {
   const [trajectory] = await collect(
     rollout(options({ policy: acting(hang), episodes: plan(1), deadline: 5 })),
   );
   expect(trajectory).toMatchObject({ steps: [], rewards: { right: 0, close: 0, climbed: null }, reward: 0 });
 });
 
-test('a computation that blocks the event loop does not outrun its deadline', async () => {
+test('a computation that blocks the event loop does not escape the deadline', async () => {
   const policy = acting(async () => {
     for (const end = performance.now() + 12; performance.now() < end; );
     return one;
@@ -197,7 +197,7 @@ test('a computation that blocks the event loop does not outrun its deadline', as
   expect(trajectory).toMatchObject({ outcome: { reason: 'deadline' }, steps: [{ calls: [] }] });
 });
 
-test('a context that overflows truncates', async () => {
+test('a context overflow truncates the episode', async () => {
   const overflow = new ToolEnvError('context.overflow', 'The prompt has 101 tokens; the context holds 100.');
   const policy = acting((_, turn) => (turn < 1 ? Promise.resolve(one) : Promise.reject(overflow)));
   const [trajectory] = await collect(rollout(options({ policy, episodes: plan(1) })));
@@ -207,7 +207,7 @@ test('a context that overflows truncates', async () => {
   });
 });
 
-test('an infrastructure fault is tried again with the same seed, then yielded without reward', async () => {
+test('retries an infrastructure fault with the same seed, then yields the episode without a reward', async () => {
   const down = new ToolEnvError('infrastructure.gpu', 'The device is gone.');
   const seeds: number[] = [];
   let faults = 1;
@@ -235,7 +235,7 @@ test('an infrastructure fault is tried again with the same seed, then yielded wi
   expect(env.closed).toBe(env.opened);
 });
 
-test('faults in reset and in step abort likewise; one that is not retryable is not retried', async () => {
+test('faults in reset and step abort too; a fault that is not retryable is not retried', async () => {
   class Down extends LadderEnv {
     override reset(): Promise<never> {
       return Promise.reject(new ToolEnvError('infrastructure.server', 'No connection.'));
@@ -265,7 +265,7 @@ test('faults in reset and in step abort likewise; one that is not retryable is n
   expect(gone.opened).toBe(1);
 });
 
-test('a bug throws out of the rollout, and every episode is closed', async () => {
+test('a bug is thrown by the rollout, which closes every episode', async () => {
   const env = openLadder();
   const policy = acting(async ({ episodeId }) => {
     if (episodeId === '7-1-0') throw new TypeError('undefined is not a function');
@@ -286,7 +286,7 @@ test('an undeclared reward is a bug', async () => {
   await expect(collect(rollout(options({ env })))).rejects.toMatchObject({ code: 'bug.reward' });
 });
 
-test('an abort throws its reason from wherever the run stands, and closes every episode', async () => {
+test('an abort throws its reason at any point and closes every episode', async () => {
   for (const where of ['act', 'tool', 'between reads'] as const) {
     const env = openLadder(() => new LadderEnv(where === 'tool' ? { ...climb, execute: hang } : climb));
     const policy = where === 'act' ? acting(hang) : where === 'tool' ? acting(async () => one) : climber();
@@ -305,7 +305,7 @@ test('an abort throws its reason from wherever the run stands, and closes every 
   }
 });
 
-test('a run leaves no timers and no warnings', async () => {
+test('leaves no timers and no warnings', async () => {
   const warned = vi.fn();
   process.on('warning', warned);
   const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -333,7 +333,7 @@ test.each([
   expect(() => rollout(options(over))).toThrow(message);
 });
 
-test('an environment that is not concurrent plays one episode after the other', async () => {
+test('plays one episode at a time in an environment that is not concurrent', async () => {
   let playing = 0;
   let most = 0;
   const definition = defineEnv<Rung, object>({

@@ -44,7 +44,7 @@ test("without the advantage mask the environment's tokens change the returns, as
   ]);
 });
 
-test('with γ = λ = 1 the return of a token is the sum of the rewards from it on, whatever the values', () => {
+test('with γ = λ = 1, the return of a token is the sum of its and all later rewards, whatever the values', () => {
   const { returns } = generalizedAdvantages(rewards, values, mask, [0, 1], { gamma: 1, lambda: 1 });
   expectAtMask(returns, [
     [1.2, 1.2, 1],
@@ -91,7 +91,7 @@ test("an environment's token with any reward, value or advantage written over it
   );
 });
 
-test('taking the environment out of a trajectory, or giving each turn a row of its own, changes nothing', () => {
+test('removing the environment’s tokens, or giving each turn its own row, changes nothing', () => {
   fc.assert(
     fc.property(trajectories, (rows) => {
       const play = rows.filter(({ episode }) => episode === 0).map(({ tokens }) => tokens);

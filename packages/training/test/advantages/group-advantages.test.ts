@@ -14,7 +14,7 @@ test("equal the original's on its golden episodes", () => {
   expect(under).toBeCloseTo(-0.7, 5);
 });
 
-test('groups are compared within themselves, wherever their members stand', () => {
+test('episodes are compared within their group, in any order', () => {
   const scores = [1, 10, 0, 30, 2, 20];
   const groups = [7, 3, 7, 3, 7, 3];
   const expected = [0, -1, -1, 1, 1, 0];
@@ -24,7 +24,7 @@ test('groups are compared within themselves, wherever their members stand', () =
   expect(leaveOneOutAdvantages(scores, groups)).toEqual([0, -15, -1.5, 15, 1.5, 0]);
 });
 
-test('scaled by the batch, or not at all', () => {
+test('scales by the batch, or not at all', () => {
   const scores = [1, 10, 0, 30, 2, 20];
   const groups = [7, 3, 7, 3, 7, 3];
   const centred = [0, -10, -1, 10, 1, 0];
@@ -46,13 +46,13 @@ test('a group of equal scores has advantage exactly 0', () => {
   expect(leaveOneOutAdvantages([1, 1, 0.1, 0.1, 0.1], [0, 0, 1, 1, 1])).toEqual([0, 0, 0, 0, 0]);
 });
 
-test('scores that differ by the order in which they were added are equal', () => {
+test('scores that differ only by the order of addition are equal', () => {
   const scores = [0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1];
   expect(scores[0]).not.toBe(scores[1]);
   expect(groupAdvantages(scores, [0, 0])).toEqual([0, 0]);
 });
 
-test('a group sums to 0, does not change when all scores move together, and is bounded by √(n − 1)', () => {
+test('advantages of a group sum to 0, are invariant to a shift of all scores, and are bounded by √(n − 1)', () => {
   const scores = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 2, maxLength: 9 });
   fc.assert(
     fc.property(scores, fc.integer({ min: -50, max: 50 }), (scores, shift) => {
@@ -71,7 +71,7 @@ test('a group sums to 0, does not change when all scores move together, and is b
   );
 });
 
-test('leaving one out is subtracting the mean of the others', () => {
+test('leave-one-out subtracts the mean of the others', () => {
   const scores = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 2, maxLength: 9 });
   fc.assert(
     fc.property(scores, (scores) => {

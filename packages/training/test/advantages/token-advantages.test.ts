@@ -64,7 +64,7 @@ test("without the advantage mask the environment's tokens discount, and are whit
   expect(baseline[1]![0]).toBeCloseTo((-0.35 - 0.0875) / deviation, 5);
 });
 
-test('returns run on over the rows of an episode that forked', () => {
+test('returns continue over the rows of an episode that forked', () => {
   const one = discountedReturns([[0, 1, 0, 2]], [Uint8Array.of(1, 1, 0, 1)], [0], 0.5);
   const forked = discountedReturns(
     [
@@ -169,7 +169,7 @@ test("a reward written over an environment's token changes nothing, in any estim
   );
 });
 
-test('a reward changed on an action token changes the score of its episode by as much', () => {
+test('a changed reward on an action token changes the score of its episode by the same amount', () => {
   fc.assert(
     fc.property(fc.array(episode, { minLength: 1, maxLength: 5 }), (trajectories) => {
       const rows = trajectories.flatMap(toTrainingRows);

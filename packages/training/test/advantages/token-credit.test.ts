@@ -33,7 +33,7 @@ function trajectoryOf(turns: { rewards: Rewards; fork?: boolean }[]): Trajectory
   };
 }
 
-test('a turn’s process reward lies on the last token of its call, the outcome on the last action token', () => {
+test('a turn’s process reward is on the last token of its call, the outcome on the last action token', () => {
   const [row] = toTrainingRows(
     trajectoryOf([{ rewards: { found: 1 } }, { rewards: { found: 3, right: 1 } }]),
   );
@@ -42,14 +42,14 @@ test('a turn’s process reward lies on the last token of its call, the outcome 
   expect([...row!.turns]).toEqual([-1, 0, 0, -1, 1, 1]);
 });
 
-test('an episode that ends on a tool response keeps its outcome: it lies on the action before', () => {
+test('an episode that ends on a tool response has its outcome on the action before', () => {
   // Truncated after its last call: the response to it is in no prompt.
   const [row] = toTrainingRows(trajectoryOf([{ rewards: {} }, { rewards: { right: 1 } }]));
   expect(row!.rewards.at(-1)).toBe(2);
   expect(row!.mask.at(-1)).toBe(1);
 });
 
-test('process rewards are divided by the largest return of the batch, over forks, and outcomes are not', () => {
+test('process rewards, but not outcomes, are divided by the largest return of the batch, across forks', () => {
   const first = trajectoryOf([{ rewards: { found: 2 } }, { rewards: { found: 6, right: 1 }, fork: true }]);
   const second = trajectoryOf([{ rewards: { found: -2 } }, { rewards: { found: 1 } }]);
   const rows = [first, second].flatMap(toTrainingRows);
@@ -77,7 +77,7 @@ const batches = fc
   }));
 const garbage = fc.constantFrom(0, 1e30, Number.NaN, Number.NEGATIVE_INFINITY);
 
-test('whitening gives mean 0 and variance 1, and does not see what lies at mask 0', () => {
+test('whitening gives mean 0 and variance 1, and ignores values at mask 0', () => {
   fc.assert(
     fc.property(batches, garbage, ({ values, mask }, spoilt) => {
       const white = whiten(values, mask);
@@ -93,7 +93,7 @@ test('whitening gives mean 0 and variance 1, and does not see what lies at mask 
   );
 });
 
-test('the response mask spans from the first generated token to the last', () => {
+test('the completion mask spans from the first generated token to the last', () => {
   expect([...completionMask(Uint8Array.of(0, 1, 0, 0, 1, 0))]).toEqual([0, 1, 1, 1, 1, 0]);
   expect([...completionMask(new Uint8Array(3))]).toEqual([0, 0, 0]);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { turnAdvantages } from '../../src/advantages/turn-advantages.ts';
 
-test('each turn is worth what came after it, compared with the whole group', () => {
+test('the advantage of a turn is its return, compared with the whole group', () => {
   const rewards = [[1, 0, 2], [0, 1], [0]];
   // Returns 3, 2, 2 · 1, 1, – · 0, –, –; an episode that had ended counts with 0.
   const advantages = turnAdvantages(rewards, [0, 0, 0], { scale: 'none', leaveOneOut: false });
@@ -12,7 +12,7 @@ test('each turn is worth what came after it, compared with the whole group', () 
   }
 });
 
-test('scaled by the deviation of whole episodes, one number for all turns', () => {
+test('scales all turns by the standard deviation of whole episodes', () => {
   const rewards = [[1, 0, 2], [0, 1], [0]];
   const plain = turnAdvantages(rewards, [0, 0, 0], { scale: 'none', leaveOneOut: false });
   const scaled = turnAdvantages(rewards, [0, 0, 0], { scale: 'group', leaveOneOut: false });
@@ -81,7 +81,7 @@ function trueGradient(): [number, number] {
   }) as [number, number];
 }
 
-test('leaving one out, the expected gradient is the true one, however the policy stops', () => {
+test('with leave-one-out, the expected gradient is the true gradient, however the policy stops', () => {
   const expected = trueGradient();
   const found = expectedGradient((rewards) =>
     turnAdvantages(rewards, [0, 0, 0], { scale: 'none', leaveOneOut: true }),
@@ -89,7 +89,7 @@ test('leaving one out, the expected gradient is the true one, however the policy
   for (const turn of [0, 1]) expect(found[turn]).toBeCloseTo(expected[turn]!, 8);
 });
 
-test('with the group mean it points the same way: (n − 1)/n of it at every turn', () => {
+test('with the group mean, it is (n − 1)/n of the true gradient at every turn', () => {
   const expected = trueGradient();
   const found = expectedGradient((rewards) =>
     turnAdvantages(rewards, [0, 0, 0], { scale: 'none', leaveOneOut: false }),
@@ -97,7 +97,7 @@ test('with the group mean it points the same way: (n − 1)/n of it at every tur
   for (const turn of [0, 1]) expect(found[turn]).toBeCloseTo((2 / 3) * expected[turn]!, 8);
 });
 
-test('the mean over those that got so far would not: late turns learn less', () => {
+test('with the mean over the episodes that reached the turn, late turns would learn less', () => {
   const naive = (rewards: number[][]) => {
     const returns = rewards.map((row) => row.map((_, turn) => row.slice(turn).reduce((a, b) => a + b, 0)));
     return returns.map((row) =>

@@ -14,7 +14,7 @@ const policy = scriptedPolicy((_, turn) =>
   turn === 0 ? [{ name: 'climb', arguments: { rungs: 2 } }] : 'done',
 );
 
-test('means, counts and ends over the first tasks of a split', async () => {
+test('reports means, counts and outcomes over the first tasks of a split', async () => {
   const seen: Trajectory[] = [];
   const { seconds, ...summary } = await evaluate({
     ...common,
@@ -37,7 +37,7 @@ test('means, counts and ends over the first tasks of a split', async () => {
   expect(seen.map(({ task }) => task)).toEqual([{ goal: 1 }, { goal: 2 }, { goal: 3 }, { goal: 4 }]);
 });
 
-test('aborted episodes are counted, and count for nothing else', async () => {
+test('counts aborted episodes, and leaves them out of the means', async () => {
   class Flaky extends LadderEnv {
     override reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
       if (options.task.goal === 1) return Promise.reject(new ToolEnvError('infrastructure.server', 'down'));
@@ -51,7 +51,7 @@ test('aborted episodes are counted, and count for nothing else', async () => {
   expect(none).toMatchObject({ episodes: 1, aborted: 1, means: { right: null }, reward: null, toolCalls: 0 });
 });
 
-test('a split without tasks is refused; a count beyond its length is all of it', async () => {
+test('refuses a split without tasks; a count beyond its length means all tasks', async () => {
   const env = openLadder();
   await expect(evaluate({ ...common, env, policy, split: 'test' })).rejects.toMatchObject({
     code: 'usage.evaluate',

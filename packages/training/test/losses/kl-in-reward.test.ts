@@ -33,7 +33,7 @@ test('subtracts β times the log-ratio from the reward of each action token, and
   expect(meanOverRows(kl, mask)).toBeCloseTo((-0.25 + 0.2) / 2, 10);
 });
 
-test('an adaptive weight rises above the target and falls below it, by a fifth in a horizon at most', () => {
+test('an adaptive weight rises above the target and falls below it, by at most a fifth per horizon', () => {
   const seek = { target: 0.1, horizon: 1000 };
   const first = adaptBeta(0.5, 0.11, 100, seek);
   expect(first).toBeCloseTo(0.5 * (1 + 0.1 * 0.1), 10);

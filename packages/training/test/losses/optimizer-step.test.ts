@@ -19,7 +19,7 @@ const batch: TokenBatch = {
 };
 const rate = { learningRate: 0.1 };
 
-test('a batch with finite numbers is one step, and leaves no file', async () => {
+test('a batch with finite numbers takes one step and leaves no file', async () => {
   const [learner, plain] = [new TableLearner(), new TableLearner()];
   const gradients = { dLogprobs: [Float32Array.of(0, 0.5, -1)] };
   const { gradNorm } = await optimizerStep(learner, batch, gradients, { ...rate, out });
@@ -50,7 +50,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])(
   },
 );
 
-test('what the learner finds not to be finite is kept as well; a folder that cannot be written is said', async () => {
+test('also saves a batch that the learner refuses, and reports a folder that cannot be written', async () => {
   const learner = new TableLearner();
   learner.table.fill(1e308);
   const before = [...learner.table];

@@ -90,7 +90,7 @@ test.each(trl.cases.map((one) => [title(one.options) || 'grpo', one] as const))(
   },
 );
 
-test('sapo is its formula: −(4/τ)·σ(τ(w − 1))·A, averaged as grpo', () => {
+test('sapo equals its formula −(4/τ)·σ(τ(w − 1))·A, averaged as grpo', () => {
   const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
   const first = [0.2, 0, -0.5].map((d) => -4 * sigmoid(Math.exp(d) - 1));
   const second = [0.6, -0.2].map((d) => (4 / 1.05) * 0.5 * sigmoid(1.05 * (Math.exp(d) - 1)));
@@ -99,7 +99,7 @@ test('sapo is its formula: −(4/τ)·σ(τ(w − 1))·A, averaged as grpo', () 
   expect(value).toBeCloseTo(mean([mean(first), mean(second)]), 6);
 });
 
-test('a batch of a step counts the tokens of the whole step in dapo and cispo, its own in bnpo', () => {
+test('dapo and cispo average over the tokens of the whole step, bnpo over those of the batch', () => {
   for (const loss of ['dapo', 'cispo'] as const) {
     const whole = policyLoss(golden, { loss, clip }).value;
     const parts = [0, 1].map((b) => {
@@ -112,7 +112,7 @@ test('a batch of a step counts the tokens of the whole step in dapo and cispo, i
   }
 });
 
-test('dual clip: a bad token that became likelier counts for no more than c, and has no gradient beyond', () => {
+test('dual clip bounds the loss of a token with a negative advantage, which then has no gradient', () => {
   const one = (difference: number, advantage: number, delta?: number) => {
     const inputs = { logprobs: rows([[difference - 9]]), oldLogprobs: rows([[-9]]), mask: bits([[1]]) };
     return policyLoss({ ...inputs, advantages: [[advantage]] }, { loss: 'dapo', clip: [0.2, 0.2], delta });
@@ -145,7 +145,7 @@ test('metrics: the shares of clipped tokens, the mean of the KL estimate, the me
   expect(metrics.entropy).toBeCloseTo((1 + 0.5 + 2 + 0.3 + 1.2) / 5, 6);
 });
 
-test('the entropy bonus lowers the loss by the mean entropy, and asks for more of it', () => {
+test('the entropy bonus lowers the loss by the mean entropy, and its gradient raises entropy', () => {
   const entropy = golden.logprobs.map((row) => row.map((value) => -value));
   const with01 = policyLoss({ ...golden, entropy }, { loss: 'dapo', clip, entropyCoefficient: 0.1 });
   expect(with01.value).toBeCloseTo(policyLoss(golden, { loss: 'dapo', clip }).value - 0.1, 6);
@@ -156,7 +156,7 @@ test('the entropy bonus lowers the loss by the mean entropy, and asks for more o
   ]);
 });
 
-test('the entropy mask leaves the top quantile; the average still counts all', () => {
+test('the entropy mask keeps the top quantile; the average still counts all tokens', () => {
   const entropy = rows([
     [1, 3, 2, 99],
     [5, 4, 99, 99],
@@ -168,7 +168,7 @@ test('the entropy mask leaves the top quantile; the average still counts all', (
   expect(dLogprobs[1]![1]).toBeCloseTo(0.08187, 5);
 });
 
-test('sampler mismatch: truncated to the cap, or left out, a token or a row at a time', () => {
+test('corrects sampler mismatch by truncating or masking, per token or per row', () => {
   // old − sampled: log 2 and log 4 in row 0, log ½ and 0 in row 1; whole rows 8 and ½.
   const logprobs = rows([
     [-5, -5],
@@ -206,7 +206,7 @@ test('sampler mismatch: truncated to the cap, or left out, a token or a row at a
   expect(metrics['sampling/sampling_logp_difference/max']).toBeCloseTo(Math.log(4), 5);
 });
 
-test('the off-policy mask leaves out what is bad and has become unlikely, and nothing that is good', () => {
+test('the off-policy mask leaves out unlikely tokens with a negative advantage only', () => {
   const inputs = {
     logprobs: rows([[-2], [-2], [-1.1]]),
     oldLogprobs: rows([[-2], [-2], [-1.1]]),
@@ -278,7 +278,7 @@ function meanDrifts({ logprobs, sampledLogprobs, mask }: PolicyLossInputs): numb
   });
 }
 
-test('each gradient equals finite differences, except where a value lies on a bound', () => {
+test('gradients equal finite differences, except on a bound', () => {
   fc.assert(
     fc.property(randomInputs, options, (inputs, options) => {
       const { dLogprobs } = policyLoss(inputs, options);
@@ -340,7 +340,7 @@ test('the gradient by entropy equals finite differences', () => {
   );
 });
 
-test('what stands at mask 0 changes nothing: log-probabilities, entropies, advantages', () => {
+test('log-probabilities, entropies and advantages at mask 0 change nothing', () => {
   const garbage = fc.constantFrom(
     0,
     1e30,
@@ -369,7 +369,7 @@ test('what stands at mask 0 changes nothing: log-probabilities, entropies, advan
   );
 });
 
-test('a batch in which everything is masked has loss 0 and no gradient', () => {
+test('a fully masked batch has loss 0 and no gradient', () => {
   fc.assert(
     fc.property(randomInputs, options, (inputs, options) => {
       const mask = inputs.mask.map((row) => row.map(() => 0));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rolloutsAhead } from '../../src/rollouts/rollouts-ahead.ts';
 
-/** Rollouts that take the given turns of the event loop; the consumer learns for as long as it is told. */
+/** Rollouts that take the given turns of the event loop; the consumer learns for as long as it is expected. */
 async function run(options: { durations: number[]; learning: number; ahead: number }) {
   const log: string[] = [];
   let updates = 0;
@@ -31,7 +31,7 @@ async function run(options: { durations: number[]; learning: number; ahead: numb
 }
 
 describe('rollouts in flight', () => {
-  test('come in order, never older than allowed, never more at once than allowed', async () => {
+  test('arrive in order, within the allowed age and number', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 8 }),
@@ -48,7 +48,7 @@ describe('rollouts in flight', () => {
     );
   });
 
-  test('with none ahead, a rollout begins when the one before has been learned from', async () => {
+  test('without rollouts ahead, a rollout begins after the previous update', async () => {
     const { ages, most } = await run({ durations: [3, 1, 2], learning: 2, ahead: 0 });
     expect({ ages, most }).toEqual({ ages: [0, 0, 0], most: 1 });
   });
@@ -70,7 +70,7 @@ describe('rollouts in flight', () => {
     expect(ended.sort()).toEqual([0, 1, 2]);
   });
 
-  test('an error of one is thrown when its turn comes, and ends the others', async () => {
+  test('the error of a rollout is thrown in its turn, and ends the others', async () => {
     let aborted = 0;
     const play = async (step: number, signal: AbortSignal) => {
       signal.addEventListener('abort', () => void aborted++);
@@ -85,7 +85,7 @@ describe('rollouts in flight', () => {
     expect({ seen, aborted }).toEqual({ seen: [0], aborted: 3 });
   });
 
-  test('the run’s own signal reaches them', async () => {
+  test('receive the run’s signal', async () => {
     const stop = new AbortController();
     const play = (_step: number, signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

@@ -84,7 +84,7 @@ test('steps that append share one row', () => {
   ]);
 });
 
-test('a prompt that rewrites the past forks; outcomes lie on the last action token of all', () => {
+test('a prompt that rewrites the past starts a row; outcomes are on the last action token', () => {
   const rows = toTrainingRows(
     trajectoryOf([
       { prompt: [1, 2], action: [3], rewards: { found: 4, em: null } },
@@ -104,7 +104,7 @@ test('a prompt that rewrites the past forks; outcomes lie on the last action tok
   ]);
 });
 
-test('a prompt shorter than the row forks, even if it is a prefix of it', () => {
+test('a prompt shorter than the row starts a row, even if it is a prefix', () => {
   const rows = toTrainingRows(
     trajectoryOf([
       { prompt: [1, 2], action: [3] },
@@ -117,7 +117,7 @@ test('a prompt shorter than the row forks, even if it is a prefix of it', () => 
   ]);
 });
 
-test('aborted trajectories and those without a turn give no rows', () => {
+test('aborted and empty trajectories have no rows', () => {
   const whole = trajectoryOf([{ prompt: [1], action: [2] }]);
   expect(toTrainingRows({ ...whole, outcome: aborted(new ToolEnvError('infrastructure.x', 'x')) })).toEqual(
     [],
@@ -138,14 +138,14 @@ test.each<[string, Partial<ActionTokens> | undefined, string]>([
 });
 
 /** Where a token came from: the environment, or the policy. Token ids are unique, so that each can be looked up. */
-interface Told {
+interface Expected {
   turns: Turn[];
   generated: Set<number>;
   forks: number;
   reward: number;
 }
 
-const episodes: fc.Arbitrary<Told> = fc
+const episodes: fc.Arbitrary<Expected> = fc
   .array(
     fc.record({
       environment: fc.integer({ min: 0, max: 5 }),
@@ -159,21 +159,21 @@ const episodes: fc.Arbitrary<Told> = fc
   .map((plan) => {
     let next = 1;
     const fresh = (count: number) => Array.from({ length: count }, () => next++);
-    const told: Told = { turns: [], generated: new Set(), forks: 0, reward: 0 };
+    const expected: Expected = { turns: [], generated: new Set(), forks: 0, reward: 0 };
     let context: number[] = [];
     plan.forEach(({ environment, action, rewrites, found, em }, turn) => {
       if (turn === 0 || rewrites) {
-        told.forks += 1;
+        expected.forks += 1;
         context = fresh(1);
       }
       const prompt = [...context, ...fresh(environment)];
       const written = fresh(action);
-      for (const token of written) told.generated.add(token);
-      told.turns.push({ prompt, action: written, rewards: { found, em } });
-      told.reward += 0.25 * (found ?? 0) + (em ?? 0);
+      for (const token of written) expected.generated.add(token);
+      expected.turns.push({ prompt, action: written, rewards: { found, em } });
+      expected.reward += 0.25 * (found ?? 0) + (em ?? 0);
       context = [...prompt, ...written];
     });
-    return told;
+    return expected;
   });
 
 function masksWhatWasGenerated(
@@ -183,7 +183,7 @@ function masksWhatWasGenerated(
   return tokens.every((token, i) => (mask[i] === 1) === generated.has(token));
 }
 
-test('mask is 1 exactly on generated tokens, each once; a mask shifted by one is not', () => {
+test('the mask is 1 exactly on generated tokens, each once; a shifted mask is not', () => {
   fc.assert(
     fc.property(episodes, ({ turns, generated, forks, reward }) => {
       const rows = toTrainingRows(trajectoryOf(turns));
