@@ -1,7 +1,8 @@
 /** Results: a file with one JSON line for each finished run, so that an interrupted leaderboard can be resumed. */
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { readJsonLines } from '@toolenv/core/recording';
 import type { Score } from './datasets.ts';
 
 export interface Result {
@@ -20,8 +21,9 @@ export interface Result {
 
 export async function readResults(file: string): Promise<Result[]> {
   if (!existsSync(file)) return [];
-  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as Result);
+  const results: Result[] = [];
+  for await (const { text } of readJsonLines(file)) results.push(JSON.parse(text));
+  return results;
 }
 
 export async function appendResult(file: string, result: Result): Promise<void> {

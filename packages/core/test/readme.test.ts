@@ -1,4 +1,4 @@
-/** The README's example of wrappers runs as it stands. */
+/** The README's example of wrappers runs unchanged, and its table names every wrapper. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test('the example cuts episodes after four turns and shows two of them', async (
   }
 }, 30_000);
 
-test('the table names every wrapper there is', async () => {
+test('the table names every wrapper', async () => {
   const index = await readFile(join(import.meta.dirname, '..', 'src', 'wrappers', 'index.ts'), 'utf8');
   const exported = [...index.matchAll(/export \{([^}]*)\} from '\.\//g)].flatMap((match) =>
     match[1]!.split(','),

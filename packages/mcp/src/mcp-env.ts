@@ -1,5 +1,5 @@
 /** defineMcpEnv: an environment made of an MCP server and tasks. The model uses the server's tools, then answers. */
-import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import {
   defineEnv,
   type EnvDefinition,
@@ -20,7 +20,7 @@ import {
   type TurnResult,
   terminated,
 } from '@toolenv/core';
-import type { ToolLease, ToolSource } from '@toolenv/core/recording';
+import { readJsonLines, type ToolLease, type ToolSource } from '@toolenv/core/recording';
 import { type OptionsOf, validate } from '@toolenv/core/schemas';
 import { openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
@@ -102,7 +102,7 @@ export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTas
     capabilities: { networked: 'url' in server },
     roles: {},
     async open({ options: { servers, lifetime }, tap }) {
-      const tasks = readTasks(definition.tasks);
+      const tasks = await readTasks(definition.tasks);
       const openPool = () => openMcpPool(server, { size: servers, lifetime, only });
       const pool = tap ? await tap.source(openPool) : await openPool();
       return {
@@ -178,18 +178,15 @@ function ofSplit(tasks: readonly McpTask[], split: Split): TaskSet<McpTask> {
   return { length: chosen.length, at: (index) => chosen[index]! };
 }
 
-function readTasks(tasks: McpEnvDefinition['tasks']): readonly McpTask[] {
+async function readTasks(tasks: McpEnvDefinition['tasks']): Promise<readonly McpTask[]> {
   if (typeof tasks !== 'string' && !(tasks instanceof URL)) return tasks;
-  const lines = readText(tasks).split('\n');
-  return lines.flatMap((line, index) =>
-    line.trim() === '' ? [] : [readTask(line, `${tasks}:${index + 1}`)],
-  );
-}
-
-function readText(file: string | URL): string {
+  const file = tasks instanceof URL ? fileURLToPath(tasks) : tasks;
+  const read: McpTask[] = [];
   try {
-    return readFileSync(file, 'utf8');
+    for await (const { text, place } of readJsonLines(file)) read.push(readTask(text, place));
+    return read;
   } catch (error) {
+    if (ToolEnvError.isInstance(error) || !(error as NodeJS.ErrnoException).code) throw error;
     const message = `The task file ${file} cannot be read: ${messageOf(error)}: name a JSONL file.`;
     throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
   }

@@ -205,7 +205,10 @@ test('refuses wrong options when it is opened', async () => {
     server: badServer,
     tasks: new URL('./nowhere.jsonl', import.meta.url),
   });
-  await expect(openEnv(broken, { seed: 1 })).rejects.toMatchObject({ code: 'usage.mcp_tasks' });
+  await expect(openEnv(broken, { seed: 1 })).rejects.toMatchObject({
+    code: 'usage.mcp_tasks',
+    message: expect.stringContaining('nowhere.jsonl cannot be read'),
+  });
 });
 
 test('mcpToolFactory makes a tool whose server is restarted after a crash', async () => {
