@@ -22,8 +22,8 @@ import {
 } from '@toolenv/policy';
 import { readSafetensors } from '../../packages/policy/src/checkpoint/safetensors.ts';
 import { copyTensors, readTensorData } from '../../packages/policy/src/runtime/resident-tensor.ts';
-import { opsCases } from '../../packages/policy/test/ops-cases.ts';
-import { operationRun, samplingRun } from '../../packages/policy/test/runtime-agreement.ts';
+import { opsCases } from '../../packages/policy/test/runtime/ops-cases.ts';
+import { operationRun, samplingRun } from '../../packages/policy/test/runtime/runtime-agreement.ts';
 import { inTemporaryFolder, randomWeights, tinyConfig } from '../../packages/policy/test/tiny-model.ts';
 import { cpuProvider, describeNode, nodesOffDevice, PlacementWatch } from './placement.ts';
 

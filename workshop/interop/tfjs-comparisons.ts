@@ -1,14 +1,14 @@
 /** Compares TensorFlow.js on the native library with ONNX Runtime, and prints the results as JSON. */
 import { join } from 'node:path';
 import { createModel, onnxRuntime, readCheckpoint, type Tensors, tfjsRuntime } from '@toolenv/policy';
-import { opsCases } from '../../packages/policy/test/ops-cases.ts';
+import { opsCases } from '../../packages/policy/test/runtime/ops-cases.ts';
 import {
   furthest,
   learnerRun,
   operationRun,
   samplingRun,
   trainingRun,
-} from '../../packages/policy/test/runtime-agreement.ts';
+} from '../../packages/policy/test/runtime/runtime-agreement.ts';
 
 export interface Comparison {
   title: string;

@@ -6,7 +6,8 @@ import { createModel, type Model } from '../../src/model/model.ts';
 import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
 import type { Runtime, Tensors } from '../../src/runtime/runtime.ts';
 import { Sampler } from '../../src/sampler/sampler.ts';
-import { furthest } from '../runtime-agreement.ts';
+import { furthest } from '../runtime/runtime-agreement.ts';
+import { withRun } from '../runtime/with-run.ts';
 import {
   learnerOf,
   mapTensor,
@@ -16,7 +17,6 @@ import {
   tinyConfig,
   tinyModel,
 } from '../tiny-model.ts';
-import { withRun } from '../with-run.ts';
 
 const half = onnxRuntime({ threads: 1, precision: 'float16' });
 const rng = createRng(1, 'rows');

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 import { createPolicy } from '../../src/transformer-policy.ts';
-import { remoteRuntime } from '../remote-runtime.ts';
-import { furthest, learnerRun, samplingRun, trainingRun } from '../runtime-agreement.ts';
 import { inTemporaryFolder, runtime } from '../tiny-model.ts';
 import { wordCheckpoint } from '../word-checkpoint.ts';
+import { remoteRuntime } from './remote-runtime.ts';
+import { furthest, learnerRun, samplingRun, trainingRun } from './runtime-agreement.ts';
 
 const tfjs = await tfjsRuntime({ backend: 'wasm' });
 

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Ops } from '../../src/runtime/ops.ts';
 import { gradientOf, tensor } from '../../src/runtime/runtime.ts';
 import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
-import { opsCases } from '../ops-cases.ts';
-import { furthest, operationRun } from '../runtime-agreement.ts';
 import { runtime } from '../tiny-model.ts';
+import { opsCases } from './ops-cases.ts';
+import { furthest, operationRun } from './runtime-agreement.ts';
 
 const listeners = process.rawListeners('uncaughtException');
 const tfjs = await tfjsRuntime({ backend: 'wasm' });

@@ -6,9 +6,9 @@ import { type Runtime, tensor } from '../../src/runtime/runtime.ts';
 import { BlockDrawing, blockCount } from '../../src/sampler/block-drawing.ts';
 import { type Drawing, drawToken } from '../../src/sampler/draw-token.ts';
 import { Sampler } from '../../src/sampler/sampler.ts';
-import { remoteRuntime } from '../remote-runtime.ts';
+import { remoteRuntime } from '../runtime/remote-runtime.ts';
+import { withRun } from '../runtime/with-run.ts';
 import { randomWeights, runtime, tinyConfig } from '../tiny-model.ts';
-import { withRun } from '../with-run.ts';
 
 const remote = await remoteRuntime();
 const drawings: Drawing[] = [

@@ -6,7 +6,7 @@ import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts
 import { cachedParts } from '../../src/sampler/cached-past.ts';
 import { createKvCache } from '../../src/sampler/create-kv-cache.ts';
 import type { KvCache } from '../../src/sampler/kv-cache.ts';
-import { remoteRuntime } from '../remote-runtime.ts';
+import { remoteRuntime } from '../runtime/remote-runtime.ts';
 import { runtime, tinyConfig } from '../tiny-model.ts';
 
 const heads = tinyConfig.num_key_value_heads;

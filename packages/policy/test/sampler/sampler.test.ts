@@ -9,8 +9,8 @@ import type { Runtime, Tensors } from '../../src/runtime/runtime.ts';
 import type { Sample, SampleRequest } from '../../src/sampler/sample-request.ts';
 import { Sampler, type SamplerOptions } from '../../src/sampler/sampler.ts';
 import { AllLogits } from '../all-logits.ts';
+import { withRun } from '../runtime/with-run.ts';
 import { learnerOf, runtime, tinyConfig, tinyModel } from '../tiny-model.ts';
-import { withRun } from '../with-run.ts';
 
 function samplerOf(model: Model, options?: SamplerOptions): Sampler {
   const sampler = new Sampler(runtime, model, options);

@@ -1,7 +1,7 @@
 /** One or more cases for every operation of Ops: the inputs, the expression, and the inputs to differentiate by. */
 import { createRng } from '@toolenv/core';
-import type { Dim, ElementType, Ops } from '../src/runtime/ops.ts';
-import { type Tensor, tensor } from '../src/runtime/runtime.ts';
+import type { Dim, ElementType, Ops } from '../../src/runtime/ops.ts';
+import { type Tensor, tensor } from '../../src/runtime/runtime.ts';
 
 export interface Given {
   type: ElementType;

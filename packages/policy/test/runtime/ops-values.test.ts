@@ -1,9 +1,9 @@
 /** Operations agree with their definitions, computed in double precision. */
 import { expect, test } from 'vitest';
-import type { Ops } from '../src/runtime/ops.ts';
-import { type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { logProbabilityOf } from './all-logits.ts';
-import { runtime } from './tiny-model.ts';
+import type { Ops } from '../../src/runtime/ops.ts';
+import { type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import { logProbabilityOf } from '../all-logits.ts';
+import { runtime } from '../tiny-model.ts';
 
 const rows: readonly (readonly number[])[] = [
   [0.5, -1, 2, 0.25],

@@ -1,11 +1,11 @@
 /** The gradient of every operation equals the finite differences of its value. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { OnnxOps } from '../src/runtime/onnx/onnx-ops.ts';
-import type { Ops } from '../src/runtime/ops.ts';
-import { gradientOf, type Tensor, type Tensors, tensor } from '../src/runtime/runtime.ts';
+import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
+import type { Ops } from '../../src/runtime/ops.ts';
+import { gradientOf, type Tensor, type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import { runtime } from '../tiny-model.ts';
 import { type OpsCase, opsCases } from './ops-cases.ts';
-import { runtime } from './tiny-model.ts';
 
 const withoutGradient = ['constructor', 'input', 'scalar', 'shapeOf'];
 

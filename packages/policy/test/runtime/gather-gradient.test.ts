@@ -1,9 +1,9 @@
 /** A row that is gathered many times gets the sum of all its gradients, on any number of threads. */
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { onnxRuntime } from '../src/runtime/onnx/onnx-runtime.ts';
-import type { Ops } from '../src/runtime/ops.ts';
-import { gradientOf, tensor } from '../src/runtime/runtime.ts';
+import { onnxRuntime } from '../../src/runtime/onnx/onnx-runtime.ts';
+import type { Ops } from '../../src/runtime/ops.ts';
+import { gradientOf, tensor } from '../../src/runtime/runtime.ts';
 
 const [rows, width, picks] = [5, 64, 4096];
 

@@ -1,11 +1,11 @@
 /** The nodes that are emitted for each device: WebGPU's graphs lack the operations that its provider has no kernel for. */
 import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
 import { expect, test } from 'vitest';
-import type { DeviceName } from '../src/runtime/device-name.ts';
-import { gradients } from '../src/runtime/onnx/gradients.ts';
-import { OnnxOps } from '../src/runtime/onnx/onnx-ops.ts';
-import { decodeGraph } from '../src/runtime/onnx/onnx-proto.ts';
-import { toOrt } from '../src/runtime/onnx/ort-tensor.ts';
+import type { DeviceName } from '../../src/runtime/device-name.ts';
+import { gradients } from '../../src/runtime/onnx/gradients.ts';
+import { OnnxOps } from '../../src/runtime/onnx/onnx-ops.ts';
+import { decodeGraph } from '../../src/runtime/onnx/onnx-proto.ts';
+import { toOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 import { type OpsCase, opsCases } from './ops-cases.ts';
 
 /** The encoded model of an operation's value and gradients. */

@@ -1,6 +1,6 @@
 /** A runtime that keeps everything in its own memory, as a GPU does. */
-import type { Runtime } from '../src/runtime/runtime.ts';
-import { tfjsRuntime } from '../src/runtime/tfjs/tfjs-runtime.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
+import { tfjsRuntime } from '../../src/runtime/tfjs/tfjs-runtime.ts';
 
 export async function remoteRuntime(): Promise<Runtime> {
   const tfjs = await tfjsRuntime({ backend: 'wasm' });

@@ -1,5 +1,5 @@
 /** Wraps the runs of a runtime's programs, so that a test can watch or delay them. */
-import type { Executable, Runtime } from '../src/runtime/runtime.ts';
+import type { Executable, Runtime } from '../../src/runtime/runtime.ts';
 
 export function withRun(runtime: Runtime, wrap: (run: Executable['run']) => Executable['run']): Runtime {
   return {

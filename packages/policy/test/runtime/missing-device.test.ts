@@ -1,8 +1,8 @@
 /** The error for a device without a driver. */
 import { expect, test } from 'vitest';
-import { probeDevice } from '../src/runtime/probe-device.ts';
-import { createPolicy } from '../src/transformer-policy.ts';
-import { wordCheckpoint } from './word-checkpoint.ts';
+import { probeDevice } from '../../src/runtime/probe-device.ts';
+import { createPolicy } from '../../src/transformer-policy.ts';
+import { wordCheckpoint } from '../word-checkpoint.ts';
 
 // A machine with a GPU has a driver.
 test.skipIf(probeDevice('webgpu').runs)(

@@ -1,14 +1,14 @@
 /** Computations on which two runtimes must agree, and a measure of their difference. */
 import { createRng } from '@toolenv/core';
 import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
-import type { LearnerOptions } from '../src/learner/transformer-learner.ts';
-import type { Model } from '../src/model/model.ts';
-import type { Ops } from '../src/runtime/ops.ts';
-import { readTensorData } from '../src/runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../src/runtime/runtime.ts';
-import { Sampler } from '../src/sampler/sampler.ts';
+import type { LearnerOptions } from '../../src/learner/transformer-learner.ts';
+import type { Model } from '../../src/model/model.ts';
+import type { Ops } from '../../src/runtime/ops.ts';
+import { readTensorData } from '../../src/runtime/resident-tensor.ts';
+import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts';
+import { Sampler } from '../../src/sampler/sampler.ts';
+import { learnerOf, takeGradients, tinyConfig, tinyModel } from '../tiny-model.ts';
 import type { OpsCase } from './ops-cases.ts';
-import { learnerOf, takeGradients, tinyConfig, tinyModel } from './tiny-model.ts';
 
 /** The value of an operation, and the gradients of a random linear functional of it. */
 export async function operationRun(runtime: Runtime, { inputs, build, by }: OpsCase): Promise<Tensors> {

@@ -1,8 +1,8 @@
 /** When a session of WebGPU is released: ONNX Runtime frees a tensor through the session that made it, and crashes if it is gone. */
 import { InferenceSession, type Tensor as OrtTensor } from 'onnxruntime-node';
 import { expect, test, vi } from 'vitest';
-import { closeSession, openSession } from '../src/runtime/onnx/open-session.ts';
-import { fromOrt } from '../src/runtime/onnx/ort-tensor.ts';
+import { closeSession, openSession } from '../../src/runtime/onnx/open-session.ts';
+import { fromOrt } from '../../src/runtime/onnx/ort-tensor.ts';
 
 interface FakeSession {
   release(): Promise<void>;
@@ -48,7 +48,7 @@ test('a session whose tensors are disposed is released when its program is close
 
 test('the last session of WebGPU stays open, and a session of the CPU is released at once', async () => {
   vi.resetModules();
-  const fresh = await import('../src/runtime/onnx/open-session.ts');
+  const fresh = await import('../../src/runtime/onnx/open-session.ts');
   const log: string[] = [];
   const spy = vi.spyOn(InferenceSession, 'create');
   const fake = (name: string) =>
