@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from './attempt.ts';
 import type { Sandbox } from './sandbox.ts';
+import { checkSurvival } from './survive.ts';
 
 const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
 
@@ -57,6 +58,10 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   });
   await cp(checkpoint, join(folder, 'checkpoint'), { recursive: true });
   await attempt(at('toolenv train'), () => trainTwoSteps(folder, 'runs/first', train(own), sandbox));
+  if (template === 'trainer') {
+    const args = ['@toolenv/envs-qa/bridge-v1', '--trainer', own];
+    await attempt(at('toolenv train, killed, interrupted and resumed'), () => checkSurvival(folder, args));
+  }
   if (template !== 'env') return;
   await attempt(at('toolenv train, with another trainer'), async () => {
     await run('npm', ['install', '@toolenv/trainer-ppo'], folder);
