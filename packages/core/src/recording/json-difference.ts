@@ -1,4 +1,5 @@
 /** Where two JSON values differ, for people. */
+import { escapeKey } from '../schemas/json-pointer.ts';
 import { redacted } from './redact.ts';
 
 /** A place (JSON Pointer) and what stands there in each; `undefined` where one has nothing. */
@@ -18,8 +19,7 @@ export function differences(recorded: unknown, now: unknown, path = ''): Differe
   }
   const keys = new Set([...Object.keys(recorded), ...Object.keys(now)]);
   return [...keys].flatMap((key) => {
-    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return differences(own(recorded, key), own(now, key), place);
+    return differences(own(recorded, key), own(now, key), `${path}/${escapeKey(key)}`);
   });
 }
 
