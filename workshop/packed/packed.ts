@@ -26,8 +26,10 @@ finish();
 async function use(packages: readonly Packed[]): Promise<void> {
   for (const each of packages) await checkPackage(each, sandbox);
   // The registry that the user has configured. The sandbox ignores the configuration.
-  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
-  const upstream = execFileSync('npm', ['config', 'get', 'registry'], options).trim();
+  const upstream = execFileSync('npm', ['config', 'get', 'registry'], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  }).trim();
   const registry = await serveRegistry(packages, upstream);
   sandbox.useRegistry(registry.url);
   try {
