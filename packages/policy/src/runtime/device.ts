@@ -35,7 +35,7 @@ export function chooseDevice(asked: Device): DeviceName {
   if (asked === 'auto') return installed.includes('cuda') && probeDevice('cuda').runs ? 'cuda' : 'cpu';
   if (installed.includes(asked)) return asked;
   const remedy =
-    asked === 'cuda' ? ', or install onnxruntime-node again without ONNXRUNTIME_NODE_INSTALL=skip' : '';
+    asked === 'cuda' ? ', or run node node_modules/onnxruntime-node/script/install.js' : '';
   const message = `Device ${asked} is not installed: choose ${installed.join(' or ')}${remedy}.`;
   throw new ToolEnvError('usage.device', message);
 }
