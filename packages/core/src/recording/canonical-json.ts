@@ -7,7 +7,3 @@ export function canonical(value: unknown): unknown {
     return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }
-
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(canonical(value));
-}
