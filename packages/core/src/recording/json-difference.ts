@@ -1,15 +1,15 @@
-/** Where two JSON values differ, for people. */
+/** Describes where two JSON values differ. */
 import { escapeKey } from '../schemas/json-pointer.ts';
 import { redacted } from './redact.ts';
 
-/** A place (JSON Pointer) and what stands there in each; `undefined` where one has nothing. */
+/** A place (JSON Pointer) and both values there; `undefined` for a missing value. */
 export interface Difference {
   path: string;
   recorded: unknown;
   now: unknown;
 }
 
-/** The differences of `now` from `recorded`, in which a redacted part stands for anything. */
+/** The differences of `now` from `recorded`. A redacted part of `recorded` matches anything. */
 export function differences(recorded: unknown, now: unknown, path = ''): Difference[] {
   if (typeof recorded === 'string' && recorded.includes(redacted)) {
     return recorded === redacted || matches(recorded, now) ? [] : [{ path, recorded, now }];
@@ -23,7 +23,7 @@ export function differences(recorded: unknown, now: unknown, path = ''): Differe
   });
 }
 
-/** One line for each of the first few: what was recorded, and what is there now. */
+/** A line for each of the first five differences, with both values. */
 export function describeDifferences(found: readonly Difference[]): string {
   const shown = found.slice(0, 5).map(({ path, recorded, now }) => {
     const [before, after] = excerpts(recorded, now);
@@ -40,7 +40,7 @@ function own(value: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Whether `now` has the text around the redacted parts, in order. */
+/** Whether `now` contains the text around the redacted parts, in order. */
 function matches(recorded: string, now: unknown): boolean {
   if (typeof now !== 'string') return false;
   const parts = recorded.split(redacted);
@@ -58,7 +58,7 @@ function matches(recorded: string, now: unknown): boolean {
 
 const width = 80;
 
-/** Both as JSON; of long ones, the parts around their first difference. */
+/** Both values as JSON. Long values are cut to the part around their first difference. */
 function excerpts(recorded: unknown, now: unknown): [string, string] {
   const [a, b] = [write(recorded), write(now)];
   let same = 0;

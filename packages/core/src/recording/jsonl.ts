@@ -1,4 +1,4 @@
-/** Reads files of one JSON value a line, of which a crash may have left the last one half-written. */
+/** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
 
 export interface JsonLine {
@@ -8,8 +8,8 @@ export interface JsonLine {
 }
 
 /**
- * The lines that are not empty, in the file's order, one in memory at a time.
- * @param options.skipHalfWritten Leave out a last line that has no line break and is no JSON.
+ * The non-empty lines in the file's order, one at a time in memory.
+ * @param options.skipHalfWritten Leave out a last line that has no line break and is not JSON.
  */
 export async function* readJsonLines(
   file: string,
@@ -17,7 +17,7 @@ export async function* readJsonLines(
 ): AsyncGenerator<JsonLine, void, void> {
   let number = 0;
   let open: string[] = [];
-  // Not node:readline, which also breaks lines at U+2028, and JSON may hold that as it is.
+  // node:readline would also break lines at U+2028, which JSON may contain unescaped.
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
     const [first, ...lines] = chunk.split('\n');
     open.push(first!);

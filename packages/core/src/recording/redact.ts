@@ -1,27 +1,27 @@
-/** Takes secrets out of what is written down: by the name that a value goes by, and by value. */
+/** Removes secrets from records, by the name of a value and by the value itself. */
 
-/** Stands for what was taken out. */
+/** Replaces each secret. */
 export const redacted = '[redacted]';
 
 export interface RedactionRules {
   /** Names whose values are secret, as property names and in text (`name=value`, `"name": "value"`). */
   keys?: RegExp;
-  /** Secrets known by value, wherever they stand. */
+  /** Secret values, removed everywhere. */
   values?: readonly (string | RegExp)[];
 }
 
-/** Tokens of pages are no secrets, and a replay needs them. */
+/** Page tokens are not secret, and a replay needs them. */
 const secretKeys =
   /^(?!.*(page|next|continuation|sync)[-_]?token$).*(authorization|api[-_]?key|token|secret|password|passwd|cookie|private[-_]?key|credentials?)$/i;
 
-/** A name and what joins it to a value: `name=`, `name: `, `"name": "`, also inside a JSON string. */
+/** A name and the characters between it and its value: `name=`, `name: `, `"name": "`, also inside a JSON string. */
 const nameInText = /(?<![\w-])([A-Za-z_][\w-]*)(\\?["']?\s*[:=]\s*\\?["']?)/g;
 const header = /(authorization|cookie)$/i;
 const bearer = /(?<=\bBearer\s)[\w.~+/=-]{8,}/g;
 
 /**
- * A function that copies a JSON value without its secrets: values of secret names, the values given, and this process's
- * environment variables, as pairs of name and value and, where the name is a secret's, by value alone.
+ * Makes a function that copies a JSON value without secrets: values with secret names, the given values, and the environment
+ * variables of this process, as pairs of name and value or, if the name is secret, by value alone.
  */
 export function createRedactor({ keys = secretKeys, values = [] }: RedactionRules = {}): <T>(value: T) => T {
   const isSecretName = (name: string) => name.search(keys) >= 0;
@@ -29,10 +29,10 @@ export function createRedactor({ keys = secretKeys, values = [] }: RedactionRule
     string,
     string
   >;
-  // A short value is in many a text by chance.
+  // Short values occur in texts by chance.
   const variables = [...environment].filter(([name, value]) => isSecretName(name) && value.length >= 8);
   const known = [bearer, ...values, ...variables.map(([, value]) => value)].filter((value) => value !== '');
-  // The longest first: one may hold another.
+  // The longest first, because a secret may contain another.
   const strings = known.filter((value) => typeof value === 'string').sort((a, b) => b.length - a.length);
   const patterns = known
     .filter((value) => value instanceof RegExp)
@@ -70,7 +70,7 @@ export function createRedactor({ keys = secretKeys, values = [] }: RedactionRule
 
 type Span = readonly [start: number, end: number];
 
-/** `text` with the spans that `secretAt` finds after a name taken out. */
+/** `text` without the spans that `secretAt` finds after a name. */
 function replaceNamed(
   text: string,
   secretAt: (name: string, sign: string, at: number) => Span | undefined,
@@ -87,7 +87,7 @@ function replaceNamed(
   return clean + text.slice(done);
 }
 
-/** Where the secret ends that begins at `at`, after `name` and `sign`; at `at` if what is there looks like none. */
+/** The end of the secret that begins at `at`, after `name` and `sign`; `at` itself if the text there does not look secret. */
 function secretEnd(name: string, sign: string, text: string, at: number): number {
   const end = (pattern: RegExp) => {
     pattern.lastIndex = at;
@@ -96,12 +96,12 @@ function secretEnd(name: string, sign: string, text: string, at: number): number
   const quote = /\\?["']$/.exec(sign)?.[0];
   if (quote) return quoteEnd(text, at, quote);
   if (header.test(name)) return end(/[^\r\n"'\\]+/y);
-  // Prose may say "The secret: he knew"; after a bare colon, only what looks like a secret is one.
+  // Prose may contain "The secret: he knew". After a bare colon, only text that looks like a secret counts.
   const looksSecret = sign.includes('=') || /\d/.test(text.slice(at, end(/[^\s"'\\,;&]{8,64}/y)));
   return looksSecret ? end(/[^\s"'\\,;&]+/y) : at;
 }
 
-/** Where the next such quote is that is not escaped itself, else the text's end. */
+/** The position of the next unescaped `quote`, or the end of the text. */
 function quoteEnd(text: string, at: number, quote: string): number {
   for (let i = at; i < text.length; i++) {
     if (text.startsWith(quote, i)) return i;

@@ -1,4 +1,4 @@
-/** Trajectories as JSONL, version 1: one trajectory a line, typed arrays as plain arrays. */
+/** Trajectories as JSONL, version 1: one trajectory per line, typed arrays as plain arrays. */
 import { open } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
@@ -7,8 +7,8 @@ import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { readJsonLines } from './jsonl.ts';
 
 /**
- * One line, without its line break. Numbers are written so that they read back to the same bits: a float32 is exact as a
- * float64, and what JSON lacks (NaN, ±Infinity, −0) is written as a string.
+ * One line, without its line break. Numbers read back with the same bits: a float32 is exact as a float64, and numbers that JSON
+ * lacks (NaN, ±Infinity, −0) are written as strings.
  */
 export function encodeTrajectory(trajectory: Trajectory): string {
   const { outcome, steps } = trajectory;
@@ -59,7 +59,7 @@ export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory
 }
 
 /**
- * Adds one trajectory to a file, which it makes if there is none.
+ * Appends a trajectory to a file, which is created if it does not exist.
  * @param options.cutHalfWritten Remove a half-written last line, as a crash leaves it, instead of refusing.
  * @throws ToolEnvError `usage.broken_record` if the file ends in a half-written line.
  */
@@ -84,7 +84,7 @@ export async function appendTrajectory(
 }
 
 /**
- * The trajectories of a file, in its order, holding one line at a time in memory.
+ * The trajectories of a file in its order, one line at a time in memory.
  * @param options.skipHalfWritten Leave out a last line that has no line break and is not a complete record.
  * @throws ToolEnvError As {@link decodeTrajectory} does, naming file and line.
  */
@@ -126,7 +126,7 @@ function restore(value: PlainTrajectory): Trajectory {
   return { ...value, outcome, steps } as Trajectory;
 }
 
-/** Bytes up to and including the last line break. */
+/** The number of bytes up to and including the last line break. */
 async function wholeLines(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<number> {
   const block = Buffer.alloc(65_536);
   for (let end = size; end > 0; ) {

@@ -34,8 +34,7 @@ export function chooseDevice(asked: Device): DeviceName {
   // The installer brings CUDA's provider to every Linux on x64, with or without a GPU.
   if (asked === 'auto') return installed.includes('cuda') && probeDevice('cuda').runs ? 'cuda' : 'cpu';
   if (installed.includes(asked)) return asked;
-  const remedy =
-    asked === 'cuda' ? ', or run node node_modules/onnxruntime-node/script/install.js' : '';
+  const remedy = asked === 'cuda' ? ', or run node node_modules/onnxruntime-node/script/install.js' : '';
   const message = `Device ${asked} is not installed: choose ${installed.join(' or ')}${remedy}.`;
   throw new ToolEnvError('usage.device', message);
 }

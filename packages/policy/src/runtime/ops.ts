@@ -3,11 +3,11 @@
  * written over them run on every runtime.
  */
 
-/** A dimension: a number, or a name for one that is known only when the program runs (`'B'`, `'T'`). */
+/** A dimension: a number, or a name (`'B'`, `'T'`) for a number that is known only when the program runs. */
 export type Dim = number | string;
 export type ElementType = 'float32' | 'int32';
 
-/** `T` is a runtime's handle of a tensor. Broadcasting is NumPy's. */
+/** `T` is a runtime's handle of a tensor. Broadcasting follows NumPy. */
 export interface Ops<T> {
   /** A tensor given at run time. */
   input(name: string, type: ElementType, shape: readonly Dim[]): T;
@@ -21,14 +21,14 @@ export interface Ops<T> {
   neg(x: T): T;
   exp(x: T): T;
   sqrt(x: T): T;
-  /** Sum over `axes`, which stay with length 1. */
+  /** Sum over `axes`, which are kept with length 1. */
   sum(x: T, axes: readonly number[]): T;
-  /** Sum over everything, shape []. */
+  /** Sum over all elements, shape []. */
   sumAll(x: T): T;
 
   /**
-   * [.., M, K] × [.., K, N] → [.., M, N], times `scale`; either operand's last two axes may be swapped first. An `exact` one is
-   * in float32 whatever the runtime's precision, and has no gradient.
+   * [.., M, K] × [.., K, N] → [.., M, N], times `scale`. The last two axes of either operand may be swapped first. An `exact`
+   * product is computed in float32 at any precision of the runtime, and has no gradient.
    */
   matmul(
     a: T,
@@ -38,13 +38,13 @@ export interface Ops<T> {
   /** [N, in] × weight [out, in]ᵀ + bias [out] → [N, out]. */
   linear(x: T, weight: T, bias?: T): T;
 
-  /** At most one dimension may be unknown in neither `x` nor an input; it is inferred. */
+  /** Infers one dimension, if its name occurs neither in `x` nor in an input. */
   reshape(x: T, shape: readonly Dim[]): T;
   transpose(x: T, order: readonly number[]): T;
   concat(parts: readonly T[], axis: number): T;
-  /** `x` cut along `axis` into a number of equal pieces, or into pieces as long as the given tensors are there. */
+  /** Splits `x` along `axis` into a number of equal pieces, or into pieces with the lengths of the given tensors. */
   split(x: T, axis: number, into: number | readonly T[]): T[];
-  /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. If all ids are said to be `distinct`, gradients need no adding up. */
+  /** Rows of `table` [V, D] at int32 `ids` [..] → [.., D]. With `distinct` ids, gradients of rows need not be summed. */
   gatherRows(table: T, ids: T, options?: { distinct?: boolean }): T;
 
   /** Over the last axis. */

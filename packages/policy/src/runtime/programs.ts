@@ -1,4 +1,4 @@
-/** Programs by name: each is compiled when it is first asked for, and again if that failed. */
+/** Programs by name. Each is compiled at its first use, and again if that failed. */
 import type { Executable } from './runtime.ts';
 
 export class Programs<Name extends string = string> {
@@ -9,7 +9,7 @@ export class Programs<Name extends string = string> {
     if (known) return known;
     const program = compile();
     this.#compiled.set(name, program);
-    // What failed for want of memory, say, may succeed another time.
+    // A compilation that failed, for example for lack of memory, may succeed later.
     program.catch(() => this.#compiled.delete(name));
     return program;
   }

@@ -1,19 +1,19 @@
-/** Runtime: compiles programs written over Ops and runs them. The seam between the model and what computes it. */
+/** Runtime: compiles programs that are written over Ops, and runs them. It separates the model from the library that computes. */
 import type { Program } from './ops.ts';
 import { sizeOf } from './shape.ts';
 
 /** Row-major numbers with their dimensions. */
 export interface Tensor {
-  /** @throws RangeError if they are in a device's memory: `read` them first. */
+  /** @throws RangeError if the numbers are in a device's memory: `read` the tensor first. */
   readonly data: Float32Array | Int32Array;
   readonly dims: readonly number[];
-  /** Of a tensor in a device's memory: gives that memory back. */
+  /** Frees a tensor in a device's memory. */
   dispose?(): void;
 }
 
 export type Tensors = Record<string, Tensor>;
 
-/** Asks for the gradients of the program's scalar output `of`; they come out as `gradient <input name>`. */
+/** Requests the gradients of the program's scalar output `of`; they are outputs named `gradient <input name>`. */
 export interface GradientRequest {
   of: string;
   to: readonly string[];
@@ -21,44 +21,43 @@ export interface GradientRequest {
 
 export interface Executable {
   /**
-   * Inputs that the program does not ask for may be left out. Those given are read in place and must not change while the
-   * run lasts. Outputs are fresh, but those that `into` names are written there. Those that stay on the device are the caller's
-   * to dispose.
+   * Inputs that the program does not use may be left out. Inputs are read in place and must not change during the run. Outputs
+   * named in `into` are written there; the program allocates the rest. The caller disposes outputs that stay on the device.
    */
   run(inputs: Tensors, into?: Tensors): Promise<Tensors>;
   close(): Promise<void>;
 }
 
-/** What matrix products are computed in. Weights, sums and all else are float32. */
+/** The precision of matrix products. Weights, sums and everything else are float32. */
 export type Precision = 'float32' | 'float16';
 
 export interface CompileOptions {
   gradients?: GradientRequest;
-  /** Inputs that a runtime may build in, to be faster. Each run is given them all the same. */
+  /** Inputs that a runtime may build into the program for speed. Each run still receives them. */
   constants?: Tensors;
-  /** Which outputs stay in the device's memory, where the runtime has one. Default: none. */
+  /** Outputs that stay in the device's memory, if the runtime has such memory. Default: none. */
   stays?(output: string): boolean;
 }
 
-/** A memory of what computes, where tensors stay between runs until they are disposed. */
+/** The memory of a device, where tensors stay between runs until they are disposed. */
 export interface DeviceMemory {
-  /** Whether numbers travel to other hardware to get there: then what changes with each token is best there, too. */
+  /** Whether copies cross to other hardware. Then tensors that change with each token should stay there, too. */
   readonly isRemote: boolean;
-  /** A copy there, of a tensor here or there. */
+  /** Copies a tensor into the device's memory, from either memory. */
   copy(tensor: Tensor): Promise<Tensor>;
-  /** A copy here. */
+  /** Copies a tensor into this process's memory. */
   read(tensor: Tensor): Promise<Tensor>;
 }
 
 export interface Runtime {
   readonly name: string;
-  /** Of the device, where outputs can stay in it. */
+  /** The device's memory, if outputs can stay there. */
   readonly memory?: DeviceMemory;
-  /** Whether inputs without any numbers in them must be avoided. */
+  /** Whether empty inputs must be avoided. */
   readonly refusesEmpty?: boolean;
   /** Default `float32`. */
   readonly precision?: Precision;
-  /** Bytes of constants up to which to build them in makes many runs faster. Default 0. */
+  /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;
 }

@@ -1,14 +1,14 @@
-/** Shapes, also with named dimensions. */
+/** Shapes, whose dimensions may have names. */
 import type { Dim } from './ops.ts';
 
 export type Shapes = ReadonlyMap<string, readonly number[]>;
 
-/** How many numbers a tensor has. */
+/** The number of elements of a tensor. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
-/** So many dimensions of any length. */
+/** A shape with `rank` named dimensions of any length. */
 export function anyShape(rank: number): string[] {
   return Array.from({ length: rank }, (_, axis) => `d${axis}`);
 }
@@ -17,7 +17,7 @@ export function sameShape(a: readonly Dim[], b: readonly Dim[]): boolean {
   return a.length === b.length && a.every((dim, axis) => dim === b[axis]);
 }
 
-/** NumPy's broadcast of two shapes; names must be equal or meet a 1. */
+/** Broadcasts two shapes as NumPy does. A name matches itself and 1. */
 export function broadcastShape(a: readonly Dim[], b: readonly Dim[]): Dim[] {
   const rank = Math.max(a.length, b.length);
   return Array.from({ length: rank }, (_, axis) => {

@@ -1,13 +1,13 @@
-/** Finds TensorFlow.js among what is installed: its packages are optional, as each is large and fits some machines only. */
+/** Finds an installed TensorFlow.js. Its packages are optional, because each is large and supports only some machines. */
 import { createRequire } from 'node:module';
 import util from 'node:util';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type TfjsBackend, tfjsBackends } from './tfjs-backend.ts';
 
-/** What all packages share, under the types of `@tensorflow/tfjs`. */
+/** The common part of all packages, with the types of `@tensorflow/tfjs`. */
 export type Tfjs = typeof import('@tensorflow/tfjs');
 
-/** The packages of each backend, the one with the operations first, and TensorFlow.js's name for it. */
+/** The packages of each backend, the package with the operations first, and TensorFlow.js's name of the backend. */
 const installations: Record<TfjsBackend, { packages: readonly string[]; name: string }> = {
   gpu: { packages: ['@tensorflow/tfjs-node-gpu'], name: 'tensorflow' },
   node: { packages: ['@tensorflow/tfjs-node'], name: 'tensorflow' },
@@ -15,8 +15,8 @@ const installations: Record<TfjsBackend, { packages: readonly string[]; name: st
 };
 
 /**
- * The backend asked for, or the first that is installed.
- * @throws ToolEnvError `usage.runtime_missing` if it is not installed, `usage.runtime_broken` if it is and does not load.
+ * Loads the requested backend, or the first that is installed.
+ * @throws ToolEnvError `usage.runtime_missing` if it is not installed, `usage.runtime_broken` if it does not load.
  */
 export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend: TfjsBackend }> {
   const candidates = asked ? [asked] : tfjsBackends;
@@ -42,7 +42,7 @@ export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend
   }
 }
 
-/** The packages are CommonJS; required rather than imported, they are also found through NODE_PATH. */
+/** The packages are CommonJS. `require` also finds them through NODE_PATH. */
 const require = createRequire(import.meta.url);
 
 function isInstalled(name: string): boolean {
@@ -54,7 +54,7 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** WebAssembly's loader would answer every uncaught error of the process by printing its own source. */
+/** The loader of WebAssembly prints its own source at every uncaught error of the process: remove its handlers. */
 async function withoutNewListeners<T>(load: () => Promise<T>): Promise<T> {
   const events = ['uncaughtException', 'unhandledRejection'];
   const before = events.map((event) => process.rawListeners(event));

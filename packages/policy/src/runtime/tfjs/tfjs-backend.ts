@@ -1,5 +1,5 @@
-/** What TensorFlow.js computes on. */
+/** The backends of TensorFlow.js. */
 
-/** `gpu` is native TensorFlow with CUDA, `node` native TensorFlow on the CPU, `wasm` WebAssembly. */
+/** `gpu`: native TensorFlow with CUDA; `node`: native TensorFlow on the CPU; `wasm`: WebAssembly. */
 export const tfjsBackends = ['gpu', 'node', 'wasm'] as const;
 export type TfjsBackend = (typeof tfjsBackends)[number];

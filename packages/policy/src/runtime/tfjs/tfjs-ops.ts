@@ -1,6 +1,6 @@
 /**
- * Ops that TensorFlow.js computes at once. Gradients are its own, except where it has none on some backend, or where a
- * formula for several operations keeps fewer tensors until the backward pass.
+ * Ops that TensorFlow.js computes immediately. Gradients are TensorFlow.js's own, except if a backend lacks one, or if a formula
+ * for several operations keeps fewer tensors until the backward pass.
  */
 import type { GradSaveFunc, Tensor as TfTensor } from '@tensorflow/tfjs';
 import type { Dim, ElementType, Ops } from '../ops.ts';
@@ -8,13 +8,13 @@ import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor, Tensors } from '../runtime.ts';
 import type { Tfjs } from './load-tfjs.ts';
 
-/** One run of a program. Dimensions are numbers here; names are looked up among the inputs that came before. */
+/** One run of a program. Dimensions are numbers; names are resolved from the earlier inputs. */
 export class TfjsOps implements Ops<TfTensor> {
   readonly #tf: Tfjs;
   readonly #given: Tensors;
   readonly #inputs: Map<string, TfTensor> = new Map();
   readonly #dims: Map<string, number> = new Map();
-  /** The log softmax of logits, which log-probabilities and entropies share. */
+  /** The log softmax of each logits tensor, shared by log-probabilities and entropies. */
   readonly #logs: Map<TfTensor, TfTensor> = new Map();
 
   constructor(tf: Tfjs, given: Tensors) {
@@ -22,7 +22,7 @@ export class TfjsOps implements Ops<TfTensor> {
     this.#given = given;
   }
 
-  /** @throws RangeError for an input that was not given, or that has another shape. */
+  /** @throws RangeError for a missing input, or for a wrong shape. */
   input(name: string, type: ElementType, shape: readonly Dim[]): TfTensor {
     const value = this.given(name);
     for (const [axis, dim] of shape.entries()) {
@@ -89,7 +89,7 @@ export class TfjsOps implements Ops<TfTensor> {
   }
 
   sumAll(x: TfTensor): TfTensor {
-    // Row by row: WebAssembly adds one number after the other, and over millions that loses the third digit.
+    // Row by row: WebAssembly adds numbers one by one, and loses the third digit over millions of numbers.
     return this.#tf.sum(x.rank > 1 ? this.#tf.sum(x, -1) : x);
   }
 
@@ -218,7 +218,7 @@ export class TfjsOps implements Ops<TfTensor> {
         const [c, s] = [rows(cos), rows(sin)];
         return { value: turned(x, c, s), saved: [c, s] };
       },
-      // A rotation's transpose is the rotation the other way round.
+      // The transpose of a rotation is the inverse rotation.
       (g, c, s) => [turned(g, c, this.#tf.neg(s))],
     );
   }
@@ -233,7 +233,7 @@ export class TfjsOps implements Ops<TfTensor> {
         return { value, saved: [queries, keys, values, probabilities, value] };
       },
       (g, queries, keys, values, probabilities, value) => {
-        // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), which is the smaller sum by far.
+        // Σ over T of dP·P equals Σ over D of dY·Y (arXiv 2205.14135), a much smaller sum.
         const inner = this.#tf.mul(this.#tf.sum(this.#tf.mul(g, value), -1, true), scale);
         const toProbabilities = this.#product(this.#tf.mul(g, scale), values, false, true);
         const toScores = this.#tf.mul(probabilities, this.#tf.sub(toProbabilities, inner));
@@ -262,7 +262,7 @@ export class TfjsOps implements Ops<TfTensor> {
     );
   }
 
-  /** A value, and from its gradient and what was saved the gradients of `inputs`. */
+  /** Computes a value, and the gradients of `inputs` from the value's gradient and the saved tensors. */
   #withGradient(
     inputs: readonly TfTensor[],
     forward: () => { value: TfTensor; saved: TfTensor[] },
@@ -278,7 +278,7 @@ export class TfjsOps implements Ops<TfTensor> {
     return operation(...inputs);
   }
 
-  /** On WebAssembly, products of transposed matrices are five to ten times slower than transposing them and then multiplying. */
+  /** On WebAssembly, multiplying with transposed operands is five to ten times slower than transposing them first. */
   get #transposesFirst(): boolean {
     return this.#tf.getBackend() === 'wasm';
   }
@@ -302,13 +302,13 @@ export class TfjsOps implements Ops<TfTensor> {
     return logs;
   }
 
-  /** The shape in numbers, −1 standing for the one that is to be inferred. */
+  /** The shape in numbers; −1 is the dimension to infer. */
   #resolve(shape: readonly Dim[]): number[] {
     return shape.map((dim) => (typeof dim === 'number' ? dim : (this.#dims.get(dim) ?? -1)));
   }
 }
 
-/** The tensor on the backend. Within `tidy`, one that was not there yet goes again. */
+/** The tensor on the backend. Within `tidy`, a tensor that this function uploads is disposed again. */
 export function toTf(tf: Tfjs, value: Tensor): TfTensor {
   if (value instanceof ResidentTensor) return value.handle;
   const { data, dims } = value;

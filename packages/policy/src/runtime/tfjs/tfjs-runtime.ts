@@ -1,4 +1,4 @@
-/** Runs programs on TensorFlow.js, operation by operation. */
+/** Runs programs on TensorFlow.js, one operation at a time. */
 import type { Tensor as TfTensor } from '@tensorflow/tfjs';
 import { ToolEnvError } from '@toolenv/core';
 import type { Program } from '../ops.ts';
@@ -30,7 +30,7 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
     name: `tfjs-${backend}`,
     memory: {
       isRemote: backend === 'gpu',
-      // Of a tensor that is here, the backend would share the numbers until it first computes with them.
+      // The backend shares the numbers of a host tensor until it first computes with them.
       copy: async (value) => resident(tf.tidy(() => tf.add(toTf(tf, value), 0))),
       async read(value) {
         const data = value instanceof ResidentTensor ? await numbersOf(value.handle) : value.data;
@@ -66,7 +66,7 @@ function evaluate(
   ops: TfjsOps,
   request?: GradientRequest,
 ): Record<string, TfTensor> {
-  // An output may be an input itself, which stays when the output is disposed.
+  // An output may be an input, which must survive when the output is disposed.
   const copies = (outputs: Record<string, TfTensor>) =>
     Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, tf.clone(output)]));
   if (!request) return copies(program(ops));
@@ -76,7 +76,7 @@ function evaluate(
     const { [request.of]: loss, ...rest } = program(ops);
     if (!loss) throw new RangeError(`The program has no output "${request.of}" to differentiate.`);
     others = copies(rest);
-    // What is not the loss would be gone once the forward pass is over.
+    // Keep the other outputs, which `tidy` would dispose after the forward pass.
     for (const other of Object.values(others)) tf.keep(other);
     return loss;
   };
@@ -93,13 +93,13 @@ function evaluate(
   }
 }
 
-/** WebAssembly does not say why it gives up; for programs that otherwise run, memory is what it lacks. */
+/** WebAssembly gives no reason when it stops. Programs that otherwise run most likely lack memory. */
 function outOfMemory(error: Error): ToolEnvError {
-  const message = `WebAssembly stopped (${error.message}), most likely for its 4 GB of memory: take a smaller token budget or model, or install @tensorflow/tfjs-node.`;
+  const message = `WebAssembly stopped (${error.message}), most likely at its limit of 4 GB of memory: use a smaller token budget or model, or install @tensorflow/tfjs-node.`;
   return new ToolEnvError('usage.out_of_memory', message, { cause: error });
 }
 
-/** Disposes the results but for those that stay. */
+/** Disposes the results, except the tensors that stay. */
 async function take(
   results: Record<string, TfTensor>,
   stays: (output: string) => boolean,
@@ -116,7 +116,7 @@ async function take(
     const data = await numbersOf(result);
     result.dispose();
     into[name]?.data.set(data);
-    // A backend that has never used an input gives back the very array.
+    // A backend that has never used an input returns the same array.
     outputs[name] = into[name] ?? { data: inputs.has(data) ? data.slice() : data, dims: result.shape };
   }
   return outputs;
