@@ -12,7 +12,15 @@ const tokenIds: JsonSchema = { type: 'array', items: natural };
 /** A float32. Values that JSON lacks (NaN, ±Infinity, −0) are written as strings. */
 const float: JsonSchema = { type: ['number', 'string'] };
 
-function object(properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema {
+/** Marks a property of {@link object} that may be absent. */
+function optional(schema: JsonSchema): { optional: JsonSchema } {
+  return { optional: schema };
+}
+
+function object(given: Record<string, JsonSchema>): JsonSchema {
+  const entries = Object.entries(given);
+  const properties = Object.fromEntries(entries.map(([name, schema]) => [name, schema.optional ?? schema]));
+  const required = entries.filter(([, schema]) => schema.optional === undefined).map(([name]) => name);
   return { type: 'object', properties, required };
 }
 
@@ -42,15 +50,12 @@ const observation = object({
   tools: { type: 'array', items: toolDescription },
 });
 
-const action = object(
-  {
-    text: string,
-    toolCalls: { type: 'array', items: call },
-    stopReason: { enum: ['stop', 'length', 'tool_call'] },
-    tokens: object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } }),
-  },
-  ['text', 'toolCalls', 'stopReason'],
-);
+const action = object({
+  text: string,
+  toolCalls: { type: 'array', items: call },
+  stopReason: { enum: ['stop', 'length', 'tool_call'] },
+  tokens: optional(object({ prompt: tokenIds, action: tokenIds, logprobs: { type: 'array', items: float } })),
+});
 
 /** A content block of MCP 2025-11-25 (server/tools#tool-result). Unknown types are allowed. */
 const contentBlock: JsonSchema = {
@@ -63,19 +68,12 @@ const contentBlock: JsonSchema = {
   ],
 };
 
-const toolResult = object(
-  {
-    content: { type: 'array', items: contentBlock },
-    structuredContent: {},
-    isError: { type: 'boolean' },
-    mistake: object({ path: string, expected: string, received: string, nearest: string }, [
-      'path',
-      'expected',
-      'received',
-    ]),
-  },
-  ['content'],
-);
+const toolResult = object({
+  content: { type: 'array', items: contentBlock },
+  structuredContent: optional({}),
+  isError: optional({ type: 'boolean' }),
+  mistake: optional(object({ path: string, expected: string, received: string, nearest: optional(string) })),
+});
 
 const modelMistake = object({
   code: { enum: ['malformed_call', 'unknown_tool', 'invalid_arguments', 'too_many_calls'] },
@@ -86,17 +84,14 @@ const modelMistake = object({
 });
 
 const callRecord: JsonSchema = {
-  ...object(
-    {
-      call,
-      result: toolResult,
-      cut: object({ characters: natural, sha256 }),
-      mistake: modelMistake,
-      text: string,
-      milliseconds: { type: 'number', minimum: 0 },
-    },
-    ['call', 'text', 'milliseconds'],
-  ),
+  ...object({
+    call,
+    result: optional(toolResult),
+    cut: optional(object({ characters: natural, sha256 })),
+    mistake: optional(modelMistake),
+    text: string,
+    milliseconds: { type: 'number', minimum: 0 },
+  }),
   anyOf: [{ required: ['result'] }, { required: ['mistake'] }],
 };
 
@@ -141,67 +136,36 @@ const outcome: JsonSchema = {
 const calls: JsonSchema = { type: 'array', items: callRecord };
 const info: JsonSchema = { type: 'object' };
 
-const transition: JsonSchema = object({ observation, rewards, outcome, calls, info }, [
-  'observation',
-  'outcome',
-  'calls',
-  'info',
-]);
+const transition: JsonSchema = object({ observation, rewards: optional(rewards), outcome, calls, info });
 
-const trajectory: JsonSchema = object(
-  {
-    version: { const: 1 },
-    env: name,
-    envVersion: string,
-    policy: name,
-    episodeId: name,
-    index: natural,
-    task: {},
-    group: natural,
-    sample: natural,
-    seed: { type: 'integer' },
-    rewardSpec,
-    steps: {
-      type: 'array',
-      items: object({ observation, action, calls, rewards, info }, [
-        'observation',
-        'action',
-        'calls',
-        'info',
-      ]),
-    },
-    outcome,
-    rewards,
-    reward: { type: ['number', 'null'] },
+const trajectory: JsonSchema = object({
+  version: { const: 1 },
+  env: name,
+  envVersion: optional(string),
+  policy: name,
+  episodeId: name,
+  index: natural,
+  task: {},
+  group: natural,
+  sample: natural,
+  seed: { type: 'integer' },
+  rewardSpec,
+  steps: {
+    type: 'array',
+    items: object({ observation, action, calls, rewards: optional(rewards), info }),
   },
-  [
-    'version',
-    'env',
-    'policy',
-    'episodeId',
-    'index',
-    'task',
-    'group',
-    'sample',
-    'seed',
-    'rewardSpec',
-    'steps',
-    'outcome',
-    'rewards',
-    'reward',
-  ],
-);
+  outcome,
+  rewards,
+  reward: { type: ['number', 'null'] },
+});
 
 /** trainer_state.json of a checkpoint. */
-const checkpointState: JsonSchema = object(
-  {
-    step: natural,
-    seed: { type: 'integer' },
-    memory: { type: 'object', additionalProperties: { type: 'number' } },
-    sha256: { type: 'object', additionalProperties: sha256 },
-  },
-  ['step', 'seed', 'sha256'],
-);
+const checkpointState: JsonSchema = object({
+  step: natural,
+  seed: { type: 'integer' },
+  memory: optional({ type: 'object', additionalProperties: { type: 'number' } }),
+  sha256: { type: 'object', additionalProperties: sha256 },
+});
 
 const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|POL|LRN|TRAJ|PLUG)-[1-9][0-9]*$' };
 
