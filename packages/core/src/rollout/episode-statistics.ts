@@ -42,110 +42,60 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
   };
 }
 
-/** Running means over the scored episodes, in constant memory. Aborted episodes are counted and enter no mean. */
+/** Running means over the scored episodes, in constant memory. A mean is `null` before the first scored episode. */
 export class EpisodeStatistics {
-  #episodes = 0;
-  #aborted = 0;
-  #unfinished = 0;
-  #generatedTokens = 0;
-  readonly #outcomes: Record<string, number> = {};
-  readonly #means: Map<string, Mean> = new Map();
-  readonly #rewards: Map<string, Mean> = new Map();
-
   /** Episodes that ended by themselves or were truncated. */
-  get episodes(): number {
-    return this.#episodes;
-  }
-
-  /** Episodes that an infrastructure fault ended. */
-  get aborted(): number {
-    return this.#aborted;
-  }
-
+  episodes = 0;
+  /** Episodes that an infrastructure fault ended. Like unfinished episodes, they enter no mean. */
+  aborted = 0;
   /** Episodes that their player left before the end. */
-  get unfinished(): number {
-    return this.#unfinished;
-  }
-
+  unfinished = 0;
   /** Tokens that the policy generated in all episodes, aborted episodes included. */
-  get generatedTokens(): number {
-    return this.#generatedTokens;
-  }
-
+  generatedTokens = 0;
   /** Scored episodes by how they ended. */
-  get outcomes(): Record<string, number> {
-    return { ...this.#outcomes };
-  }
-
-  /** Mean of each component over the episodes that scored it. */
-  get rewards(): Record<string, number> {
-    return Object.fromEntries([...this.#rewards].map(([name, { sum, count }]) => [name, sum / count]));
-  }
-
-  /** Mean weighted reward; like all means below, `null` before the first scored episode. */
-  get reward(): number | null {
-    return this.#mean('reward');
-  }
-
+  readonly outcomes: Record<string, number> = {};
+  /** Mean of each reward component over the episodes that scored it. */
+  readonly rewards: Record<string, number> = {};
+  /** Mean weighted reward. */
+  reward: number | null = null;
   /** Mean number of the policy's turns. */
-  get turns(): number | null {
-    return this.#mean('turns');
-  }
-
+  turns: number | null = null;
   /** Mean number of tool calls, mistaken calls included. */
-  get calls(): number | null {
-    return this.#mean('calls');
-  }
-
+  calls: number | null = null;
   /** Mean number of calls that were mistakes of the model. */
-  get mistakes(): number | null {
-    return this.#mean('mistakes');
-  }
-
+  mistakes: number | null = null;
   /** Mean number of calls that were mistakes, or that the tool answered with `isError`. */
-  get failures(): number | null {
-    return this.#mean('failures');
-  }
-
+  failures: number | null = null;
   /** Mean number of tokens that the policy generated. */
-  get tokens(): number | null {
-    return this.#mean('tokens');
-  }
-
-  /** Mean wall-clock time, of the episodes whose time is known. */
-  get seconds(): number | null {
-    return this.#mean('seconds');
-  }
+  tokens: number | null = null;
+  /** Mean wall-clock time, over the episodes whose time is known. */
+  seconds: number | null = null;
+  readonly #sums: Map<string, { sum: number; count: number }> = new Map();
 
   /** @param seconds Wall-clock time of the episode, if it was measured. */
   add(episode: EpisodeSummary, seconds?: number): void {
-    const { fault, end, reward, rewards, turns, calls, mistakes, failures, tokens } = episode;
-    this.#generatedTokens += tokens;
+    const { fault, end, rewards, reward, turns, calls, mistakes, failures, tokens } = episode;
+    this.generatedTokens += tokens;
     if (fault !== undefined) {
-      if (fault === episodeLeft) this.#unfinished += 1;
-      else this.#aborted += 1;
+      if (fault === episodeLeft) this.unfinished += 1;
+      else this.aborted += 1;
       return;
     }
-    this.#episodes += 1;
-    this.#outcomes[end] = (this.#outcomes[end] ?? 0) + 1;
-    const numbers = { reward, turns, calls, mistakes, failures, tokens, seconds };
-    for (const [name, value] of Object.entries(numbers)) addTo(this.#means, name, value);
-    for (const [name, value] of Object.entries(rewards)) addTo(this.#rewards, name, value);
+    this.episodes += 1;
+    this.outcomes[end] = (this.outcomes[end] ?? 0) + 1;
+    for (const [name, value] of Object.entries(rewards)) {
+      if (value !== null) this.rewards[name] = this.#mean(`rewards/${name}`, value);
+    }
+    const numbers = { turns, calls, mistakes, failures, tokens, ...(seconds !== undefined && { seconds }) };
+    for (const [name, value] of Object.entries({ reward: reward ?? 0, ...numbers })) {
+      this[name as keyof typeof numbers] = this.#mean(name, value);
+    }
   }
 
-  #mean(name: string): number | null {
-    const mean = this.#means.get(name);
-    return mean ? mean.sum / mean.count : null;
+  /** The mean of a number, with one more value. */
+  #mean(name: string, value: number): number {
+    const { sum, count } = this.#sums.get(name) ?? { sum: 0, count: 0 };
+    this.#sums.set(name, { sum: sum + value, count: count + 1 });
+    return (sum + value) / (count + 1);
   }
-}
-
-interface Mean {
-  sum: number;
-  count: number;
-}
-
-function addTo(means: Map<string, Mean>, name: string, value: number | null | undefined): void {
-  if (value === null || value === undefined) return;
-  const { sum, count } = means.get(name) ?? { sum: 0, count: 0 };
-  means.set(name, { sum: sum + value, count: count + 1 });
 }
