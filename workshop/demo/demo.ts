@@ -21,7 +21,6 @@ import {
   RunningScores,
   readMetrics,
   runAsProcess,
-  svgChart,
   TrainingProgress,
   terminalChart,
   timeText,
@@ -31,6 +30,7 @@ import {
 import { type DemoFlags, demoFlags } from './demo-flags.ts';
 import { beta, environment, envOptions, training } from './setting.ts';
 import { type Examination, summarise } from './summary.ts';
+import { svgChart } from './svg-chart.ts';
 
 /** Adapters have far fewer parameters than the weights, so they need a higher learning rate to change the policy as much. */
 const loraTraining = { learningRate: 3e-4 };

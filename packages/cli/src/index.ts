@@ -6,7 +6,6 @@ export { evaluationTable } from './display/evaluation-table.ts';
 export { countText, scoreText, timeText } from './display/number-text.ts';
 export { Progress } from './display/progress.ts';
 export { RunningScores } from './display/running-scores.ts';
-export { chartColors, type Marker, type SvgChartOptions, svgChart } from './display/svg-chart.ts';
 export { type TerminalChartOptions, terminalChart } from './display/terminal-chart.ts';
 export { TrainingProgress } from './display/training-progress.ts';
 export { parseFlags } from './flags/command-line.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { trainingCurves } from '../../src/display/curves.ts';
-import { chartColors, svgChart } from '../../src/display/svg-chart.ts';
 import { terminalChart } from '../../src/display/terminal-chart.ts';
 
 const ramp = { name: 'reward', points: [1, 2, 3, 4, 5].map((step) => [step, step / 5] as const) };
@@ -51,63 +50,6 @@ describe('terminalChart', () => {
   });
 });
 
-describe('svgChart', () => {
-  const svg = svgChart({
-    title: 'GRPO <bridge>',
-    valueLabel: 'mean of a step',
-    curves: [
-      ramp,
-      {
-        name: 'EM',
-        points: [
-          [1, 0],
-          [5, 0.5],
-        ],
-      },
-    ],
-    markers: [
-      { name: 'held-out EM before', step: 0, value: 0.1 },
-      { name: 'held-out EM after', step: 5, value: 0.8 },
-    ],
-  });
-
-  it('is a standalone document with title, axes and legend', () => {
-    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 720 400"/);
-    expect(svg).toContain('<title>GRPO &#60;bridge&#62;</title>');
-    for (const label of [
-      'training step',
-      'mean of a step',
-      'reward',
-      'EM',
-      'held-out EM before: 0.100',
-      'held-out EM after: 0.800',
-    ]) {
-      expect(svg).toContain(`>${label}</text>`);
-    }
-    const tags = [...svg.matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)];
-    const open: string[] = [];
-    for (const [, closes, name, empty] of tags) {
-      if (closes) expect(open.pop()).toBe(name);
-      else if (!empty) open.push(name!);
-    }
-    expect(open).toEqual([]);
-  });
-
-  it('puts values where the axes say', () => {
-    // Steps 0 to 5 span x = 64 to 700; values 0 to 1 span y = 344 to 78.
-    expect(svg).toContain('points="191.2,290.8 318.4,237.6 445.6,184.4 572.8,131.2 700,78"');
-    expect(svg).toContain('<circle cx="64" cy="317.4"');
-    expect(svg).toContain('<circle cx="700" cy="131.2"');
-  });
-
-  it('has colours that are legible on light and dark grounds', () => {
-    for (const color of [chartColors.ink, ...chartColors.series]) {
-      expect(contrast(color, '#ffffff')).toBeGreaterThanOrEqual(3);
-      expect(contrast(color, '#0d1117')).toBeGreaterThanOrEqual(3);
-    }
-  });
-});
-
 describe('trainingCurves', () => {
   it('takes reward and the score of being right from the rollouts', () => {
     const metrics = { reward: 0.4, 'rewards/f1/mean': 0.5, 'rewards/em/mean': 0.3 };
@@ -122,16 +64,3 @@ describe('trainingCurves', () => {
     ]);
   });
 });
-
-/** WCAG 2.2 contrast ratio of two #rrggbb colours. */
-function contrast(a: string, b: string): number {
-  const luminance = (color: string) => {
-    const [r, g, bl] = [1, 3, 5].map((at) => {
-      const channel = Number.parseInt(color.slice(at, at + 2), 16) / 255;
-      return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r! + 0.7152 * g! + 0.0722 * bl!;
-  };
-  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
-  return (light! + 0.05) / (dark! + 0.05);
-}
