@@ -63,9 +63,7 @@ function neededNode(): string {
 }
 
 function isAtLeast(version: string, needed: string): boolean {
-  const [has, needs] = [version, needed].map((text) => text.split('.').map(Number)) as [number[], number[]];
-  const differing = needs.findIndex((part, index) => part !== has[index]);
-  return differing < 0 || has[differing]! > needs[differing]!;
+  return version.localeCompare(needed, 'en', { numeric: true }) >= 0;
 }
 
 function nvidiaGpus(): DoctorReport['gpus'] {

@@ -1,6 +1,8 @@
 /** Finds and reads installed npm packages without running them. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
+import { parseArgs } from 'node:util';
+import { exports as resolveExports } from 'resolve.exports';
 
 /** The fields of package.json that matter for plugins. */
 export interface PackageJson {
@@ -41,45 +43,35 @@ export function* allPackages(from: readonly string[]): Generator<InstalledPackag
 }
 
 /**
- * The file for an export subpath (`./bridge-v1`) under the conditions of this process, by Node's algorithm
- * (https://nodejs.org/api/esm.html#resolution-algorithm-specification, PACKAGE_TARGET_RESOLVE) without subpath patterns.
- * `undefined` if the package does not export it.
+ * The file for an export subpath (`./bridge-v1`) under the conditions of this process. `undefined` if the package does not
+ * export it.
  *
  * `import()` cannot be used: it resolves from this file, but plugins are installed in the user's folder.
  */
-export function resolveExport(installed: InstalledPackage, subpath: string): string | undefined {
-  const { exports } = installed.json;
-  if (typeof exports !== 'object' || exports === null || !Object.hasOwn(exports, subpath)) return undefined;
-  const target = resolveTarget((exports as Record<string, unknown>)[subpath], conditions());
-  if (target === undefined || !target.startsWith('./')) return undefined;
-  const file = resolve(installed.folder, target);
-  return file.startsWith(installed.folder + sep) ? file : undefined;
+export function resolveExport({ folder, json }: InstalledPackage, subpath: string): string | undefined {
+  if (!Object.hasOwn(Object(json.exports), subpath)) return undefined;
+  const target = exportTarget(json, subpath);
+  const file = target?.startsWith('./') ? resolve(folder, target) : '';
+  return file.startsWith(folder + sep) ? file : undefined;
 }
 
-function resolveTarget(target: unknown, active: ReadonlySet<string>): string | undefined {
-  if (typeof target === 'string') return target;
-  if (Array.isArray(target)) {
-    return target.map((each) => resolveTarget(each, active)).find((file) => file !== undefined);
+function exportTarget(json: PackageJson, subpath: string): string | undefined {
+  try {
+    return resolveExports(json, subpath, { unsafe: true, conditions: conditions() })?.[0];
+  } catch {
+    // No condition of the export is active.
+    return undefined;
   }
-  for (const [condition, inner] of Object.entries(target ?? {})) {
-    if (!active.has(condition)) continue;
-    const file = resolveTarget(inner, active);
-    if (file !== undefined) return file;
-  }
-  return undefined;
 }
 
 /** The active export conditions: Node's own, those given by `--conditions`, and the workspace's if this file runs from source. */
-function conditions(): Set<string> {
-  const active = new Set(['node', 'import', 'module-sync', 'default']);
-  const flags = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
-  flags.forEach((flag, i) => {
-    const inline = /^(?:--conditions|-C)=(.+)$/.exec(flag);
-    if (inline) active.add(inline[1]!);
-    else if ((flag === '--conditions' || flag === '-C') && flags[i + 1]) active.add(flags[i + 1]!);
-  });
-  if (import.meta.url.endsWith('.ts')) active.add('@toolenv/source');
-  return active;
+function conditions(): string[] {
+  const args = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)];
+  const options = { conditions: { type: 'string', short: 'C', multiple: true } } as const;
+  const { values } = parseArgs({ args, options, strict: false, allowPositionals: true });
+  const given = (values.conditions ?? []).filter((condition) => typeof condition === 'string');
+  const own = import.meta.url.endsWith('.ts') ? ['@toolenv/source'] : [];
+  return ['node', 'import', 'module-sync', 'default', ...given, ...own];
 }
 
 function* upwards(from: string): Generator<string> {
