@@ -1,5 +1,6 @@
 /** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
+import { isJson } from '../schemas/is-json.ts';
 
 export interface JsonLine {
   text: string;
@@ -31,13 +32,4 @@ export async function* readJsonLines(
   const rest = open.join('');
   if (rest.trim() === '' || (options.skipHalfWritten && !isJson(rest))) return;
   yield { text: rest, place: `${file}:${number + 1}` };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

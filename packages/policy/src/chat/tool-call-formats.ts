@@ -1,5 +1,6 @@
 /** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. A checkpoint's chat template shows its format. */
 import { messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
+import { isJson } from '@toolenv/core/schemas';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {
@@ -124,13 +125,4 @@ function splitAfterObjects(body: string): string[] {
   }
   const rest = body.slice(start);
   return parts.length > 0 && rest.trim() === '' ? parts : [...parts, rest];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
