@@ -33,7 +33,7 @@ export {
   terminated,
   truncated,
 } from './protocol/outcome.ts';
-export type { Policy, PolicySpec, SamplingOptions } from './protocol/policy.ts';
+export { type Policy, type PolicySpec, type SamplingOptions, samplingMistake } from './protocol/policy.ts';
 export {
   outcomeReward,
   processReward,

@@ -41,3 +41,16 @@ export interface Policy {
   endEpisode?(episodeId: string): void;
   close?(): Promise<void>;
 }
+
+/** What is wrong with sampling options: `temperature is -1; give a number from 0 up`. `undefined` if all are in range. */
+export function samplingMistake(
+  options: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topP' | 'topK' | 'minP'>,
+): string | undefined {
+  const { maxTokens, temperature, topP = 1, topK = 1, minP = 0 } = options;
+  const isCount = (value: number) => Number.isInteger(value) && value >= 1;
+  if (!isCount(maxTokens)) return `maxTokens is ${maxTokens}; give a whole number of at least 1`;
+  if (!(temperature >= 0)) return `temperature is ${temperature}; give a number from 0 up`;
+  if (!(topP > 0 && topP <= 1)) return `topP is ${topP}; give a number above 0, at most 1`;
+  if (!isCount(topK)) return `topK is ${topK}; give a whole number of at least 1`;
+  return minP >= 0 && minP <= 1 ? undefined : `minP is ${minP}; give a number from 0 to 1`;
+}

@@ -4,7 +4,7 @@ import type { EnvHandle } from '../env/env-definition.ts';
 import type { Env } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
-import type { Policy, SamplingOptions } from '../protocol/policy.ts';
+import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
@@ -201,14 +201,8 @@ function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutO
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw wrong('concurrency', concurrency, 'a whole number of at least 1');
   }
-  if (!Number.isInteger(sampling.maxTokens) || sampling.maxTokens < 1) {
-    throw wrong('sampling.maxTokens', sampling.maxTokens, 'a whole number of at least 1');
-  }
-  const { temperature, topP = 1, topK = 1, minP = 0 } = sampling;
-  if (!(temperature >= 0)) throw wrong('sampling.temperature', temperature, 'a number from 0 up');
-  if (!(topP > 0 && topP <= 1)) throw wrong('sampling.topP', topP, 'a number above 0, at most 1');
-  if (!Number.isInteger(topK) || topK < 1) throw wrong('sampling.topK', topK, 'a whole number of at least 1');
-  if (!(minP >= 0 && minP <= 1)) throw wrong('sampling.minP', minP, 'a number from 0 to 1');
+  const mistake = samplingMistake(sampling);
+  if (mistake) throw new ToolEnvError('usage.rollout', `rollout: sampling.${mistake}.`);
   if (deadline !== undefined && !(deadline > 0)) throw wrong('deadline', deadline, 'milliseconds above 0');
   if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
 }

@@ -1,5 +1,5 @@
 /** A request to the sampler, its result, and the check of a request. */
-import { ToolEnvError } from '@toolenv/core';
+import { samplingMistake, ToolEnvError } from '@toolenv/core';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Drawing } from './draw-token.ts';
 
@@ -29,16 +29,10 @@ export interface Sample {
 
 /** @throws ToolEnvError `usage.sampling` for an option out of range, `bug.sample` for a prompt that the model cannot read. */
 export function checkRequest(request: SampleRequest, config: ModelConfig): void {
-  const { prompt, maxTokens, temperature, topP = 1, topK = 1, minP = 0 } = request;
-  const wrong = (name: string, value: number, expected: string) =>
-    new ToolEnvError('usage.sampling', `Cannot sample: ${name} is ${value}; give ${expected}.`);
-  const isCount = (value: number) => Number.isInteger(value) && value >= 1;
-  if (!isCount(maxTokens)) throw wrong('maxTokens', maxTokens, 'a whole number of at least 1');
-  if (!(temperature >= 0)) throw wrong('temperature', temperature, 'a number from 0 up');
-  if (!(topP > 0 && topP <= 1)) throw wrong('topP', topP, 'a number above 0, at most 1');
-  if (!isCount(topK)) throw wrong('topK', topK, 'a whole number of at least 1');
-  if (!(minP >= 0 && minP <= 1)) throw wrong('minP', minP, 'a number from 0 to 1');
+  const mistake = samplingMistake(request);
+  if (mistake) throw new ToolEnvError('usage.sampling', `Cannot sample: ${mistake}.`);
 
+  const { prompt, maxTokens } = request;
   const { vocab_size: vocabulary, max_position_embeddings: context } = config;
   const refuse = (what: string) => new ToolEnvError('bug.sample', `Cannot sample: ${what}.`);
   if (prompt.length === 0) throw refuse('the prompt is empty');
