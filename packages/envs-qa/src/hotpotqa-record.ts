@@ -1,5 +1,4 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), which all question families use. */
-
 import { readFile, writeFile } from 'node:fs/promises';
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
 import { type SchemaMistake, validate } from '@toolenv/core/schemas';

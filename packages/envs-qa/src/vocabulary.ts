@@ -1,5 +1,4 @@
 /** The closed vocabulary of all worlds, for word-level tokenizers. */
-
 import { kindNames, kinds } from './kinds.ts';
 import { firstWords, secondWords } from './name-words.ts';
 import { years } from './world.ts';

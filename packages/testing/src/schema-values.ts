@@ -1,5 +1,4 @@
 /** Generates values from a JSON Schema with fast-check: valid ones and broken ones. */
-
 import type { JsonSchema } from '@toolenv/core';
 import { resolvePointer } from '@toolenv/core/schemas';
 import fc, { type Arbitrary } from 'fast-check';

@@ -1,5 +1,4 @@
 /** checkPolicy reports each defect under its rule, and reports nothing for a valid policy. */
-
 import { type Policy, scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { checkPolicy, reportText } from '../src/index.ts';

@@ -1,5 +1,4 @@
 /** checkTool reports each defect under its rule, and reports nothing for a valid tool. */
-
 import type { Tool } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
 import { checkTool, reportText } from '../src/index.ts';

@@ -84,6 +84,13 @@ test('an explicit option wins over the algorithm', () => {
   expect(resolveAlgorithm(options)).toMatchObject({ clip: [0.1, 0.1], zeroVariance: 'keep', beta: 0.5 });
 });
 
+test('refuses groups of one episode', async () => {
+  await expect(train({ groupSize: 1 })).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: expect.stringContaining('"groupSize": give 2 or more'),
+  });
+});
+
 test('refuses credit by turn for advantages without turns', () => {
   const options = complete({ algorithm: 'reinforce++', credit: 'turn' });
   expect(() => resolveAlgorithm(options)).toThrow('turn is for the advantages grpo and rloo');

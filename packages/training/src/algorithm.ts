@@ -1,5 +1,4 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
-
 import type { Trajectory } from '@toolenv/core';
 import type { AdamW, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';

@@ -1,5 +1,4 @@
 /** scriptedPolicy: a policy that plays a script, for tests of environments and for baselines without a model. */
-
 import type { Action } from '../protocol/action.ts';
 import type { Observation, ToolCall } from '../protocol/message.ts';
 import type { Policy } from '../protocol/policy.ts';

@@ -1,5 +1,4 @@
 /** ToolEnv: runs episodes of tool calls. Authors define how an episode begins and what results and answers are worth. */
-
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';

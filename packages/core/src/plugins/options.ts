@@ -1,5 +1,4 @@
 /** Checks a plugin's options against its schema and fills in the defaults. */
-
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, validateWithDefaults } from '../schemas/json-schema.ts';

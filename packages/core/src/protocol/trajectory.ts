@@ -1,5 +1,4 @@
 /** Trajectory: the complete record of an episode, enough to score it again, replay it and learn from it. */
-
 import type { Action } from './action.ts';
 import type { ToolCallRecord } from './env.ts';
 import type { Observation } from './message.ts';

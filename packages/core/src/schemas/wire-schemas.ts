@@ -1,5 +1,4 @@
 /** JSON Schemas (2020-12) of everything that crosses a wire or is written to disk. The folder spec has them as files. */
-
 import { manifestSchema, pluginKinds } from '../plugins/manifest.ts';
 import { callSchema, headerSchema } from '../recording/tool-recording.ts';
 import type { JsonSchema } from './json-schema.ts';

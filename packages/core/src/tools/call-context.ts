@@ -1,5 +1,4 @@
 /** CallContext: what a tool receives along with the arguments of a call. */
-
 import type { Rng } from '../protocol/rng.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import type { Deadline } from './deadline.ts';

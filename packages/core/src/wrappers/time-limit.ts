@@ -1,5 +1,4 @@
 /** timeLimit: truncates episodes after a number of turns or after some time, as Gymnasium's TimeLimit does. */
-
 import type { Env, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';

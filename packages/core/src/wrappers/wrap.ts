@@ -1,5 +1,4 @@
 /** wrap: the basis of all wrappers. Replaces methods of one Env, or of every Env of an EnvHandle. */
-
 import type { EnvHandle } from '../env/env-definition.ts';
 import type { Env } from '../protocol/env.ts';
 

@@ -1,5 +1,4 @@
 /** Checks how an episode ends when it is cancelled and when its tools hang or fail. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Action, Observation, ToolCall } from '@toolenv/core';
 import { isInfrastructure } from '@toolenv/core';

@@ -1,5 +1,4 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
-
 import type { Action } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';

@@ -1,5 +1,4 @@
 /** What the checks of an environment share: the open environment, tasks to play, and actions to take. */
-
 import type { Action, EnvDefinition, EnvHandle, Observation } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc from 'fast-check';

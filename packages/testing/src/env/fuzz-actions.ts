@@ -1,5 +1,4 @@
 /** Actions as a model might write them: right calls, wrong calls, no calls, and excessive text. */
-
 import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import { brokenArguments, schemaValues } from '../schema-values.ts';

@@ -1,5 +1,4 @@
 /** Token alignment exists only here: trajectories become rows of tokens, mask, log-probabilities and rewards. */
-
 import type { ActionTokens, RewardSpec, Rewards, Trajectory } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';

@@ -1,5 +1,4 @@
 /** Credit per token: where rewards lie, how process rewards are scaled, what whitening and the ablation's mask see. */
-
 import { outcomeReward, processReward, type Rewards, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

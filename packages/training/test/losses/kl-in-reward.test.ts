@@ -1,5 +1,4 @@
 /** The KL penalty: where it lies, and how its weight seeks a target. */
-
 import { expect, test } from 'vitest';
 import { meanOverRows } from '../../src/losses/averages.ts';
 import { adaptBeta, penalisedRewards } from '../../src/losses/kl-penalty.ts';

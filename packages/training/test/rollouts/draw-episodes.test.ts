@@ -1,5 +1,4 @@
 /** Which tasks a step plays, and what takes their place. */
-
 import { expect, test } from 'vitest';
 import { drawEpisodes, drawReplacements } from '../../src/rollouts/draw-episodes.ts';
 
