@@ -11,10 +11,10 @@ export {
 export { turnAdvantages } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
 export type { Algorithm, AlgorithmContext, RolloutBatch } from './algorithm.ts';
+export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { defineTrainer, type TrainerDefinition } from './define-trainer.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
-export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './losses/averages.ts';
 export {
   adaptBeta,
   type KlEstimator,

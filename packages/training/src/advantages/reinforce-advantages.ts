@@ -1,5 +1,6 @@
 /** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the batch instead of compared in groups. */
 import type { TokenValues } from '@toolenv/core/learner';
+import { generalizedAdvantages } from './generalized-advantage.ts';
 import { groupAdvantages } from './group-advantages.ts';
 import { whiten } from './whiten.ts';
 
@@ -14,18 +15,9 @@ export function discountedReturns(
   episodes: readonly number[],
   gamma: number,
 ): Float64Array[] {
-  const returns = mask.map((row) => new Float64Array(row.length));
-  const toGo = new Map<number, number>();
-  for (let b = mask.length - 1; b >= 0; b--) {
-    let sum = toGo.get(episodes[b]!) ?? 0;
-    for (let t = mask[b]!.length - 1; t >= 0; t--) {
-      if (mask[b]![t] !== 1) continue;
-      sum = rewards[b]![t]! + gamma * sum;
-      returns[b]![t] = sum;
-    }
-    toGo.set(episodes[b]!, sum);
-  }
-  return returns;
+  // Without a critic and with λ = 1, generalised advantages are discounted returns.
+  const values = mask.map((row) => new Float64Array(row.length));
+  return generalizedAdvantages(rewards, values, mask, episodes, { gamma, lambda: 1 }).advantages;
 }
 
 /** REINFORCE++: discounted returns, whitened over the action tokens of the batch. */

@@ -1,7 +1,7 @@
 /** The policy loss of all algorithms over per-token arrays: a weighted surrogate per token, with penalty and bonus. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens } from './averages.ts';
+import { countTokens } from '../averages.ts';
 import { cispoLoss } from './cispo-loss.ts';
 import { type Clipping, clippedLoss } from './clipped-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';

@@ -1,5 +1,7 @@
 /** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
 import type { TokenValues } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
+import { tokenStatistics } from '../metrics/token-statistics.ts';
 
 /**
  * The ratio p_learner/p_sampler is taken per token or, as a product, per row. Beyond the cap, `truncate` replaces it by the cap
@@ -10,7 +12,7 @@ export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_tru
 export interface Mismatch {
   /** [B][T] factors of each token's policy gradient; 0 at mask 0. */
   weights: Float64Array[];
-  metrics: Record<`sampling/${string}`, number>;
+  metrics: Metrics;
 }
 
 /**
@@ -24,39 +26,25 @@ export function mismatchWeights(
   correction: MismatchCorrection,
   cap: number,
 ): Mismatch {
-  const ratios: number[] = [];
-  const differences: number[] = [];
-  const weights = mask.map((row, b) => {
-    const logRatios = Float64Array.from(row, (bit, t) =>
-      bit === 1 ? oldLogprobs[b]![t]! - sampledLogprobs[b]![t]! : 0,
-    );
-    const whole = logRatios.reduce((sum, value) => sum + value, 0);
-    const ofRow = correction.startsWith('sequence');
-    return logRatios.map((logRatio, t) => {
-      if (row[t] !== 1) return 0;
-      const ratio = Math.exp(ofRow ? whole : logRatio);
-      const bounded = ratio <= cap ? ratio : correction.endsWith('truncate') ? cap : 0;
-      ratios.push(bounded);
-      differences.push(Math.abs(logRatio));
-      return bounded;
+  const differences = mask.map((row, b) =>
+    Float64Array.from(row, (bit, t) => (bit === 1 ? oldLogprobs[b]![t]! - sampledLogprobs[b]![t]! : 0)),
+  );
+  const weights = differences.map((row, b) => {
+    const whole = row.reduce((sum, value) => sum + value, 0);
+    return row.map((difference, t) => {
+      if (mask[b]![t] !== 1) return 0;
+      const ratio = Math.exp(correction.startsWith('sequence') ? whole : difference);
+      return ratio <= cap ? ratio : correction.endsWith('truncate') ? cap : 0;
     });
   });
+  const absolute = differences.map((row) => row.map(Math.abs));
+  const { 'sampling/sampling_logp_difference/min': _, ...ofDifferences } = tokenStatistics(
+    'sampling/sampling_logp_difference',
+    absolute,
+    mask,
+  );
   return {
     weights,
-    metrics: {
-      'sampling/sampling_logp_difference/mean': mean(differences),
-      'sampling/sampling_logp_difference/max': extreme(differences, Math.max),
-      'sampling/importance_sampling_ratio/min': extreme(ratios, Math.min),
-      'sampling/importance_sampling_ratio/mean': mean(ratios),
-      'sampling/importance_sampling_ratio/max': extreme(ratios, Math.max),
-    },
+    metrics: { ...ofDifferences, ...tokenStatistics('sampling/importance_sampling_ratio', weights, mask) },
   };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
-}
-
-function extreme(values: readonly number[], of: (a: number, b: number) => number): number {
-  return values.length === 0 ? 0 : values.reduce((a, b) => of(a, b));
 }

@@ -1,6 +1,6 @@
 /** The KL penalty: where it lies, and how its weight seeks a target. */
 import { expect, test } from 'vitest';
-import { meanOverRows } from '../../src/losses/averages.ts';
+import { meanOverRows } from '../../src/averages.ts';
 import { adaptBeta, penalisedRewards } from '../../src/losses/kl-penalty.ts';
 
 test('subtracts β times the log-ratio from the reward of each action token, and ignores the environment’s tokens', () => {

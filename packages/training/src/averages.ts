@@ -23,3 +23,10 @@ export function meanOverRows(values: TokenValues, mask: readonly Uint8Array[]): 
   const means = mask.map((row, b) => meanOverTokens([values[b]!], [row]));
   return means.reduce((sum, mean) => sum + mean / mask.length, 0);
 }
+
+/** Σ (x − mean)². */
+export function squaredDeviations(values: TokenValues, mask: readonly Uint8Array[]): number {
+  const mean = meanOverTokens(values, mask);
+  const squares = values.map((row) => Float64Array.from(row, (value) => (value - mean) ** 2));
+  return sumOverTokens(squares, mask);
+}
