@@ -1,7 +1,7 @@
 /** The policy loss of all algorithms over per-token arrays: a weighted surrogate per token, with penalty and bonus. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens } from '../averages.ts';
+import { countTokens, meanOverTokens } from '../averages.ts';
 import { cispoLoss } from './cispo-loss.ts';
 import { type Clipping, clippedLoss } from './clipped-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
@@ -165,14 +165,8 @@ function meanLogRatio(
   oldLogprobs: Float32Array,
   mask: Uint8Array,
 ): { mean: number; count: number } {
-  let sum = 0;
-  let count = 0;
-  for (let t = 0; t < mask.length; t++) {
-    if (mask[t] !== 1) continue;
-    sum += logprobs[t]! - oldLogprobs[t]!;
-    count += 1;
-  }
-  return { mean: sum / Math.max(count, 1), count };
+  const logRatios = Float64Array.from(logprobs, (logprob, t) => logprob - oldLogprobs[t]!);
+  return { mean: meanOverTokens([logRatios], [mask]), count: countTokens([mask]) };
 }
 
 function addAtMask(values: Float32Array, mask: Uint8Array, amount: number): void {

@@ -1,5 +1,6 @@
 /** Which of the policy's own tokens the policy gradient leaves out. */
 import type { TokenValues } from '@toolenv/core/learner';
+import { meanOverTokens } from '../averages.ts';
 
 /**
  * The share of tokens about which the policy was least certain, where it makes its choices (arXiv 2506.01939).
@@ -34,13 +35,7 @@ export function nearPolicy(
   threshold: number,
 ): boolean[] {
   return mask.map((row, b) => {
-    let sum = 0;
-    let count = 0;
-    for (let t = 0; t < row.length; t++) {
-      if (row[t] !== 1) continue;
-      sum += sampledLogprobs[b]![t]! - logprobs[b]![t]!;
-      count += 1;
-    }
-    return sum / Math.max(count, 1) <= threshold;
+    const fall = Float64Array.from(row, (_, t) => sampledLogprobs[b]![t]! - logprobs[b]![t]!);
+    return meanOverTokens([fall], [row]) <= threshold;
   });
 }
