@@ -24,7 +24,7 @@ import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 export const grpo: Trainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
-  options: withAlgorithmDefaults({ properties: { ...updateOptions, ...grpoOptions.properties } }),
+  options: withAlgorithmDefaults({ properties: { ...grpoOptions.properties, ...updateOptions } }),
   async create(context) {
     const options = resolveAlgorithm(context.options);
     if (options.groupSize < 2) {

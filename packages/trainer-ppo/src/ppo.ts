@@ -28,7 +28,7 @@ import { type PpoOptions, ppoOptions } from './ppo-options.ts';
 export const ppo: Trainer<PpoOptions & RunOptions> = defineTrainer({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
-  options: { ...ppoOptions, properties: { ...updateOptions, ...ppoOptions.properties } },
+  options: { ...ppoOptions, properties: { ...ppoOptions.properties, ...updateOptions } },
   defaults: { tasksPerStep: 128, groupSize: 1 },
   async create(context: AlgorithmContext<PpoOptions>) {
     const { options, learner, run } = context;
