@@ -1,5 +1,5 @@
 /** GRPO and its critic-free family: compare the episodes of a group, and follow the clipped policy gradient. */
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import type { JsonSchema } from '@toolenv/core';
 import type { Learner, TokenGradients, TokenValues } from '@toolenv/core/learner';
 import type { Metrics, Trainer } from '@toolenv/core/plugins';
 import {
@@ -25,13 +25,10 @@ export const grpo: Trainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema,
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
   options: withAlgorithmDefaults({ properties: { ...grpoOptions.properties, ...updateOptions } }),
+  // Episodes are compared within their group.
+  minimums: { groupSize: 2 },
   async create(context) {
     const options = resolveAlgorithm(context.options);
-    if (options.groupSize < 2) {
-      const message =
-        'grpo: option "groupSize": give 2 or more, because episodes are compared within their group.';
-      throw new ToolEnvError('usage.bad_option', message);
-    }
     const reference = options.beta > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),

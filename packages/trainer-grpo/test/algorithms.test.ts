@@ -87,7 +87,7 @@ test('an explicit option wins over the algorithm', () => {
 test('refuses groups of one episode', async () => {
   await expect(train({ groupSize: 1 })).rejects.toMatchObject({
     code: 'usage.bad_option',
-    message: expect.stringContaining('"groupSize": give 2 or more'),
+    message: expect.stringContaining('"groupSize": expected must be >= 2; received 1'),
   });
 });
 

@@ -14,6 +14,8 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly options: Schema;
   /** Defaults of the loop's options where this trainer wants others. */
   readonly defaults?: Partial<RunOptions>;
+  /** Smallest values of the loop's options where this trainer needs more than the loop. */
+  readonly minimums?: { readonly [Option in keyof RunOptions]?: RunOptions[Option] & number };
   /**
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
    * @throws ToolEnvError `usage.*` for a run that the algorithm cannot train.
@@ -28,7 +30,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
 export function defineTrainer<const Schema extends JsonSchema, Options = OptionsOf<Schema>>(
   definition: TrainerDefinition<Schema, Options>,
 ): Trainer<Options & RunOptions> {
-  const { name, description, defaults = {} } = definition;
+  const { name, description, defaults = {}, minimums = {} } = definition;
   const own = (definition.options.properties ?? {}) as Record<string, object>;
   const taken = Object.keys(own).find((option) => Object.hasOwn(runOptions, option));
   if (taken !== undefined) {
@@ -37,7 +39,12 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
   }
   const loop = Object.entries(runOptions).map(([option, schema]) => {
     const value = defaults[option as keyof RunOptions];
-    return [option, value === undefined ? schema : { ...schema, default: value }];
+    const minimum = minimums[option as keyof RunOptions];
+    const overrides = {
+      ...(value !== undefined && { default: value }),
+      ...(minimum !== undefined && { minimum }),
+    };
+    return [option, { ...schema, ...overrides }];
   });
   const options: JsonSchema = {
     ...definition.options,
