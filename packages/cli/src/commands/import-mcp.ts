@@ -1,4 +1,4 @@
-/** Loads `@toolenv/mcp` only for the commands that need it, so that the others run without it. */
+/** Loads `@toolenv/mcp` only for the commands that need it, so that other commands run without it. */
 import { ToolEnvError } from '@toolenv/core';
 
 const name = '@toolenv/mcp';

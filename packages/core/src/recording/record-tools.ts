@@ -122,7 +122,7 @@ class Recorder {
       ...faceOf(tool),
       execute: async (args, context) => {
         const key = this.#takes.next(context);
-        // Before the tool gets them, which might change them.
+        // Copied before the tool can change them.
         const asked = { ...key, tool: tool.name, arguments: canonical(args) };
         const answer = await settle(tool, args, context);
         await this.#write({ ...asked, ...recorded(answer) });
