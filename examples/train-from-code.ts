@@ -7,7 +7,7 @@ import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { evaluate } from '@toolenv/training';
 
-const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 1, options: { topK: 2 } });
+const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
 const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
 
 const plan = { split: 'test', count: 32, concurrency: 32, seed: 1 } as const;

@@ -53,11 +53,7 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
       },
     };
   };
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {
-    seed: 1,
-    options: { topK: 2 },
-    tools: { search },
-  });
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { tools: { search } });
   const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
   const { tasksPerStep, groupSize } = shape;

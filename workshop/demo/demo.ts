@@ -51,7 +51,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
     if (!json) process.stdout.write(`${text}\n`);
   };
   const begun = performance.now();
-  const env = await openEnv(environment, { seed, options: envOptions });
+  const env = await openEnv(environment, envOptions, { seed });
   const lora = loraRank > 0 ? { rank: loraRank, seed } : undefined;
   const { policy, learner } = await loadPolicy(flags.policy, { learner: { lora } });
   await clearEarlierDemo(out);

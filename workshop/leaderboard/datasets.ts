@@ -10,7 +10,7 @@ export type Datasets = Readonly<Record<Dataset, EnvHandle<unknown>>>;
 
 /** @param seed Seeds the world, which all three families share. */
 export async function openDatasets(seed: number): Promise<Datasets> {
-  const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, { seed, options: envOptions });
+  const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, envOptions, { seed });
   return {
     bridge: await open('bridge'),
     comparison: await open('comparison'),

@@ -34,7 +34,7 @@ async function play<Task>(
   calls: (turn: number) => { name: string; arguments: Record<string, unknown> }[],
 ) {
   const policy = scriptedPolicy((_, turn) => (turn < injections.length ? calls(turn) : injections.join('')));
-  const episodes = [{ task: env.tasks.test.at(0), group: 0, sample: 0 }];
+  const episodes = [{ task: env.tasks.test.get(0), group: 0, sample: 0 }];
   const sampling = { maxTokens: 1, temperature: 0 };
   const [trajectory] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
   expect(trajectory!.outcome.kind).not.toBe('aborted');
@@ -50,7 +50,7 @@ test('passes a model’s text to an MCP server unchanged', async () => {
     server: { command: process.execPath, args: [join(dirname(json), bin)] },
     tasks: [{ prompt: 'Say it.', answer: 'it' }],
   });
-  const env = await openEnv(definition, { seed: 1 });
+  const env = await openEnv(definition);
   const texts = await resultsOf(env, 'echo', 'message');
   await env.close();
   expect(texts).toEqual(injections.map((text) => `Echo: ${text}`));
@@ -58,7 +58,7 @@ test('passes a model’s text to an MCP server unchanged', async () => {
 });
 
 test('passes a model’s text to a search as a query', async () => {
-  const env = await openEnv(bridge, { seed: 1, from: root });
+  const env = await openEnv(bridge, {}, { from: root });
   const texts = await resultsOf(env, 'search', 'query');
   await env.close();
   expect(texts.length).toBeGreaterThan(1);

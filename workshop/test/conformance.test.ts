@@ -97,11 +97,11 @@ test('the policy and its learner', async () => {
 });
 
 test('trajectories of a rollout', async () => {
-  const env = await openEnv(bridge, { seed: 1, from: root });
+  const env = await openEnv(bridge, {}, { from: root });
   const policy = scriptedPolicy(({ messages }, turn) =>
     turn === 0 ? [{ name: 'search', arguments: { query: messages[1]!.content } }] : '<answer>x</answer>',
   );
-  const episodes = [0, 1, 2, 3].map((group) => ({ task: env.tasks.test.at(group), group, sample: 0 }));
+  const episodes = [0, 1, 2, 3].map((group) => ({ task: env.tasks.test.get(group), group, sample: 0 }));
   const sampling = { maxTokens: 9, temperature: 0 };
   const trajectories = await collect(rollout({ env, policy, episodes, concurrency: 4, sampling, seed: 1 }));
   expect(trajectories.length).toBe(4);

@@ -65,8 +65,8 @@ test('reports findings only beyond the spread', () => {
 test.each(['result of a search', 'before the question', 'after the question'] as const)(
   'naive RAG searches once for the question and takes the model’s answer (documents: %s)',
   async (placement) => {
-    const env = await openEnv('@toolenv/envs-qa/lookup-v1', { seed: 1, options: { topK: 2 } });
-    const task = env.tasks.test.at(0) as { question: string; answer: string };
+    const env = await openEnv('@toolenv/envs-qa/lookup-v1', { topK: 2 });
+    const task = env.tasks.test.get(0) as { question: string; answer: string };
     const model: Policy = scriptedPolicy(() => `<answer>${task.answer}</answer>`);
     const seen: string[] = [];
     const watched: Policy = {

@@ -13,11 +13,11 @@ const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'
 async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
   const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
   const search: ToolFactory = async (material) => wrap(await createSearch(material));
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {
-    seed: 1,
-    options: { topK: 2, toolTimeout: 300 },
-    tools: { search },
-  });
+  const env = await openEnv(
+    '@toolenv/envs-qa/bridge-v1',
+    { topK: 2, toolTimeout: 300 },
+    { tools: { search } },
+  );
   const trainer = await loadPlugin('trainers', trainerRef);
   const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
   const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };

@@ -7,7 +7,7 @@ import { ServedEpisodes } from '../interop/trl/served-episodes.ts';
 
 let env: EnvHandle<unknown>;
 beforeAll(async () => {
-  env = await openEnv(environment, { seed: 1, options: envOptions });
+  env = await openEnv(environment, envOptions);
 });
 afterAll(() => env.close());
 
@@ -20,7 +20,7 @@ const calling = (query: string) => ({
 const answering = (text: string) => ({ text, toolCalls: [], stopReason: 'stop' as const });
 
 test('a served episode has the same texts and rewards as a rollout', async () => {
-  const task = env.tasks.train.at(0) as { question: string; answer: string };
+  const task = env.tasks.train.get(0) as { question: string; answer: string };
   const title = task.question.match(/[A-Z]\w+ [A-Z]\w+/)![0];
   const answer = `<answer>${task.answer}</answer>`;
   const policy = scriptedPolicy((_seen, turn) => (turn === 0 ? [search(title)] : answer));
@@ -40,7 +40,7 @@ test('a served episode has the same texts and rewards as a rollout', async () =>
 });
 
 test('answers a second call in a turn with a mistake, and does not count it as a turn', async () => {
-  const served = new ServedEpisodes(env, [env.tasks.train.at(0)], 1);
+  const served = new ServedEpisodes(env, [env.tasks.train.get(0)], 1);
   await served.answer({ method: 'reset', episode: 0, task: 0 });
   const step = (turn: number) =>
     served.answer({ method: 'step', episode: 0, turn, action: calling('Some Name') });

@@ -27,10 +27,10 @@ export async function* demonstrations(
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
-    const env = await openEnv(ref, { seed: worldSeed, options: { topK } });
+    const env = await openEnv(ref, { topK }, { seed: worldSeed });
     const records = new Map<string, QaRecord>();
     const episodes = Array.from({ length: episodesPerWorld }, (_, group) => {
-      const task = env.tasks.train.at(rng.int(env.tasks.train.length)) as QaRecord;
+      const task = env.tasks.train.get(rng.int(env.tasks.train.length)) as QaRecord;
       records.set(task.question, task);
       return { task, group, sample: 0 };
     });

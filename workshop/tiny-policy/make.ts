@@ -104,8 +104,8 @@ await writeCheckpoint(out, { files, weights: model.model.weights });
 
 /** The words of the environment's own messages. */
 async function fixedWords(): Promise<string[]> {
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { seed });
-  const { messages } = await env.episode().reset({ task: env.tasks.train.at(0), seed });
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', {}, { seed });
+  const { messages } = await env.episode().reset({ task: env.tasks.train.get(0), seed });
   await env.close();
   return messages.flatMap(({ content }) => wordsOf(content));
 }
@@ -173,7 +173,7 @@ async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Pro
 async function report({ policy }: LoadedPolicy): Promise<void> {
   for (const family of families)
     for (const temperature of [0, 1]) {
-      const env = await openEnv(refOf(family), { seed: 1, options: { topK } });
+      const env = await openEnv(refOf(family), { topK });
       const sampling = { maxTokens: 64, temperature };
       const { means, toolCalls, outcomes } = await evaluate({
         env,

@@ -84,14 +84,14 @@ export class LadderEnv extends ToolEnv<Rung, { goal: number; height: number }> {
   }
 }
 
-const tasks: TaskSet<Rung> = { length: 10, at: (index) => ({ goal: index + 1 }) };
+const tasks: TaskSet<Rung> = { length: 10, get: (index) => ({ goal: index + 1 }) };
 
 /** An open environment that counts how many Envs were opened and closed. */
 export function openLadder(
   make: () => Env<Rung> = () => new LadderEnv(),
 ): EnvHandle<Rung> & { opened: number; closed: number } {
   const open = {
-    tasks: { train: tasks, validation: tasks, test: { length: 0, at: tasks.at } },
+    tasks: { train: tasks, validation: tasks, test: { length: 0, get: tasks.get } },
     opened: 0,
     closed: 0,
     episode() {

@@ -137,7 +137,7 @@ function limitsOf(options: QaOptions, defaults: EnvLimits): EnvLimits {
 function taskSet(records: readonly QaRecord[]): TaskSet<QaRecord> {
   return {
     length: records.length,
-    at(index) {
+    get(index) {
       const record = records[index];
       if (record) return record;
       throw new ToolEnvError(

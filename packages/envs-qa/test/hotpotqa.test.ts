@@ -110,7 +110,7 @@ describe('hotpotqa-v1', () => {
     expect(sizes[0]).toBeGreaterThan(210);
     expect(sizes[1]).toBeGreaterThan(15);
     expect(sizes[2]).toBeGreaterThan(15);
-    expect(b!.tasks.test.at(3)).toEqual(a!.tasks.test.at(3));
+    expect(b!.tasks.test.get(3)).toEqual(a!.tasks.test.get(3));
     await Promise.all([a!.close(), b!.close()]);
   });
 
@@ -121,8 +121,8 @@ describe('hotpotqa-v1', () => {
     await writeRecords(testPath!, records.slice(250));
     const open = await hotpotqa.open({ options: { path: path!, validationPath, testPath }, seed: 1, tools });
     expect(open.tasks.train.length).toBe(200);
-    expect(open.tasks.validation.at(0)).toEqual(records[200]);
-    expect(open.tasks.test.at(49)).toEqual(records[299]);
+    expect(open.tasks.validation.get(0)).toEqual(records[200]);
+    expect(open.tasks.test.get(49)).toEqual(records[299]);
     await open.close();
   });
 
@@ -130,7 +130,7 @@ describe('hotpotqa-v1', () => {
     const path = await file(JSON.stringify(records.slice(0, 20)));
     const open = await hotpotqa.open({ options: { path }, seed: 1, tools });
     const env = open.episode();
-    const task = open.tasks.train.at(0);
+    const task = open.tasks.train.get(0);
     await env.reset({ task, seed: 1 });
     const title = task.supporting_facts[0]![0];
     const call = { id: 'c', name: 'search', arguments: { query: title } };

@@ -50,7 +50,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
 
   test('is won by an oracle with the real search tool', async () => {
     expect(definition.name).toBe(name);
-    const tasks = Array.from({ length: 60 }, (_, i) => open.tasks.test.at(i * 13));
+    const tasks = Array.from({ length: 60 }, (_, i) => open.tasks.test.get(i * 13));
     const episodes = await Promise.all(tasks.map((task) => playOracle(open.episode(), task)));
     for (const transitions of episodes) {
       const last = transitions.at(-1)!;
@@ -63,7 +63,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
 
   test('declares its rewards, and takes its seed from the run or from its options', async () => {
     const same = await definition.open({ options: { worldSeed: 3 }, seed: 99, tools });
-    expect(same.tasks.train.at(17)).toEqual(open.tasks.train.at(17));
+    expect(same.tasks.train.get(17)).toEqual(open.tasks.train.get(17));
     expect(open.episode().spec.name).toBe(name);
     expect(Object.keys(definition.rewards)).toEqual(['em', 'f1', 'substring', 'format', 'retrieved']);
     await same.close();
@@ -77,7 +77,7 @@ describe('an episode', () => {
   beforeAll(async () => {
     open = await bridge.open({ options: {}, seed: 3, tools });
     env = open.episode();
-    task = open.tasks.train.at(0);
+    task = open.tasks.train.get(0);
   });
   afterAll(() => open.close());
 
@@ -152,14 +152,14 @@ describe('an episode', () => {
   });
 
   test('names a task that does not exist', () => {
-    expect(() => open.tasks.train.at(4000)).toThrow('Task 4000 does not exist: there are 4000.');
+    expect(() => open.tasks.train.get(4000)).toThrow('Task 4000 does not exist: there are 4000.');
   });
 });
 
 test('opens by its reference with the default search tool', async () => {
-  const open = await openEnv('@toolenv/envs-qa/bridge-v1', { seed: 3, options: { topK: 2 } });
+  const open = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { seed: 3 });
   const env = open.episode();
-  const task = open.tasks.test.at(0) as QaRecord;
+  const task = open.tasks.test.get(0) as QaRecord;
   await env.reset({ task, seed: 1 });
   const { calls } = await env.step(search(goldTitles(task)[0]!));
   expect(calls[0]!.text.split('\n')).toHaveLength(2);

@@ -185,7 +185,7 @@ export class EnvSession<Task> {
     }
     const before = this.#episode?.observation;
     this.#episode = undefined;
-    const observation = await this.#env.reset({ task: this.#tasks.at(task), seed, signal });
+    const observation = await this.#env.reset({ task: this.#tasks.get(task), seed, signal });
     this.#count += 1;
     this.#episode = { task, seed, observation, outcome: running, steps: 0, handedOut: false };
     if (before) await this.#compareTools(before, observation);

@@ -175,7 +175,7 @@ function normalise(text: string): string {
 
 function ofSplit(tasks: readonly McpTask[], split: Split): TaskSet<McpTask> {
   const chosen = tasks.filter((task) => (task.split ?? 'test') === split);
-  return { length: chosen.length, at: (index) => chosen[index]! };
+  return { length: chosen.length, get: (index) => chosen[index]! };
 }
 
 async function readTasks(tasks: McpEnvDefinition['tasks']): Promise<readonly McpTask[]> {

@@ -95,8 +95,8 @@ export const doors: EnvDefinition<string, object> = defineEnv({
   limits: new DoorEnv().spec.limits,
   roles: {},
   async open() {
-    const none = { length: 0, at: () => '' };
-    const tasks = { train: none, validation: none, test: { length: 3, at: (i: number) => rooms[i]! } };
+    const none = { length: 0, get: () => '' };
+    const tasks = { train: none, validation: none, test: { length: 3, get: (i: number) => rooms[i]! } };
     return { tasks, episode: () => new DoorEnv(), close: async () => {} };
   },
 });

@@ -15,8 +15,8 @@ function echoTasks(count: number): McpTask[] {
   return Array.from({ length: count }, (_, i) => ({ prompt: `word ${i}`, answer: `Echo: word ${i}` }));
 }
 
-function* episodesOf(tasks: { length: number; at(i: number): McpTask }) {
-  for (let group = 0; group < tasks.length; group++) yield { task: tasks.at(group), group, sample: 0 };
+function* episodesOf(tasks: { length: number; get(i: number): McpTask }) {
+  for (let group = 0; group < tasks.length; group++) yield { task: tasks.get(group), group, sample: 0 };
 }
 
 /** Process ids of the servers that this process started. */
@@ -36,7 +36,7 @@ test('plays 1,000 concurrent episodes on 8 servers without losing or mixing up a
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { seed: 1, options: { servers: 8, lifetime: 'shared' } });
+  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
   const episodes = episodesOf(env.tasks.test);
   const played = await collect(
     rollout({ env, policy: echoing, episodes, concurrency: 1000, sampling, seed: 1, retries: 0 }),
@@ -53,7 +53,7 @@ test('completes 1,000 concurrent episodes although a server is killed', async ()
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { seed: 1, options: { servers: 8, lifetime: 'shared' } });
+  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
   let waiting = 0;
   const policy = scriptedPolicy(({ messages }, turn) => {
     const last = messages.at(-1)!.content;
@@ -105,8 +105,8 @@ describe('in an environment', () => {
   const tasks: McpTask[] = [{ prompt: 'go', answer: 'done' }];
   const play = async (crashes: number, lifetime: 'shared' | 'episode') => {
     const env = await openEnv(defineMcpEnv({ name: 'bad-v1', server: badServer, tasks }), {
-      seed: 1,
-      options: { servers: 1, lifetime },
+      servers: 1,
+      lifetime,
     });
     const episodes = episodesOf(env.tasks.test);
     const [played] = await collect(
@@ -205,7 +205,7 @@ test('refuses wrong options when it is opened', async () => {
     server: badServer,
     tasks: new URL('./nowhere.jsonl', import.meta.url),
   });
-  await expect(openEnv(broken, { seed: 1 })).rejects.toMatchObject({
+  await expect(openEnv(broken)).rejects.toMatchObject({
     code: 'usage.mcp_tasks',
     message: expect.stringContaining('nowhere.jsonl cannot be read'),
   });

@@ -27,7 +27,7 @@ const adder = scriptedPolicy(({ messages }, turn) => {
 
 async function play(server: McpEndpoint, lifetime: 'episode' | 'shared', tap: ToolTap): Promise<string[]> {
   const definition = defineMcpEnv({ name: 'sums-v1', server, tasks, only: ['get-sum', 'echo'] });
-  const env = await openEnv(definition, { seed: 1, options: { servers: 2, lifetime }, tap });
+  const env = await openEnv(definition, { servers: 2, lifetime }, { tap });
   const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
   const sampling = { maxTokens: 9, temperature: 1 };
   const run = { env, policy: adder, episodes, concurrency: 3, sampling, seed: 1, retries: 0 };

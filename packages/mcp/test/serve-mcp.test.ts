@@ -13,7 +13,7 @@ import { context, groupLives } from './servers.ts';
 let env: EnvHandle<string>;
 const services: McpService[] = [];
 beforeEach(async () => {
-  env = await openEnv(doors, { seed: 1 });
+  env = await openEnv(doors);
 });
 afterEach(async () => {
   for (const service of services.splice(0)) await service.close();

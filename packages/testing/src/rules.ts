@@ -64,7 +64,7 @@ export const rules = {
   },
   'ENV-3': {
     title: 'Tasks',
-    hint: 'Give each split a length, and let at(index) return the same JSON value whenever the seed is the same.',
+    hint: 'Give each split a length, and let get(index) return the same JSON value whenever the seed is the same.',
   },
   'ENV-4': {
     title: 'Declared rewards',

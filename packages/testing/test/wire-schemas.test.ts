@@ -86,10 +86,7 @@ test('the list of plugins follows its schema', () => {
 
 test('an open environment has the capabilities of its definition', async () => {
   const capabilities = { networked: true };
-  const open = await openEnv(ladderDefinition({ definition: { capabilities } }), {
-    seed: 1,
-    tools: climbing,
-  });
+  const open = await openEnv(ladderDefinition({ definition: { capabilities } }), {}, { tools: climbing });
   expect(open.capabilities).toEqual(capabilities);
   await open.close();
 });

@@ -52,7 +52,7 @@ export class GradedBandit extends BanditEnv {
 
 /** Every task has the same best arm. */
 export function openBandit(best: number): EnvHandle<unknown> {
-  const tasks = { length: 40, at: () => ({ best }) };
+  const tasks = { length: 40, get: () => ({ best }) };
   return {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode: () => new BanditEnv(),

@@ -52,7 +52,7 @@ export class ClimbEnv extends ToolEnv<null, { rung: number }> {
 }
 
 export function openClimb(episode: () => ClimbEnv = () => new ClimbEnv()): EnvHandle<unknown> {
-  const tasks = { length: 40, at: () => null };
+  const tasks = { length: 40, get: () => null };
   return {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode,

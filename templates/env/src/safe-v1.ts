@@ -113,7 +113,7 @@ const safe: EnvDefinition<SafeTask, SafeOptions> = defineEnv({
   async open({ options, seed }) {
     const tasks = (split: string, length: number) => ({
       length,
-      at: (index: number): SafeTask => ({
+      get: (index: number): SafeTask => ({
         code: lowest + createRng(seed, split, index).int(highest - lowest + 1),
       }),
     });

@@ -5,7 +5,7 @@ import safe from '../src/safe-v1.ts';
 
 /** Plays one episode with a script. */
 async function play(code: number, script: Script): Promise<Trajectory> {
-  const env = await openEnv(safe, { seed: 1 });
+  const env = await openEnv(safe);
   const [played] = await collect(
     rollout({
       env,

@@ -5,8 +5,8 @@ import warehouse from '../src/warehouse-v1.ts';
 
 /** Plays the first test task with a script. */
 async function play(script: Script): Promise<Trajectory> {
-  const env = await openEnv(warehouse, { seed: 1 });
-  const episodes = [{ task: env.tasks.test.at(0), group: 0, sample: 0 }];
+  const env = await openEnv(warehouse);
+  const episodes = [{ task: env.tasks.test.get(0), group: 0, sample: 0 }];
   const sampling = { maxTokens: 64, temperature: 1 };
   const [played] = await collect(
     rollout({ env, policy: scriptedPolicy(script), episodes, concurrency: 1, sampling, seed: 1 }),

@@ -34,7 +34,7 @@ class CoinEnv extends ToolEnv<null, null> {
 }
 
 export function openCoin(): EnvHandle<unknown> {
-  const tasks = { length: 1, at: () => null };
+  const tasks = { length: 1, get: () => null };
   const open: EnvHandle<null> = {
     tasks: { train: tasks, validation: tasks, test: tasks },
     episode: () => new CoinEnv(),

@@ -30,7 +30,7 @@ export async function compareWithTrl(python: string, argv: string[]): Promise<vo
     throw new Error(`${python} has no TRL: install workshop/interop/requirements.txt for it.`);
   const setting: Setting = { ...training, beta, learningRate };
   const threads = availableParallelism();
-  const env = await openEnv(environment, { seed, options: envOptions });
+  const env = await openEnv(environment, envOptions, { seed });
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trl-'));
 
   const measure = async <T>(name: string, train: (side: SideOptions) => Promise<T>) => {

@@ -74,7 +74,7 @@ export async function openRunEnv(
 ): Promise<EnvHandle<unknown>> {
   const { plugin } = await findPlugin('envs', ref);
   const options = readPairs(plugin.options, envOption, '--env-option');
-  return openEnv(ref, { seed, options, tools: Object.fromEntries(tool.map(readTool)), tap });
+  return openEnv(ref, options, { seed, tools: Object.fromEntries(tool.map(readTool)), tap });
 }
 
 function readTool(pair: string): [role: string, ref: string] {

@@ -52,7 +52,7 @@ export default defineEnv({
   limits: spec.limits,
   roles: {},
   async open({ options }: { options: { size: number } }) {
-    const tasks = { length: options.size, at: (index: number): Task => ({ presses: index % 3 }) };
+    const tasks = { length: options.size, get: (index: number): Task => ({ presses: index % 3 }) };
     return {
       tasks: { train: tasks, validation: tasks, test: tasks },
       episode: () => new Lamp(),

@@ -11,7 +11,7 @@ export type Split = 'train' | 'validation' | 'test';
 /** Tasks by index, so that a million tasks need no memory. */
 export interface TaskSet<Task> {
   readonly length: number;
-  at(index: number): Task;
+  get(index: number): Task;
 }
 
 export interface OpenOptions<Options> {
@@ -49,6 +49,8 @@ export interface EnvHandle<Task> {
   readonly packageVersion?: string;
   /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
+  /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. Set by `openEnv`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {

@@ -6,11 +6,9 @@ import type { ToolTap } from '../recording/tool-tap.ts';
 import { completeOptions } from './options.ts';
 import { findPlugin, loadPlugin } from './plugin.ts';
 
-export interface OpenEnvOptions<Options = Record<string, unknown>> {
-  /** Checked against the definition's schema, whose defaults fill in what is absent. */
-  options?: Partial<Options>;
-  /** Seeds whatever the environment generates when it opens. */
-  seed: number;
+export interface OpenEnvSettings {
+  /** Seeds whatever the environment generates when it opens. Default 1. */
+  seed?: number;
   /** Role → tool, in place of the environment's default: a factory, or the reference of a tool plugin. */
   tools?: Record<string, ToolFactory<never> | string>;
   /** Folder that plugins are looked for from. Default: the working folder. */
@@ -20,18 +18,26 @@ export interface OpenEnvOptions<Options = Record<string, unknown>> {
 }
 
 /**
- * Opens an environment by reference or definition. Close it when the run is over.
+ * Opens an environment by reference or definition: `openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 })`. Close it when the
+ * run is over, or declare it with `await using`.
+ * @param options The environment's own options. Its schema's defaults fill in what is absent.
  * @throws ToolEnvError `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.unknown_role`,
  *   `usage.not_recordable` if a tap is given and the environment asks it for no tool.
  */
-export function openEnv(ref: string, options: OpenEnvOptions): Promise<EnvHandle<unknown>>;
+export function openEnv(
+  ref: string,
+  options?: Record<string, unknown>,
+  settings?: OpenEnvSettings,
+): Promise<EnvHandle<unknown>>;
 export function openEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
-  options: OpenEnvOptions<Options>,
+  options?: Partial<Options>,
+  settings?: OpenEnvSettings,
 ): Promise<EnvHandle<Task>>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
-  { options = {}, seed, tools = {}, from = process.cwd(), tap }: OpenEnvOptions,
+  options: Record<string, unknown> = {},
+  { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
 ): Promise<EnvHandle<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
@@ -60,6 +66,7 @@ export async function openEnv(
     tasks: open.tasks,
     episode: () => open.episode(),
     close: () => open.close(),
+    [Symbol.asyncDispose]: () => open.close(),
     ref: loaded?.ref,
     packageVersion: loaded?.version,
     capabilities: definition.capabilities,

@@ -72,10 +72,10 @@ function concatenate<Task>(
   const length = sets.reduce((total, { tasks }) => total + tasks.length, 0);
   return {
     length,
-    at(index) {
+    get(index) {
       let rest = index;
       for (const { env, tasks } of sets) {
-        if (rest < tasks.length) return { env, task: tasks.at(rest) };
+        if (rest < tasks.length) return { env, task: tasks.get(rest) };
         rest -= tasks.length;
       }
       throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);

@@ -31,7 +31,7 @@ const envCode = `export default {
     deep: { type: 'object', default: {}, properties: { k: { default: 5 } } },
   } },
   async open(given) {
-    return { given, tasks: { train: { length: 1, at: () => given } }, episode() { return this.given; }, async close() {} };
+    return { given, tasks: { train: { length: 1, get: () => given } }, episode() { return this.given; }, async close() {} };
   },
 };`;
 
@@ -171,12 +171,13 @@ test.each([
 });
 
 describe('openEnv', () => {
-  const open = (over: object = {}) => openEnv('@lab/envs/maze-v1', { seed: 4, from: root, ...over });
+  const open = (options: object = {}, settings: object = {}) =>
+    openEnv('@lab/envs/maze-v1', { ...options }, { seed: 4, from: root, ...settings });
 
   test('fills in default options and tools, and records the reference and the version', async () => {
-    const env = await open({ options: { size: 9 } });
+    const env = await open({ size: 9 });
     expect(env).toMatchObject({ ref: '@lab/envs/maze-v1', packageVersion: '1.2.3' });
-    const given = env.tasks.train.at(0) as { tools: { search(material: string): Promise<unknown> } };
+    const given = env.tasks.train.get(0) as { tools: { search(material: string): Promise<unknown> } };
     expect(given).toMatchObject({ options: { size: 9, walls: false, deep: { k: 5 } }, seed: 4 });
     expect(env.episode()).toBe(given);
     expect(await given.tools.search('pages')).toEqual({ name: 'search', material: 'pages' });
@@ -185,37 +186,30 @@ describe('openEnv', () => {
 
   test('uses a given tool in place of the default', async () => {
     const search = async () => ({ name: 'mine' }) as never;
-    const env = await open({ tools: { search } });
-    expect(env.tasks.train.at(0)).toMatchObject({ tools: { search } });
+    const env = await open({}, { tools: { search } });
+    expect(env.tasks.train.get(0)).toMatchObject({ tools: { search } });
   });
 
   test('opens a definition that is not installed', async () => {
     const definition = await loadPlugin('envs', '@lab/envs/maze-v1', { from: root });
-    const env = await openEnv(definition, { seed: 1, from: root });
+    const env = await openEnv(definition, {}, { from: root });
     expect(env.ref).toBeUndefined();
-    expect(env.tasks.train.at(0)).toMatchObject({ options: { size: 3 } });
+    expect(env.tasks.train.get(0)).toMatchObject({ options: { size: 3 } });
   });
 
   test.each([
+    [{ sise: 3 }, {}, 'usage.unknown_option', '@lab/envs/maze-v1 has no option "sise". Did you mean "size"?'],
+    [{ colour: 3 }, {}, 'usage.unknown_option', 'Options: size, walls, deep.'],
+    [{ size: 'big' }, {}, 'usage.bad_option', 'option "size": expected must be integer; received "big".'],
+    [{}, { tools: { serch: 'x/y-v1' } }, 'usage.unknown_role', 'has no role "serch". Did you mean "search"?'],
     [
-      { options: { sise: 3 } },
-      'usage.unknown_option',
-      '@lab/envs/maze-v1 has no option "sise". Did you mean "size"?',
-    ],
-    [{ options: { colour: 3 } }, 'usage.unknown_option', 'Options: size, walls, deep.'],
-    [
-      { options: { size: 'big' } },
-      'usage.bad_option',
-      'option "size": expected must be integer; received "big".',
-    ],
-    [{ tools: { serch: 'x/y-v1' } }, 'usage.unknown_role', 'has no role "serch". Did you mean "search"?'],
-    [
+      {},
       { tools: { search: '@lab/tools/serch-v1' } },
       'usage.unknown_plugin',
       'Did you mean "@lab/tools/search-v1"?',
     ],
-  ])('%o is refused in one line', async (over, code, message) => {
-    const error = await thrown(open(over));
+  ])('%o %o is refused in one line', async (options, settings, code, message) => {
+    const error = await thrown(open(options, settings));
     expect(error.code).toBe(code);
     expect(error.message).toContain(message);
   });

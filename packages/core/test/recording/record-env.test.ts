@@ -40,7 +40,7 @@ const ofRole = define({ ladder: 'no-such-package/ladder-v1' }, async ({ tools })
 });
 
 async function run(definition: EnvDefinition<Rung>, tap: ToolTap, make: () => Tool, goals = [1, 3, 2]) {
-  const env = await openEnv(definition, { seed: 1, tap, tools: toolsOf(definition, make) });
+  const env = await openEnv(definition, {}, { tap, tools: toolsOf(definition, make) });
   const played = await play(env, climber(), goals);
   await env.close();
   await tap.finish();
@@ -67,7 +67,7 @@ test('a run with the tool of a role replays without making the tool', async () =
 
   expect(await run(ofRole, await replayEnv(file), never)).toEqual(recorded);
   // Not even the plugin of the role's default is looked for.
-  const env = await openEnv(ofRole, { seed: 1, tap: await replayEnv(file) });
+  const env = await openEnv(ofRole, {}, { tap: await replayEnv(file) });
   await env.close();
   await expect(run(ofRole, await replayEnv(file), never, [1, 3])).rejects.toThrow(
     'recorded calls that were not made: 2\n  episode 1-2-0, call 0: climb({"rungs":1})',

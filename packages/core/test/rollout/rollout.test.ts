@@ -361,7 +361,7 @@ test('plays one episode at a time in an environment that is not concurrent', asy
         return env;
       }),
   });
-  const open = await openEnv(definition, { seed: 1 });
+  const open = await openEnv(definition);
   const policy = scriptedPolicy(() => 'done');
   const run = { policy, concurrency: 8, sampling: { maxTokens: 1, temperature: 0 }, seed: 1 };
   const episodes = [1, 2, 3, 4].map((goal, group) => ({ task: { goal }, group, sample: 0 }));

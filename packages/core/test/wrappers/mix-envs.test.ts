@@ -14,14 +14,14 @@ test('contains the tasks of all environments and plays each in its own environme
   const [slow, short] = [openLadder(), openLadder(() => new LadderEnv(undefined, { maxTurns: 1 }))];
   const mix = mixEnvs<Rung>({ slow, short });
   expect(mix.tasks.train.length).toBe(20);
-  expect(mix.tasks.train.at(3)).toEqual({ env: 'slow', task: { goal: 4 } });
-  expect(mix.tasks.train.at(13)).toEqual({ env: 'short', task: { goal: 4 } });
-  expect(() => mix.tasks.train.at(20)).toThrow('there are 20');
+  expect(mix.tasks.train.get(3)).toEqual({ env: 'slow', task: { goal: 4 } });
+  expect(mix.tasks.train.get(13)).toEqual({ env: 'short', task: { goal: 4 } });
+  expect(() => mix.tasks.train.get(20)).toThrow('there are 20');
 
   const { spec } = mix.episode();
   expect(spec).toMatchObject({ name: 'ladder-v1+ladder-v1', limits: { maxTurns: 6 } });
   const episodes = [...Array(20).keys()].map((group) => ({
-    task: mix.tasks.train.at(group),
+    task: mix.tasks.train.get(group),
     group,
     sample: 0,
   }));

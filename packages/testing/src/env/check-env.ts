@@ -60,7 +60,7 @@ export async function checkEnv(
   const tools = new FaultyTools(definition, options.tools ?? {}, loaded ? [from, loaded.folder] : [from]);
   const given = (options.options ?? {}) as Record<string, unknown>;
   const open = (changes = {}) =>
-    openEnv(definition, { options: { ...given, ...changes }, seed, tools: tools.factories, from });
+    openEnv(definition, { ...given, ...changes }, { seed, tools: tools.factories, from });
   const first = await opened(report, () => open());
   if (!first) return report.report;
   const subjectOf = (opened: EnvHandle<unknown>) =>
@@ -135,7 +135,7 @@ function noTasks(subject: string): ToolEnvError {
 function someTasks({ tasks }: EnvHandle<unknown>, count: number): unknown[] {
   const filled = splits.filter((split) => tasks[split].length > 0);
   const share = Math.ceil(count / Math.max(1, filled.length));
-  return filled.flatMap((split) => spread(tasks[split], share).map((index) => tasks[split].at(index)));
+  return filled.flatMap((split) => spread(tasks[split], share).map((index) => tasks[split].get(index)));
 }
 
 /** Opens the environment with a short `toolTimeout`, if it has that option, so that a hanging tool costs little time. */

@@ -101,10 +101,10 @@ export function checkTasks(open: EnvHandle<unknown>, again: EnvHandle<unknown>):
 }
 
 function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>, index: number): void {
-  const task = set.at(index);
+  const task = set.get(index);
   const unheld = task === undefined ? 'undefined' : notJson(task);
   if (unheld) throw new Violation('ENV-3', `a JSON value from ${where}`, unheld);
-  const [first, second, reopened] = [task, set.at(index), other.at(index)].map((value) =>
+  const [first, second, reopened] = [task, set.get(index), other.get(index)].map((value) =>
     JSON.stringify(value),
   );
   if (first !== second)

@@ -53,7 +53,7 @@ export function ladderDefinition({ definition, env: change, open: reopen }: Chan
     roles: { climbing: 'none' },
     async open({ options: { toolTimeout = limits.toolTimeout }, tools }) {
       const tool = await tools.climbing!({});
-      const tasks = { length: 5, at: (index: number): Rung => ({ goal: index + 2 }) };
+      const tasks = { length: 5, get: (index: number): Rung => ({ goal: index + 2 }) };
       const open: EnvHandle<Rung> = {
         tasks: { train: tasks, validation: tasks, test: tasks },
         episode() {
@@ -135,7 +135,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       open: () => {
         drawn += 1;
         const goal = drawn;
-        const tasks = { length: 3, at: () => ({ goal }) };
+        const tasks = { length: 3, get: () => ({ goal }) };
         return { tasks: { train: tasks, validation: tasks, test: tasks } };
       },
     },
@@ -145,7 +145,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     'ENV-3',
     {
       open: ({ tasks }) => ({
-        tasks: { ...tasks, test: { length: 1, at: () => ({ goal: 1, born: new Date(0) }) } },
+        tasks: { ...tasks, test: { length: 1, get: () => ({ goal: 1, born: new Date(0) }) } },
       }),
     },
   ],

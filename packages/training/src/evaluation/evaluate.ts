@@ -85,5 +85,5 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
 }
 
 function* oneEach<Task>(env: EnvHandle<Task>, split: Split, length: number): Generator<EpisodeRequest<Task>> {
-  for (let i = 0; i < length; i++) yield { task: env.tasks[split].at(i), group: i, sample: 0 };
+  for (let i = 0; i < length; i++) yield { task: env.tasks[split].get(i), group: i, sample: 0 };
 }

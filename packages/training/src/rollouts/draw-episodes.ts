@@ -22,7 +22,7 @@ export function drawEpisodes<Task>(
       epoch = Math.floor(index / tasks.length);
       order = createRng(seed, 'tasks', epoch).shuffle([...Array(tasks.length).keys()]);
     }
-    return tasks.at(order[index % tasks.length]!);
+    return tasks.get(order[index % tasks.length]!);
   });
   return inGroups(drawn, 0, groupSize);
 }
@@ -40,7 +40,7 @@ export function drawReplacements<Task>(
   count: number,
 ): EpisodeRequest<Task>[] {
   const rng = createRng(seed, 'replacements', step, attempt);
-  const drawn = Array.from({ length: count }, () => tasks.at(rng.int(tasks.length)));
+  const drawn = Array.from({ length: count }, () => tasks.get(rng.int(tasks.length)));
   return inGroups(drawn, attempt * tasksPerStep, groupSize);
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { drawEpisodes, drawReplacements } from '../../src/rollouts/draw-episodes.ts';
 
-const tasks = { length: 50, at: (index: number) => index };
+const tasks = { length: 50, get: (index: number) => index };
 const options = { tasksPerStep: 10, groupSize: 3, seed: 1 };
 const tasksOf = (episodes: { task: number; sample: number }[]) =>
   episodes.filter(({ sample }) => sample === 0).map(({ task }) => task);
