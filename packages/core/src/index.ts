@@ -52,6 +52,7 @@ export {
 } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';
 export {
+  failure,
   refuse,
   type Tool,
   type ToolAnnotations,
@@ -68,5 +69,7 @@ export {
   defineTool,
   type ParsedArguments,
   type SentArguments,
+  type ShortArguments,
+  type ShortToolDefinition,
   type ToolDefinition,
 } from './tools/define-tool.ts';
