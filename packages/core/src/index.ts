@@ -67,9 +67,9 @@ export type { JsonSchema } from './schemas/json-schema.ts';
 export {
   type ArgumentsSchema,
   defineTool,
+  type Execute,
   type ParsedArguments,
   type SentArguments,
   type ShortArguments,
-  type ShortToolDefinition,
   type ToolDefinition,
 } from './tools/define-tool.ts';

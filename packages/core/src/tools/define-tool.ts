@@ -29,18 +29,14 @@ export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
   readonly inputSchema: Schema;
   /** The JSON Schema of `inputSchema`, or a function that makes it. Required if the schema's library provides none. */
   readonly jsonSchema?: Schema extends StandardSchemaV1 ? JsonSchema | ((schema: Schema) => object) : never;
-  /** As {@link Tool.execute}; a text is a result too. A property instead of a method, so that TypeScript reports a wrong argument type. */
-  readonly execute: (args: Args, context: ToolContext) => Returned<Data> | Promise<Returned<Data>>;
+  /** As {@link Tool.execute}; a text is a result too. A property, not a method, so that TypeScript reports wrong argument types. */
+  readonly execute: Execute<Args, Data>;
 }
 
-type Returned<Data> = ToolResult<Data> | string;
-
-/** The short form of a tool: its arguments by name. All are required, and no others are allowed. */
-export interface ShortToolDefinition<Arguments, Data>
-  extends Omit<ToolDefinition<JsonSchema, ShortArguments<Arguments>, Data>, 'inputSchema' | 'jsonSchema'> {
-  /** The JSON Schema of each argument: `{ account: { type: 'string' } }`. */
-  readonly arguments: Arguments;
-}
+export type Execute<Args, Data> = (
+  args: Args,
+  context: ToolContext,
+) => ToolResult<Data> | string | Promise<ToolResult<Data> | string>;
 
 /** The arguments that the schemas of the short form describe. */
 export type ShortArguments<Arguments> = Flat<{
@@ -49,8 +45,10 @@ export type ShortArguments<Arguments> = Flat<{
 
 /**
  * Declares a tool. The type of `execute`'s argument is inferred from `inputSchema`, which is a literal JSON Schema or a
- * Standard Schema. If the schema is not a literal, name the type: `defineTool<Args>({…})`. The short form has `arguments` in
- * place of `inputSchema`: a literal JSON Schema for each argument, all of them required.
+ * Standard Schema. If the schema is not a literal, name the type: `defineTool<Args>({…})`.
+ *
+ * The short form has a literal JSON Schema for each argument. All arguments are required, and no others are allowed:
+ * `defineTool('look_up', 'Tell the balance.', { account: { type: 'string' } }, ({ account }) => `${balances[account]}`)`.
  *
  * An environment validates arguments against the JSON Schema before `execute`. A Standard Schema then checks what JSON
  * Schema cannot express (refinements) and applies its defaults and transforms. A refusal is the model's mistake in both
@@ -63,18 +61,18 @@ export function defineTool<Args extends object = never, Data = unknown>(
   definition: ToolDefinition<JsonSchema, NoInfer<Args>, Data> & ([Args] extends [never] ? never : unknown),
 ): Tool<Flat<NoInfer<Args>>, Data>;
 export function defineTool<const Arguments extends Record<string, JsonSchema>, Data = unknown>(
-  definition: ShortToolDefinition<Arguments, Data>,
+  name: string,
+  description: string,
+  parameters: Arguments,
+  execute: Execute<ShortArguments<Arguments>, Data>,
 ): Tool<ShortArguments<Arguments>, Data>;
 export function defineTool<const Schema extends ArgumentsSchema, Data = unknown>(
   definition: ToolDefinition<Schema, ParsedArguments<Schema>, Data>,
 ): Tool<SentArguments<Schema>, Data>;
 export function defineTool(
-  definition: ToolDefinition<ArgumentsSchema, never, unknown> | ShortToolDefinition<Properties, unknown>,
+  ...given: [AnyDefinition] | [string, string, Record<string, JsonSchema>, Execute<never, unknown>]
 ): Tool<never> {
-  if ('arguments' in definition) {
-    const { arguments: properties, ...rest } = definition;
-    return defineTool<never>({ ...rest, inputSchema: objectOf(properties) } as never);
-  }
+  const definition = given.length === 1 ? given[0] : fromShort(...given);
   const { inputSchema: schema, jsonSchema, ...rest } = definition;
   const owner = `Tool "${definition.name}"`;
   const inputSchema = isStandardSchema(schema) ? describe(schema, jsonSchema, owner) : schema;
@@ -94,11 +92,17 @@ export function defineTool(
   };
 }
 
-type Properties = Record<string, JsonSchema>;
+type AnyDefinition = ToolDefinition<ArgumentsSchema, never, unknown>;
 
-/** The schema of an object that has all of the properties and no others. */
-function objectOf(properties: Properties): JsonSchema {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+function fromShort(
+  name: string,
+  description: string,
+  properties: Record<string, JsonSchema>,
+  execute: Execute<never, unknown>,
+): AnyDefinition {
+  const required = Object.keys(properties);
+  const inputSchema = { type: 'object', properties, required, additionalProperties: false };
+  return { name, description, inputSchema, execute };
 }
 
 function describe(

@@ -253,13 +253,10 @@ test('a literal JSON Schema types execute', () => {
 });
 
 test('the short form requires every argument and allows no other', async () => {
-  const transfer = defineTool({
-    ...about,
-    arguments: { to: { enum: ['Ada', 'Ben'] }, amount: { type: 'integer', minimum: 1 } },
-    execute: async (args) => {
-      expectTypeOf(args).toEqualTypeOf<{ to: 'Ada' | 'Ben'; amount: number }>();
-      return text(`${args.amount} to ${args.to}`);
-    },
+  const parameters = { to: { enum: ['Ada', 'Ben'] }, amount: { type: 'integer', minimum: 1 } } as const;
+  const transfer = defineTool('transfer', 'Send money.', parameters, async (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ to: 'Ada' | 'Ben'; amount: number }>();
+    return text(`${args.amount} to ${args.to}`);
   });
   expectTypeOf(transfer).toExtend<Tool>();
   expectTypeOf(transfer.execute).parameter(0).toEqualTypeOf<{ to: 'Ada' | 'Ben'; amount: number }>();
@@ -269,32 +266,25 @@ test('the short form requires every argument and allows no other', async () => {
     required: ['to', 'amount'],
     additionalProperties: false,
   });
-  expect(transfer).not.toHaveProperty('arguments');
+  expect(transfer).toMatchObject({ name: 'transfer', description: 'Send money.' });
   expect((await answer(transfer, { to: 'Ben', amount: 3 })).text).toBe('3 to Ben');
   expect((await answer(transfer, { to: 'Ben' })).mistake).toMatchObject({ path: '/amount' });
   expect((await answer(transfer, { to: 'Ben', amount: 3, fee: 1 })).mistake).toMatchObject({ path: '/fee' });
   // @ts-expect-error there is no "from"
-  defineTool({ ...about, arguments: { to: { type: 'string' } }, execute: ({ from }) => from });
+  defineTool('transfer', 'Send money.', { to: { type: 'string' } }, ({ from }) => from);
 });
 
 test('execute may return a text, and need not be asynchronous', async () => {
-  const name = { name: { type: 'string' } } as const;
-  const greet = defineTool({
-    ...about,
-    arguments: name,
-    execute: (args) => (args.name === '' ? failure('Who?') : `Hello, ${args.name}.`),
-  });
+  const greet = defineTool('greet', 'Greet.', { name: { type: 'string' } }, ({ name }) =>
+    name === '' ? failure('Who?') : `Hello, ${name}.`,
+  );
   expect(await greet.execute({ name: 'Ada' }, context)).toEqual(text('Hello, Ada.'));
   expect(await greet.execute({ name: '' }, context)).toEqual({ ...text('Who?'), isError: true });
   expect((await answer(greet, { name: '' })).text).toBe('Error: Who?');
-  const broken = defineTool({
-    ...about,
-    arguments: name,
-    execute: (): string => {
-      throw new Error('down');
-    },
+  const broken = defineTool('fail', 'Fail.', {}, (): string => {
+    throw new Error('down');
   });
-  await expect(broken.execute({ name: 'Ada' }, context)).rejects.toThrow('down');
+  await expect(broken.execute({}, context)).rejects.toThrow('down');
 });
 
 test('a schema that is not a literal leaves the arguments untyped unless their type is named', () => {
