@@ -1,9 +1,10 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
-export { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
+export { connectMcp } from './connect-mcp.ts';
 export type { EnvServerOptions } from './env-server.ts';
 export type { EpisodeOptions, ServedEnv } from './env-session.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
+export type { McpConnection, McpOptions } from './mcp-connection.ts';
 export { defineMcpEnv, type McpEnvDefinition, type McpEnvOptions, type McpTask } from './mcp-env.ts';
 export { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
 export {

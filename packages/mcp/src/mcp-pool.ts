@@ -1,7 +1,8 @@
 /** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
+import { connectMcp } from './connect-mcp.ts';
+import type { McpConnection, McpOptions } from './mcp-connection.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 

@@ -1,7 +1,10 @@
-/** An MCP server that misbehaves on demand. */
+/** An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP if its argument is `http`. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   CallToolRequestSchema,
   ErrorCode,
@@ -12,12 +15,10 @@ import {
 const object = { type: 'object' };
 /** The pages of the list of tools. Calling `grow` extends the second page. */
 const pages = [
-  ['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'spoil'].map(
-    (name) => ({
-      name,
-      inputSchema: object,
-    }),
-  ),
+  [
+    ...['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'hang-up'],
+    'spoil',
+  ].map((name) => ({ name, inputSchema: object })),
   [
     {
       name: 'grow',
@@ -69,6 +70,10 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
     case 'chatter':
       process.stdout.write('this is not a message\n');
       return text('ok');
+    case 'hang-up':
+      // Ends the stream of this call, or breaks it, without an answer. The server lives on.
+      for (const response of streams) response[params.arguments.how]();
+      return text('unheard');
     case 'spoil':
       pages[1].push({ name: 'spoilt', inputSchema: { ...object, $ref: '#/nowhere' } });
       await server.sendToolListChanged();
@@ -85,4 +90,18 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       return text(params.name);
   }
 });
-await server.connect(new StdioServerTransport());
+
+/** Open responses to POST, in HTTP mode. */
+const streams = new Set();
+
+if (process.argv[2] === 'http') {
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+  await server.connect(transport);
+  const http = createServer((request, response) => {
+    if (request.method === 'POST') streams.add(response.once('close', () => streams.delete(response)));
+    transport.handleRequest(request, response);
+  });
+  http.listen(0, '127.0.0.1', () => process.stderr.write(`listening on ${http.address().port}\n`));
+} else {
+  await server.connect(new StdioServerTransport());
+}

@@ -217,17 +217,13 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('returns protocol errors about the arguments as results and throws others as infrastructure errors', async () => {
+  test('returns the protocol errors of a live server as failed results, in the words of the server', async () => {
     await connect();
-    const refused = await call(bad, 'refuse');
-    expect(refused).toMatchObject({ isError: true });
-    expect(firstText(refused)).toContain('mood is wrong');
-    await expect(call(bad, 'fail')).rejects.toMatchObject({
-      code: 'infrastructure.mcp_error',
-      message: expect.stringContaining('no disk'),
-    });
-    for (const code of [-32000, -32001]) {
-      await expect(call(bad, 'fail', { code })).rejects.toMatchObject({ code: 'infrastructure.mcp_error' });
+    const failed = (text: string) => ({ content: [{ type: 'text', text }], isError: true });
+    expect(await call(bad, 'refuse')).toEqual(failed('mood is wrong'));
+    expect(await call(bad, 'fail')).toEqual(failed('no disk'));
+    for (const code of [-32000, -32001, -32603, 7]) {
+      expect(await call(bad, 'fail', { code })).toEqual(failed('own code'));
     }
     expect(bad.lost).toBeUndefined();
     await expect(call(bad, 'grow', { wrong: true })).rejects.toMatchObject({
