@@ -13,7 +13,8 @@ import { OwnConnection } from './own-connection.ts';
  * `callTimeout`, `infrastructure.mcp_result` for a result that breaks the tool's schema, and `infrastructure.mcp_error` for
  * any other failure of the transport. If the context's signal aborts, they throw its reason and cancel the call on the server.
  * @throws ToolEnvError `usage.mcp_command`, `usage.mcp_url`, `usage.mcp_tool` (a name in `only`),
- *   `infrastructure.mcp_connect`, `infrastructure.mcp_schema`.
+ *   `infrastructure.mcp_connect`, and `infrastructure.mcp_schema` if a tool in `only` has a
+ *   schema that cannot be compiled. Without `only`, such a tool is left out, with a warning.
  */
 export async function connectMcp(server: McpServer, options: McpOptions = {}): Promise<McpConnection> {
   const name = describeServer(server);

@@ -11,6 +11,7 @@ import {
   type McpToolDefinition,
 } from './mcp-client.ts';
 import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
+import { warnOnce } from './warn-once.ts';
 
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
@@ -29,6 +30,8 @@ export interface McpOptions {
    * and its process is ended. Default 5,000.
    */
   pingTimeout?: number;
+  /** Called with each warning, a sentence: a tool is left out because its schema is unusable. Default: write it to stderr. */
+  onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
   onProgress?(progress: McpCallProgress): void;
   /** Called with the new tools after the server has changed its list. */
@@ -38,7 +41,10 @@ export interface McpOptions {
 }
 
 export interface McpConnection {
-  /** The server's tools as last listed, except tools that run only as tasks (experimental in MCP 2025-11-25). */
+  /**
+   * The server's tools as last listed, except tools that run only as tasks (experimental in MCP 2025-11-25) and tools with a
+   * schema that cannot be compiled.
+   */
   readonly tools: readonly McpTool[];
   /** Why the connection can no longer be used; `undefined` while it is open. */
   readonly lost: ToolEnvError | undefined;
@@ -60,6 +66,7 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   protected readonly client: Held;
   protected readonly name: string;
   protected readonly options: McpOptions;
+  readonly #warn: (message: string) => void;
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -67,6 +74,7 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     this.client = client;
     this.name = name;
     this.options = options;
+    this.#warn = warnOnce(options.onWarning);
   }
 
   get pid(): number | undefined {
@@ -112,10 +120,19 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     const all = await this.listAll(request);
     const definitions = all.filter(({ execution }) => execution?.taskSupport !== 'required');
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
-    this.tools = offered.map((definition) =>
-      mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.name),
-    );
+    this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
     return definitions;
+  }
+
+  /** `undefined`, with a warning, for a tool with an unusable schema, unless `only` asks for it. */
+  #toTool(definition: McpToolDefinition): McpTool | undefined {
+    try {
+      return mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.name);
+    } catch (error) {
+      if (this.options.only) throw error;
+      this.#warn(`Left out: ${messageOf(error)}`);
+      return undefined;
+    }
   }
 
   async #call(

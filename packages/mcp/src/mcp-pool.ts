@@ -5,6 +5,7 @@ import { connectMcp } from './connect-mcp.ts';
 import type { McpConnection, McpOptions } from './mcp-connection.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { warnOnce } from './warn-once.ts';
 
 export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
   /** Largest number of server processes or HTTP sessions. Default 8. */
@@ -69,7 +70,7 @@ class Pool implements McpPool {
 
   constructor(server: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
     this.#server = server;
-    this.#options = options;
+    this.#options = { ...options, onWarning: warnOnce(options.onWarning) };
     this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
     this.#exclusive = exclusive;
   }

@@ -97,7 +97,7 @@ function checkSchema(schema: JsonSchema, subject: string): void {
     validate(schema, {});
   } catch (error) {
     const message = `${subject} is not a usable JSON Schema: ${messageOf(error)}`;
-    const remedy = 'choose other tools with "only", or fix the server';
+    const remedy = 'fix the server, or name other tools in "only"';
     throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
   }
 }

@@ -75,7 +75,10 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       for (const response of streams) response[params.arguments.how]();
       return text('unheard');
     case 'spoil':
-      pages[1].push({ name: 'spoilt', inputSchema: { ...object, $ref: '#/nowhere' } });
+      pages[1].push({
+        name: params.arguments?.name ?? 'spoilt',
+        inputSchema: { ...object, $ref: '#/nowhere' },
+      });
       await server.sendToolListChanged();
       return text('ok');
     case 'grow':

@@ -258,13 +258,30 @@ describe('a server that misbehaves', () => {
     await ended(bad);
   });
 
-  test('ends the connection if the changed list is unusable, and says why', async () => {
-    await connect();
-    await call(bad, 'spoil').catch(() => {});
+  test('leaves a tool out of the changed list if its schema is unusable, and says why once', async () => {
+    const warnings: string[] = [];
+    let changes = 0;
+    await connect({
+      onWarning: (message: string) => warnings.push(message),
+      onToolsChanged: () => changes++,
+    });
+    await call(bad, 'spoil');
+    await call(bad, 'grow');
+    await expect.poll(() => changes).toBe(2);
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['grow', 'grown-3']);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Left out: Tool "spoilt" of .*#\/nowhere.*: fix the server/),
+    ]);
+    await bad.close();
+  });
+
+  test('ends the connection if the changed list has an unusable schema for a tool in "only"', async () => {
+    await connect({ only: ['spoil', 'wait'] });
+    await call(bad, 'spoil', { name: 'wait' }).catch(() => {});
     await ended(bad);
-    await expect(call(bad, 'cancelled')).rejects.toMatchObject({
+    await expect(call(bad, 'wait')).rejects.toMatchObject({
       code: 'infrastructure.mcp_schema',
-      message: expect.stringContaining('"spoilt"'),
+      message: expect.stringContaining('"wait"'),
     });
   });
 
