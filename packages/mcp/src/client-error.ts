@@ -1,6 +1,6 @@
 /** Distinguishes the errors of an MCP client: the server's answer, a result that breaks its schema, a timeout, a lost connection. */
 import { messageOf } from '@toolenv/core';
-import { ServerGone } from './server-process.ts';
+import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
 
 /** The server answered with a JSON-RPC error. Both versions of the SDK also use these classes for errors of their own. */
 export function isErrorAnswer(error: unknown): boolean {
@@ -9,6 +9,7 @@ export function isErrorAnswer(error: unknown): boolean {
     (name === 'McpError' || name === 'ProtocolError') &&
     !isTimeout(error) &&
     !isClosed(error) &&
+    !isLost(error) &&
     !isWrongResult(error)
   );
 }
@@ -38,4 +39,11 @@ export function isClosed(error: unknown): boolean {
   if (error instanceof ServerGone) return true;
   const { code } = error as { code?: unknown };
   return code === 'CONNECTION_CLOSED' || (code === -32000 && messageOf(error).endsWith('Connection closed'));
+}
+
+/** The call has no answer because its HTTP request or stream broke. The server may still run. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof RequestLost) return true;
+  const { code } = error as { code?: unknown };
+  return code === streamEnded.code && messageOf(error).endsWith(streamEnded.message);
 }

@@ -2,7 +2,7 @@
 import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { isClosed, isErrorAnswer, isTimeout, isWrongResult } from './client-error.ts';
+import { answerOf, isClosed, isErrorAnswer, isLost, isTimeout, isWrongResult } from './client-error.ts';
 import {
   callTool,
   listAllTools,
@@ -102,8 +102,8 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     return messageOf(error);
   }
 
-  /** Called after a failure that may mean that the server has ended or hangs. */
-  protected suspect(): void {}
+  /** Called after a failure that may mean that the server has ended or hangs. Settles when that is known. */
+  protected async suspect(): Promise<void> {}
 
   protected listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     return listAllTools(this.client, request);
@@ -157,12 +157,12 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
         this.suspect();
         throw signal.reason;
       }
-      throw this.#failure(name, error);
+      throw await this.#failure(name, error);
     }
   }
 
   /** The error of a failed call: unchanged if the server answered with it, otherwise an infrastructure error. */
-  #failure(tool: string, error: unknown): unknown {
+  async #failure(tool: string, error: unknown): Promise<unknown> {
     const call = `Tool "${tool}" of ${this.name}`;
     if (isErrorAnswer(error)) return error;
     if (this.lost) return this.lost;
@@ -175,6 +175,11 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
       // Mark it lost now, so that a pool does not hand it out again.
       this.lost ??= this.closedError(this.why(error));
       return this.lost;
+    }
+    if (isLost(error)) {
+      await this.suspect();
+      const message = `${call} failed: ${answerOf(error)}: look at the server's log, and at time limits of proxies.`;
+      return this.lost ?? new ToolEnvError('infrastructure.mcp_closed', message, { cause: error });
     }
     if (isWrongResult(error)) {
       const message = `${call} broke its outputSchema: ${messageOf(error)}: fix the server.`;

@@ -1,15 +1,15 @@
 /** OwnConnection: a connection over a client that this package opens, to a server process or over Streamable HTTP. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import { isClosed } from './client-error.ts';
+import { HttpTransport } from './http-transport.ts';
 import { implementation } from './implementation.ts';
 import type { McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 import { Connection, type McpOptions, noTimeout } from './mcp-connection.ts';
-import { type McpEndpoint, toUrl } from './mcp-server.ts';
+import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -24,16 +24,16 @@ const trusting: jsonSchemaValidator = {
 };
 
 export class OwnConnection extends Connection<Client> {
-  readonly #transport: ServerProcess | StreamableHTTPClientTransport;
+  readonly #transport: ServerProcess | HttpTransport;
   #closing: Promise<void> | undefined;
-  #pinging = false;
+  #pinging: Promise<void> | undefined;
 
   constructor(server: McpEndpoint, name: string, options: McpOptions) {
     super(new Client(implementation, { jsonSchemaValidator: trusting }), name, options);
     this.#transport =
       'command' in server
         ? new ServerProcess(server, options.closeGrace ?? defaultGrace)
-        : new StreamableHTTPClientTransport(toUrl(server.url), { requestInit: { headers: server.headers } });
+        : new HttpTransport(server);
   }
 
   override get pid(): number | undefined {
@@ -70,18 +70,21 @@ export class OwnConnection extends Connection<Client> {
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
-  protected override suspect(): void {
-    if (this.#pinging || this.lost) return;
-    this.#pinging = true;
-    this.client
-      .ping({ timeout: this.options.pingTimeout ?? 5_000 })
-      .catch((error: unknown) => {
-        this.lost ??= this.closedError(`it does not answer a ping (${this.why(error)})`);
-        return this.close();
-      })
-      .finally(() => {
-        this.#pinging = false;
-      });
+  protected override suspect(): Promise<void> {
+    if (this.lost) return Promise.resolve();
+    this.#pinging ??= this.#ping().finally(() => {
+      this.#pinging = undefined;
+    });
+    return this.#pinging;
+  }
+
+  async #ping(): Promise<void> {
+    try {
+      await this.client.ping({ timeout: this.options.pingTimeout ?? 5_000 });
+    } catch (error) {
+      this.lost ??= this.closedError(`it does not answer a ping (${this.why(error)})`);
+      this.close().catch(() => {});
+    }
   }
 
   async #listChanged(): Promise<void> {
@@ -101,7 +104,7 @@ export class OwnConnection extends Connection<Client> {
   async #close(): Promise<void> {
     await super.close();
     const transport = this.#transport;
-    if (transport instanceof StreamableHTTPClientTransport) {
+    if (transport instanceof HttpTransport) {
       // Ignore errors: if the server has ended, so has the session.
       const grace = new Deadline({ after: this.options.closeGrace ?? defaultGrace, reason: () => undefined });
       await grace.race(() => transport.terminateSession()).catch(() => {});

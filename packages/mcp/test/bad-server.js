@@ -1,7 +1,8 @@
-/** An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP if its argument is `http`. */
+/** An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP if its argument is `http` or `resumable`. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -16,7 +17,19 @@ const object = { type: 'object' };
 /** The pages of the list of tools. Calling `grow` extends the second page. */
 const pages = [
   [
-    ...['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'hang-up'],
+    ...[
+      'crash',
+      'hang',
+      'wait',
+      'cancelled',
+      'refuse',
+      'fail',
+      'child',
+      'stubborn',
+      'chatter',
+      'hang-up',
+      'pause',
+    ],
     'spoil',
   ].map((name) => ({ name, inputSchema: object })),
   [
@@ -42,7 +55,7 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
   const page = Number(params?.cursor ?? 0);
   return { tools: pages[page], ...(page + 1 < pages.length && { nextCursor: String(page + 1) }) };
 });
-server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, closeSSEStream }) => {
   const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
   switch (params.name) {
     case 'crash':
@@ -72,8 +85,16 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       return text('ok');
     case 'hang-up':
       // Ends the stream of this call, or breaks it, without an answer. The server lives on.
+      if (params.arguments.after > 0) {
+        await new Promise((resolve) => setTimeout(resolve, params.arguments.after));
+      }
       for (const response of streams) response[params.arguments.how]();
-      return text('unheard');
+      return new Promise(() => {});
+    case 'pause':
+      // Ends the stream of this call. The client asks for the rest of it.
+      closeSSEStream();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return text('resumed');
     case 'spoil':
       pages[1].push({
         name: params.arguments?.name ?? 'spoilt',
@@ -97,8 +118,12 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
 /** Open responses to POST, in HTTP mode. */
 const streams = new Set();
 
-if (process.argv[2] === 'http') {
-  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+const mode = process.argv[2];
+if (mode) {
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    ...(mode === 'resumable' && { eventStore: new InMemoryEventStore(), retryInterval: 50 }),
+  });
   await server.connect(transport);
   const http = createServer((request, response) => {
     if (request.method === 'POST') streams.add(response.once('close', () => streams.delete(response)));

@@ -69,6 +69,40 @@ describe('a server that misbehaves', () => {
     expect(await call('refuse')).toMatchObject({ content: [{ text: 'mood is wrong' }], isError: true });
     expect(connection.lost).toBeUndefined();
   });
+
+  test.each([
+    ['end', 100, 'the stream of the call ended without an answer'],
+    ['destroy', 100, 'the stream of the call ended without an answer'],
+    ['destroy', 0, 'fetch failed: '],
+  ])('ends a call that it breaks off (%s after %i ms), and lives on', async (how, after, why) => {
+    const start = performance.now();
+    await expect(call('hang-up', { how, after })).rejects.toMatchObject({
+      code: 'infrastructure.mcp_closed',
+      message: expect.stringContaining(why),
+    });
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(connection.lost).toBeUndefined();
+    expect(await call('cancelled')).toMatchObject({ content: [{ text: '0' }] });
+  });
+
+  test('answers on another stream, if its streams can be resumed', async () => {
+    const resumable = await badHttpServer('resumable');
+    const other = await connectMcp({ url: resumable.url });
+    const pause = other.tools.find(({ name }) => name === 'pause')!;
+    expect(await pause.execute({}, context())).toEqual({ content: [{ type: 'text', text: 'resumed' }] });
+    await other.close();
+    resumable.process.kill('SIGKILL');
+  });
+
+  test('ends a call in which it dies, and further calls', async () => {
+    const start = performance.now();
+    const waiting = call('wait');
+    await expect(call('crash')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+    await expect(waiting).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(connection.lost).toMatchObject({ code: 'infrastructure.mcp_closed' });
+    await expect(call('cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  });
 });
 
 function freePort(): Promise<number> {

@@ -20,9 +20,11 @@ export const badServer: McpCommand = {
 };
 
 /** Starts the server that misbehaves over Streamable HTTP. */
-export async function badHttpServer(): Promise<{ url: string; process: ChildProcess }> {
+export async function badHttpServer(
+  mode: 'http' | 'resumable' = 'http',
+): Promise<{ url: string; process: ChildProcess }> {
   const { command, args = [] } = badServer;
-  const started = spawn(command, [...args, 'http'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const started = spawn(command, [...args, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await new Promise((resolve) =>
     started.stderr!.on('data', (chunk) => resolve(/listening on (\d+)/.exec(String(chunk))?.[1])),
   );
