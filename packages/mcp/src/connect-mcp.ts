@@ -35,8 +35,11 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     await deadline.race((signal) => connection.open(signal));
     return connection;
   } catch (error) {
+    if (deadline.signal.aborted) {
+      await connection.abandon();
+      throw deadline.signal.reason;
+    }
     await connection.close();
-    if (deadline.signal.aborted) throw deadline.signal.reason;
     if (ToolEnvError.isInstance(error)) throw error;
     const message = `${name} cannot be used: ${connection.why(error)}: check the server and how it is started.`;
     throw new ToolEnvError('infrastructure.mcp_connect', message, { cause: error });

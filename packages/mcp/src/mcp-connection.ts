@@ -97,6 +97,11 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     this.lost ??= this.closedError('it was closed');
   }
 
+  /** Closes a connection whose server has not answered in time. */
+  abandon(): Promise<void> {
+    return this.close();
+  }
+
   /** The cause of an error, in words. */
   why(error: unknown): string {
     return messageOf(error);

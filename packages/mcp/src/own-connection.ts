@@ -56,6 +56,11 @@ export class OwnConnection extends Connection<Client> {
     return this.#closing;
   }
 
+  override async abandon(): Promise<void> {
+    if (this.#transport instanceof ServerProcess) await this.#transport.kill();
+    await this.close();
+  }
+
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   override why(error: unknown): string {
     return (isClosed(error) ? this.#serverEnd : undefined) ?? super.why(error);

@@ -88,6 +88,12 @@ export class ServerProcess implements Transport {
     });
   }
 
+  /** Ends the server without waiting: for a server that has not started, and so has nothing to finish. */
+  async kill(): Promise<void> {
+    if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
+    await this.close();
+  }
+
   /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL (MCP 2025-11-25, basic/lifecycle#shutdown). */
   async close(): Promise<void> {
     const child = this.#child;
