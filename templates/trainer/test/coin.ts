@@ -3,44 +3,31 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createRng,
+  defineToolEnv,
   type EnvHandle,
-  outcomeReward,
+  openEnv,
   type Policy,
   type SamplingOptions,
-  ToolEnv,
-  terminated,
 } from '@toolenv/core';
 import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
 
 const [tails, heads, prompt] = [0, 1, 2];
 
 /** Heads is worth 1. */
-class CoinEnv extends ToolEnv<null, null> {
-  readonly spec = {
-    specVersion: 'v1' as const,
-    name: 'coin-v1',
-    rewards: { heads: outcomeReward([0, 1], 1) },
-    limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
-  };
-  protected override initial() {
-    return { state: null, messages: [{ role: 'user' as const, content: 'Heads or tails?' }] };
-  }
-  protected override tools() {
-    return [];
-  }
-  protected override onAnswer(_state: null, text: string) {
-    return { rewards: { heads: Number(text === 'heads') }, outcome: terminated('answered') };
-  }
-}
+const coinEnv = defineToolEnv({
+  name: 'coin-v1',
+  description: 'Say heads or tails.',
+  rewards: { heads: { kind: 'outcome' } },
+  limits: { maxTurns: 1 },
+  tasks: { train: [0], validation: [0] },
+  episode: () => ({
+    messages: 'Heads or tails?',
+    onAnswer: (side) => ({ rewards: { heads: Number(side === 'heads') }, end: 'answered' }),
+  }),
+});
 
-export function openCoin(): EnvHandle<unknown> {
-  const tasks = { length: 1, get: () => null };
-  const open: EnvHandle<null> = {
-    tasks: { train: tasks, validation: tasks, test: tasks },
-    episode: () => new CoinEnv(),
-    close: async () => {},
-  };
-  return open as EnvHandle<unknown>;
+export function openCoin(): Promise<EnvHandle<unknown>> {
+  return openEnv(coinEnv);
 }
 
 export class Coin implements Policy, Learner {

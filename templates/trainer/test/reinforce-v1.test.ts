@@ -18,7 +18,7 @@ async function train(
   run: Partial<Run> = {},
 ): Promise<TrainEvent[]> {
   const events: TrainEvent[] = [];
-  const whole = { env: openCoin(), policy: coin, learner: coin, out, seed: 1, ...run };
+  const whole = { env: await openCoin(), policy: coin, learner: coin, out, seed: 1, ...run };
   for await (const event of reinforce.train(whole, { learningRate: 2, maxTokens: 8, ...options })) {
     events.push(event);
   }
