@@ -5,8 +5,21 @@ export type { EpisodeOptions, ServedEnv } from './env-session.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 export type { McpConnection, McpOptions } from './mcp-connection.ts';
-export { defineMcpEnv, type McpEnvDefinition, type McpEnvOptions, type McpTask } from './mcp-env.ts';
-export { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
+export {
+  defineMcpEnv,
+  type McpEnvDefinition,
+  type McpEnvOptions,
+  type McpEpisodeContext,
+  type McpEpisodeState,
+  type McpOptionsSchema,
+} from './mcp-env.ts';
+export {
+  type McpLease,
+  type McpLeaseOptions,
+  type McpPool,
+  type McpPoolOptions,
+  openMcpPool,
+} from './mcp-pool.ts';
 export {
   type McpClientGiven,
   type McpCommand,
@@ -15,6 +28,8 @@ export {
   type McpUrl,
   parseServer,
 } from './mcp-server.ts';
+export type { McpServerContext, McpServerOf } from './mcp-servers.ts';
+export type { McpSplits, McpTask, McpTasks } from './mcp-task.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
 export type { HttpOptions } from './serve-http.ts';

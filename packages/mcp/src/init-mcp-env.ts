@@ -5,8 +5,8 @@ import { type Split, ToolEnvError } from '@toolenv/core';
 import { connectMcp } from './connect-mcp.ts';
 import { implementation } from './implementation.ts';
 import type { McpOptions } from './mcp-connection.ts';
-import type { McpTask } from './mcp-env.ts';
 import type { McpEndpoint } from './mcp-server.ts';
+import type { McpTask } from './mcp-task.ts';
 import type { McpTool } from './mcp-tool.ts';
 
 export interface InitResult {

@@ -16,6 +16,8 @@ import { warnOnce } from './warn-once.ts';
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
+  /** Names of tools that must not be left out because of their schema. Default: those in `only`. */
+  required?: readonly string[];
   /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
   connectTimeout?: number;
   /**
@@ -134,7 +136,8 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     try {
       return mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.name);
     } catch (error) {
-      if (this.options.only) throw error;
+      const { only, required = only } = this.options;
+      if (required?.includes(definition.name)) throw error;
       this.#warn(`Left out: ${messageOf(error)}`);
       return undefined;
     }

@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import type { McpOptions } from './mcp-connection.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 import { PooledServer } from './pooled-server.ts';
 import { warnOnce } from './warn-once.ts';
@@ -31,13 +31,22 @@ export interface McpLease {
   release(): Promise<void>;
 }
 
+export interface McpLeaseOptions {
+  /** Ends the wait. */
+  signal?: AbortSignal;
+  /** With lifetime `episode`: a server for this lease alone. It must have the tools of the pool's server. */
+  server?: McpEndpoint;
+}
+
 export interface McpPool {
+  /** The tools of the first server, as it listed them when the pool was opened. */
+  readonly tools: readonly McpTool[];
   /**
    * Leases the server with the fewest episodes. If it is not running, it starts in the background. Waits for a free server
    * only with lifetime `episode`.
    * @throws ToolEnvError `infrastructure.mcp_closed` if the pool is closed, and the reason of `signal`, as soon as it aborts.
    */
-  acquire(options?: { signal?: AbortSignal }): Promise<McpLease>;
+  acquire(options?: McpLeaseOptions): Promise<McpLease>;
   /** Ends all servers and all pending calls of acquire. */
   close(): Promise<void>;
 }
@@ -73,10 +82,9 @@ class Pool implements McpPool {
   readonly #closing = new AbortController();
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
-  /** Lost servers, whose processes may still be running. */
+  /** Servers that were replaced, whose processes may still be running. */
   readonly #ending: Set<Promise<void>> = new Set();
-  /** The tools of the first server. */
-  #tools: readonly McpTool[] = [];
+  tools: readonly McpTool[] = [];
 
   constructor(endpoint: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
     this.#endpoint = endpoint;
@@ -87,13 +95,14 @@ class Pool implements McpPool {
 
   async start(): Promise<void> {
     const { tools } = await this.#serverOf(this.#slots[0]!).started();
-    this.#tools = tools;
+    this.tools = tools;
   }
 
-  async acquire({ signal }: { signal?: AbortSignal } = {}): Promise<McpLease> {
+  async acquire({ signal, server }: McpLeaseOptions = {}): Promise<McpLease> {
     signal?.throwIfAborted();
+    if (server && !this.#exclusive) throw cannotShare(server);
     const slot = await this.#takeSlot(signal);
-    return lease(this.#serverOf(slot), this.#tools, () => this.#giveBack(slot));
+    return lease(this.#serverOf(slot, server), this.tools, () => this.#giveBack(slot));
   }
 
   async close(): Promise<void> {
@@ -146,14 +155,14 @@ class Pool implements McpPool {
     this.#waiting.shift()?.();
   }
 
-  /** The slot's server. Starts it if there is none or if it is lost. */
-  #serverOf(slot: Slot): PooledServer {
-    if (slot.server?.lost) {
+  /** The slot's server. Starts it if there is none, if it is lost, or if the lease has a server of its own. */
+  #serverOf(slot: Slot, own?: McpEndpoint): PooledServer {
+    if (slot.server && (own || slot.server.lost)) {
       const ending = slot.server.end().finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
       slot.server = undefined;
     }
-    slot.server ??= new PooledServer(this.#endpoint, this.#options);
+    slot.server ??= new PooledServer(own ?? this.#endpoint, this.#options);
     return slot.server;
   }
 }
@@ -180,6 +189,11 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
       return released;
     },
   };
+}
+
+function cannotShare(server: McpEndpoint): ToolEnvError {
+  const message = `${describeServer(server)} is for one lease, but the pool shares its servers: set its lifetime to "episode".`;
+  return new ToolEnvError('usage.mcp_pool', message);
 }
 
 function closedError(): ToolEnvError {

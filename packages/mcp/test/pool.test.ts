@@ -36,7 +36,7 @@ test('plays 1,000 concurrent episodes on 8 servers without losing or mixing up a
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
+  const env = await openEnv(definition, { maxServers: 8, lifetime: 'shared' });
   const episodes = episodesOf(env.tasks.test);
   const played = await collect(
     rollout({ env, policy: echoing, episodes, concurrency: 1000, sampling, seed: 1, retries: 0 }),
@@ -53,7 +53,7 @@ test('completes 1,000 concurrent episodes although a server is killed', async ()
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
+  const env = await openEnv(definition, { maxServers: 8, lifetime: 'shared' });
   let waiting = 0;
   const policy = scriptedPolicy(({ messages }, turn) => {
     const last = messages.at(-1)!.content;
@@ -107,7 +107,7 @@ describe('in an environment', () => {
   const tasks: McpTask[] = [{ prompt: 'go', answer: 'done' }];
   const play = async (crashes: number, lifetime: 'shared' | 'episode') => {
     const env = await openEnv(defineMcpEnv({ name: 'bad-v1', server: badServer, tasks }), {
-      servers: 1,
+      maxServers: 1,
       lifetime,
     });
     const episodes = episodesOf(env.tasks.test);
