@@ -188,7 +188,11 @@ export function defineMcpEnv<
         lease = await shared.servers.acquire({ task, folder, episodeId, options, signal });
         const all = () => lease!.tools;
         const offered = () => all().filter((tool) => !only || only.includes(tool.name));
-        const call: EpisodeContext['call'] = (tool, args) => context.call(toolOf(tool, all()), args);
+        const call: EpisodeContext['call'] = async (tool, args) => {
+          // The time to start is not the tool's.
+          await lease?.ready?.(signal);
+          return context.call(toolOf(tool, all()), args);
+        };
         const own = await definition.episode?.({
           task,
           folder,

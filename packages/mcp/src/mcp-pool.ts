@@ -24,10 +24,10 @@ export interface McpLease {
   /** Process id of the server; `undefined` while it starts. */
   readonly pid: number | undefined;
   /**
-   * Settles when the server has started, for those who want to wait before the first call.
+   * Settles when the server has started. A call waits for that too, but within its time limit.
    * @throws As {@link connectMcp} does, and the reason of `signal`.
    */
-  started(signal?: AbortSignal): Promise<void>;
+  ready(signal?: AbortSignal): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -181,7 +181,7 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
     get pid() {
       return server.connection?.pid;
     },
-    async started(signal) {
+    async ready(signal) {
       await server.started(signal);
     },
     release() {

@@ -123,6 +123,9 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
       get tools() {
         return toolsOf(leases);
       },
+      async ready(signal) {
+        await Promise.all(leases.map((lease) => lease.ready(signal)));
+      },
       release: () => releaseAll(leases),
     };
   }

@@ -1,4 +1,5 @@
 /** Environments whose episodes have servers of their own, several servers, or rewards that read the servers' final state. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { collect, openEnv, rollout, type Script, scriptedPolicy, ToolEnvError } 
 import { encodeTrajectory, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { defineMcpEnv, type McpCommand } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { badServer, groupLives, realServer } from './servers.ts';
+import { badServer, realServer } from './servers.ts';
 
 const sampling = { maxTokens: 64, temperature: 1 };
 const memory = (folder: string): McpCommand => ({
@@ -26,6 +27,14 @@ const facts: Fact[] = [
   { prompt: 'Remember Zoe.', known: 'Kim', wanted: 'Zoe' },
 ];
 const entity = (name: string) => ({ name, entityType: 'person', observations: [] });
+
+function isRunning(pid: number): boolean {
+  return (
+    spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+      .stdout.trim()
+      .match(/^[^Z]/) !== null
+  );
+}
 
 /** Folders that servers were started in. */
 let used: string[] = [];
@@ -267,8 +276,37 @@ test('an aborted episode ends its server and removes its folder', async () => {
     outcome: { kind: 'aborted', cause: { code: 'infrastructure.mcp_closed' } },
   });
   expect(used.map((folder) => existsSync(folder))).toEqual([false, false]);
-  await expect.poll(() => groupLives(pid)).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
   await env.close();
+});
+
+test('the environment’s first call may take longer than toolTimeout, because the server starts', async () => {
+  const args = ['-c', `sleep 0.4; exec "${badServer.command}" "${badServer.args![0]}"`];
+  const slow = defineMcpEnv({
+    name: 'slow-v1',
+    server: () => ({ command: 'sh', args }),
+    tasks: [{ prompt: 'go' }],
+    limits: { toolTimeout: 300 },
+    async episode({ call }) {
+      expect((await call('cancelled')).text).toBe('0');
+    },
+  });
+  const env = await openEnv(slow);
+  const episode = env.episode();
+  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  await episode.close();
+  await env.close();
+});
+
+test('the folders of episodes are removed if the process exits', async () => {
+  const script = join(import.meta.dirname, 'exit.ts');
+  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', script];
+  const { status, stdout } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  expect(status).toBe(7);
+  const { folder, child } = JSON.parse(stdout);
+  expect(folder).toContain('toolenv-mcp-');
+  expect(existsSync(dirname(folder))).toBe(false);
+  await expect.poll(() => isRunning(Number(child))).toBe(false);
 });
 
 describe('a definition', () => {

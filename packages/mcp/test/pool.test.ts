@@ -80,7 +80,7 @@ test('aborts the episodes of a killed server unscored and starts a new server', 
   const pool = await openMcpPool(badServer, { size: 1 });
   const first = await pool.acquire();
   const neighbour = await pool.acquire();
-  await Promise.all([first.started(), neighbour.started()]);
+  await Promise.all([first.ready(), neighbour.ready()]);
   expect(neighbour.pid).toBe(first.pid);
   const waiting = call(first, 'wait');
   setTimeout(() => process.kill(first.pid!, 'SIGKILL'), 50);
@@ -88,7 +88,7 @@ test('aborts the episodes of a killed server unscored and starts a new server', 
   // The server's state for the other lease is lost too.
   await expect(call(neighbour, 'cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
   const next = await pool.acquire();
-  await next.started();
+  await next.ready();
   expect(next.pid).not.toBe(first.pid);
   expect(await call(next, 'cancelled')).toEqual({ content: [{ type: 'text', text: '0' }] });
   for (const lease of [first, neighbour, next]) await lease.release();
@@ -140,7 +140,7 @@ describe('in an environment', () => {
 test('with lifetime "episode", each episode has its own server, which ends with the episode', async () => {
   const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
   const [a, b] = await Promise.all([pool.acquire(), pool.acquire()]);
-  await Promise.all([a.started(), b.started()]);
+  await Promise.all([a.ready(), b.ready()]);
   expect(a.pid).not.toBe(b.pid);
   const order: string[] = [];
   const third = pool.acquire().then((lease) => {
@@ -154,7 +154,7 @@ test('with lifetime "episode", each episode has its own server, which ends with 
   await a.release();
   await expect.poll(() => groupLives(a.pid!)).toBe(false);
   const c = await third;
-  await c.started();
+  await c.ready();
   expect(order).toEqual(['release', 'third']);
   expect(c.tools.some(({ name }) => name.startsWith('grown'))).toBe(false);
   await pool.close();
@@ -195,7 +195,7 @@ describe('an acquire that is aborted', () => {
       expect(lease.pid).toBeUndefined();
       const reason = new Error('enough');
       const start = performance.now();
-      await expect(lease.started(AbortSignal.abort(reason))).rejects.toBe(reason);
+      await expect(lease.ready(AbortSignal.abort(reason))).rejects.toBe(reason);
       const leave = new AbortController();
       const tool = lease.tools.find(({ name }) => name === 'cancelled')!;
       const calling = tool.execute({}, context(leave.signal));
@@ -227,7 +227,7 @@ test('a call waits until its server has started', async () => {
 test('closing a pool ends a hanging server', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200 });
   const lease = await pool.acquire();
-  await lease.started();
+  await lease.ready();
   const hanging = call(lease, 'hang');
   hanging.catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -239,14 +239,14 @@ test('closing a pool ends a hanging server', async () => {
 test('replaces a hanging server after a call has timed out', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200, pingTimeout: 200 });
   const stuck = await pool.acquire();
-  await stuck.started();
+  await stuck.ready();
   const hang = stuck.tools.find(({ name }) => name === 'hang')!;
   await expect(hang.execute({}, context(AbortSignal.timeout(100)))).rejects.toMatchObject({
     name: 'TimeoutError',
   });
   await expect.poll(() => groupLives(stuck.pid!), { timeout: 5_000 }).toBe(false);
   const next = await pool.acquire();
-  await next.started();
+  await next.ready();
   expect(next.pid).not.toBe(stuck.pid);
   expect(await call(next, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });
   await pool.close();
@@ -257,7 +257,7 @@ test('uses one server for sequential episodes', async () => {
   const pids = new Set<number | undefined>();
   for (let i = 0; i < 5; i++) {
     const lease = await pool.acquire();
-    await lease.started();
+    await lease.ready();
     pids.add(lease.pid);
     await lease.release();
   }
