@@ -17,9 +17,6 @@ export interface OpenEnvSettings {
   tap?: ToolTap;
 }
 
-/** An open environment that `await using` closes at the end of its scope. */
-export type OpenEnv<Task> = EnvHandle<Task> & AsyncDisposable;
-
 /**
  * Opens an environment by reference or definition: `openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 })`. Close it when the
  * run is over, or declare it with `await using`.
@@ -31,17 +28,17 @@ export function openEnv(
   ref: string,
   options?: Record<string, unknown>,
   settings?: OpenEnvSettings,
-): Promise<OpenEnv<unknown>>;
+): Promise<EnvHandle<unknown> & AsyncDisposable>;
 export function openEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
   options?: Partial<Options>,
   settings?: OpenEnvSettings,
-): Promise<OpenEnv<Task>>;
+): Promise<EnvHandle<Task> & AsyncDisposable>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
   { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
-): Promise<OpenEnv<unknown>> {
+): Promise<EnvHandle<unknown> & AsyncDisposable> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
