@@ -5,13 +5,14 @@ import { Command } from 'commander';
 import { checkCommand } from './commands/check-command.ts';
 import { doctorCommand } from './commands/doctor-command.ts';
 import { evalCommand } from './commands/eval-command.ts';
+import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { toolsCommand } from './commands/tools-command.ts';
 import { trainCommand } from './commands/train-command.ts';
 import { parseCommandLine } from './flags/command-line.ts';
-import { type NamedEnv, namedEnv, noEnv } from './flags/env-flags.ts';
+import { type NamedEnv, namedEnv, noEnv, type TakenFlags } from './flags/env-flags.ts';
 import { firstArgument } from './flags/first-argument.ts';
 import {
   defaultTrainer,
@@ -26,12 +27,15 @@ import { schemaFlags } from './flags/schema-flags.ts';
 /** The plugins that the command line names. */
 interface NamedPlugins {
   env: NamedEnv;
+  /** The flags that exist without those of the environment. */
+  taken: TakenFlags;
   policy: NamedPlugin<'policies'>;
   trainer: NamedPlugin<'trainers'>;
 }
 
 const noPlugins: NamedPlugins = {
   env: noEnv,
+  taken: new Map(),
   policy: unloaded(referencePolicy),
   trainer: unloaded(defaultTrainer),
 };
@@ -48,9 +52,10 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 
-function commands(signal: AbortSignal, { env, policy, trainer }: NamedPlugins): Command[] {
+function commands(signal: AbortSignal, { env, taken, policy, trainer }: NamedPlugins): Command[] {
   return [
     listCommand(),
+    infoCommand(signal, { env, taken }),
     evalCommand(signal, { env, policy }),
     trainCommand(signal, { env, policy, trainer }),
     checkCommand(signal, env),
@@ -62,8 +67,8 @@ function commands(signal: AbortSignal, { env, policy, trainer }: NamedPlugins): 
 }
 
 /** The commands that open an environment. Those of `paths` take an environment that is not published, too. */
-const opening = ['eval', 'train', 'serve', 'check'];
-const paths = ['check'];
+const opening = ['eval', 'train', 'serve', 'check', 'info'];
+const paths = ['check', 'info'];
 
 /** The options of plugins are flags: load the plugins before the flags are parsed. */
 async function namedPlugins(argv: string[], bare: readonly Command[]): Promise<NamedPlugins> {
@@ -86,12 +91,13 @@ async function namedPlugins(argv: string[], bare: readonly Command[]): Promise<N
         isHelp,
       })
     : noPlugins.trainer;
+  const taken = takenFlags(bare, [policy, trainer]);
   const env = await namedEnv(firstArgument(command, argv.slice(at + 1)), {
     isHelp,
     takesPaths: paths.includes(command.name()),
-    taken: takenFlags(bare, [policy, trainer]),
+    taken,
   });
-  return { env, policy, trainer };
+  return { env, taken, policy, trainer };
 }
 
 /** A flag of any command that opens environments counts, so that an option of an environment has one flag in all of them. */
