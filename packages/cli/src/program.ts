@@ -9,6 +9,7 @@ import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
+import { showCommand } from './commands/show-command.ts';
 import { toolsCommand } from './commands/tools-command.ts';
 import { trainCommand } from './commands/train-command.ts';
 import { parseCommandLine } from './flags/command-line.ts';
@@ -58,6 +59,7 @@ function commands(signal: AbortSignal, { env, taken, policy, trainer }: NamedPlu
     infoCommand(signal, { env, taken }),
     evalCommand(signal, { env, policy }),
     trainCommand(signal, { env, policy, trainer }),
+    showCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),
     serveCommand(signal, env),
