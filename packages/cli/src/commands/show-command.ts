@@ -32,7 +32,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       description:
-        'episodes at most (default: 3; all in a terminal where keys can be pressed, and with --json)',
+        'episodes at most (default: 3; all with --json, and all, or 100 in an order, where keys turn the pages)',
     },
     sort: { enum: orders, description: 'smallest first, or largest first with - (default: as in the file)' },
   },
@@ -129,18 +129,15 @@ async function printLines(run: RecordedRun, selection: Selection): Promise<void>
   let shown = 0;
   for await (const episode of selectEpisodes(run.episodes, selection, census)) {
     shown += 1;
-    await writeLine(episode);
+    if (!(await writeLine(episode))) return;
   }
   if (shown === 0 && selection.count > 0) process.stderr.write(`${nothing(census)}\n`);
 }
 
-/** Waits for a slow reader, so that the lines do not pile up in memory. */
-async function writeLine(episode: RecordedEpisode): Promise<void> {
-  const { stdout } = process;
-  if (stdout.write(`${encodeTrajectory(episode)}\n`) || stdout.destroyed) return;
-  await new Promise<void>((resolve) => {
-    stdout.once('drain', resolve);
-    stdout.once('close', resolve);
+/** Waits for a slow reader, so that the lines do not pile up in memory. False if nobody reads on, as after `| head`. */
+function writeLine(episode: RecordedEpisode): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${encodeTrajectory(episode)}\n`, (error) => resolve(!error));
   });
 }
 
