@@ -3,6 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
 import { reportView } from '../display/report-view.ts';
+import { addEnvFlags, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
 
@@ -22,7 +23,7 @@ const schema = {
   },
 } as const;
 
-export function checkCommand(signal: AbortSignal): Command {
+export function checkCommand(signal: AbortSignal, env: NamedEnv): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
@@ -33,21 +34,26 @@ export function checkCommand(signal: AbortSignal): Command {
       'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
     )
     .option('--json', 'print one JSON array of reports')
-    .option('--option <key=value...>', "set the environment's or policy's options")
+    .option(
+      '--option <key=value...>',
+      "set the environment's or policy's options; those of an environment are also flags",
+    )
     .option(
       '--material <json>',
       'the material that an environment gives a tool plugin (for a search tool: documents and topK)',
     )
     .option('--skip <rule...>', 'do not check these rules');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
+  addEnvFlags(command, env);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
-    check(subject, given, signal),
+    check(subject, given, givenEnvOptions(env, given), signal),
   );
 }
 
 async function check(
   subject: string,
   given: OwnFlags & Record<string, unknown>,
+  envOptions: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
@@ -57,6 +63,7 @@ async function check(
     actions,
     timeout: timeout * 1000,
     pairs: given.option ?? [],
+    envOptions,
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,

@@ -1,11 +1,6 @@
 /** A conformance report in a terminal: which rules are broken, how to fix them, and how much was checked. */
-import { styleText } from 'node:util';
 import { type Finding, type Report, rules } from '@toolenv/testing';
-
-/** Colours where stdout shows them (`NO_COLOR` and pipes get none). */
-function paint(format: 'green' | 'red' | 'dim' | 'bold', text: string): string {
-  return styleText(format, text, { stream: process.stdout });
-}
+import { paint } from './paint.ts';
 
 export function reportView({ subject, ok, findings, passed, skipped }: Report): string {
   const mark = ok ? paint('green', '✔') : paint('red', '✘');
