@@ -11,7 +11,7 @@ export {
 } from './env/env-definition.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export { type InitialContext, type InitialState, ToolEnv, type TurnResult } from './env/tool-env.ts';
-export { type OpenEnvSettings, openEnv } from './plugins/open-env.ts';
+export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';
 export { type ErrorCode, isBug, isInfrastructure, messageOf, ToolEnvError } from './protocol/errors.ts';
