@@ -5,12 +5,11 @@ import {
   createRng,
   type EnvHandle,
   outcomeReward,
-  type Policy,
   type SamplingOptions,
   ToolEnv,
   terminated,
 } from '@toolenv/core';
-import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
+import type { AdamW, Learner, TokenBatch, TokenGradients, TrainablePolicy } from '@toolenv/core/learner';
 
 const [tails, heads, prompt] = [0, 1, 2];
 
@@ -43,7 +42,8 @@ export function openCoin(): EnvHandle<unknown> {
   return open as EnvHandle<unknown>;
 }
 
-export class Coin implements Policy, Learner {
+export class Coin implements TrainablePolicy, Learner {
+  readonly learner = this;
   readonly spec = { name: 'coin', contextLength: 2 };
   logit = -1;
   #gradient = 0;

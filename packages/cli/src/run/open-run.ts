@@ -1,6 +1,6 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
-import { findPlugin, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import { completeOptions, findPlugin, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
 import { readPairs } from '../flags/schema-flags.ts';
@@ -39,8 +39,8 @@ export function recordingFlags(): Option[] {
 }
 
 export interface OpenRun {
-  env: EnvHandle<unknown>;
-  handle: PolicyHandle;
+  env: OpenedEnv<unknown>;
+  policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -55,12 +55,12 @@ export async function openRun(
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
   const env = await openRunEnv(ref, { ...flags, tap });
   try {
-    const handle = await plugin.open(options, { seed: flags.seed });
+    const policy = await plugin.open(options, { seed: flags.seed });
     return {
       env,
-      handle,
+      policy,
       finish: async () => tap?.finish(),
-      close: () => handle.close().finally(() => env.close()),
+      close: () => policy.close().finally(() => env.close()),
     };
   } catch (error) {
     await env.close();
@@ -71,10 +71,18 @@ export async function openRun(
 export async function openRunEnv(
   ref: string,
   { seed, tap, envOption = [], tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
-): Promise<EnvHandle<unknown>> {
-  const { plugin } = await findPlugin('envs', ref);
-  const options = readPairs(plugin.options, envOption, '--env-option');
+): Promise<OpenedEnv<unknown>> {
+  const options = await envOptions(ref, envOption);
   return openEnv(ref, options, { seed, tools: Object.fromEntries(tool.map(readTool)), tap });
+}
+
+/** The environment's own options, with defaults. */
+export async function envOptions(
+  ref: string,
+  pairs: readonly string[] = [],
+): Promise<Record<string, unknown>> {
+  const { plugin } = await findPlugin('envs', ref);
+  return completeOptions(plugin.options, readPairs(plugin.options, pairs, '--env-option'), ref);
 }
 
 function readTool(pair: string): [role: string, ref: string] {

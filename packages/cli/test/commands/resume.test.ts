@@ -50,7 +50,7 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
 
   const other = await runCli(...args(stopped, '--resume', '--seed', '2'));
   expect(other).toMatchObject({ code: 2, stdout: '' });
-  expect(other.stderr).toMatch(/^toolenv: --resume: the run in .* has seed 1, not 2: .*\n$/);
+  expect(other.stderr).toMatch(/^toolenv: The run in .* has seed 1, not 2: .*\n$/);
 });
 
 it('quits at once at the second SIGINT', async () => {
