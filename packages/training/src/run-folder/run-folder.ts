@@ -19,7 +19,8 @@ export async function makeFreshFolder(name: string): Promise<string> {
   await mkdir('runs', { recursive: true });
   const now = new Date();
   const local = new Date(now.getTime() - 60_000 * now.getTimezoneOffset()).toISOString();
-  const base = join('runs', `${name}-${local.slice(0, 19).replace('T', '-').replaceAll(':', '')}`);
+  const safe = name.replaceAll(/[^\w.-]+/g, '-');
+  const base = join('runs', `${safe}-${local.slice(0, 19).replace('T', '-').replaceAll(':', '')}`);
   for (let number = 1; ; number++) {
     const folder = number === 1 ? base : `${base}-${number}`;
     try {
