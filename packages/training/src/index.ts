@@ -51,7 +51,7 @@ export {
   refuseUsedFolder,
 } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
-export { chartColors, type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
+export { type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { RunOptions } from './run-options.ts';
 export { type TrainOptions, train } from './train.ts';
