@@ -11,7 +11,7 @@ import {
   type Policy,
   text,
 } from '@toolenv/core';
-import type { Learner, TokenBatch } from '@toolenv/core/learner';
+import type { Learner, TokenBatch, TrainablePolicy } from '@toolenv/core/learner';
 
 const arms = 5;
 const prompt = Int32Array.of(arms);
@@ -74,7 +74,8 @@ export async function openTwoPulls(best: number): Promise<EnvHandle<unknown>> {
 }
 
 /** softmax(logits) as policy and learner at once; its optimizer is gradient descent. */
-export class Softmax implements Policy, Learner {
+export class Softmax implements TrainablePolicy, Learner {
+  readonly learner = this;
   spec = { name: 'softmax', contextLength: 8 };
   logits: Float32Array = new Float32Array(arms);
   #gradient: Float32Array = new Float32Array(arms);

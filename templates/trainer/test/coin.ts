@@ -1,15 +1,8 @@
 /** The smallest thing that can learn: heads or tails, from one logit. Policy and learner at once. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  createRng,
-  defineToolEnv,
-  type EnvHandle,
-  openEnv,
-  type Policy,
-  type SamplingOptions,
-} from '@toolenv/core';
-import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
+import { createRng, defineToolEnv, type EnvHandle, openEnv, type SamplingOptions } from '@toolenv/core';
+import type { AdamW, Learner, TokenBatch, TokenGradients, TrainablePolicy } from '@toolenv/core/learner';
 
 const [tails, heads, prompt] = [0, 1, 2];
 
@@ -30,7 +23,8 @@ export function openCoin(): Promise<EnvHandle<unknown>> {
   return openEnv(coinEnv);
 }
 
-export class Coin implements Policy, Learner {
+export class Coin implements TrainablePolicy, Learner {
+  readonly learner = this;
   readonly spec = { name: 'coin', contextLength: 2 };
   logit = -1;
   #gradient = 0;

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Run, TrainEvent } from '@toolenv/core/plugins';
-import type { RunOptions } from '@toolenv/training';
+import type { TrainEvent } from '@toolenv/core/plugins';
+import { type RunOptions, type TrainSettings, train } from '@toolenv/training';
 import { beforeEach, expect, test } from 'vitest';
 import reinforce, { type ReinforceOptions } from '../src/reinforce-v1.ts';
 import { Coin, openCoin } from './coin.ts';
@@ -12,14 +12,13 @@ beforeEach(async () => {
   out = await mkdtemp(join(tmpdir(), 'reinforce-'));
 });
 
-async function train(
+async function eventsOf(
   coin: Coin,
-  options: Partial<ReinforceOptions & RunOptions>,
-  run: Partial<Run> = {},
+  options: Partial<ReinforceOptions & RunOptions & TrainSettings> & { signal?: AbortSignal },
 ): Promise<TrainEvent[]> {
+  const trainer = reinforce({ learningRate: 2, maxTokens: 8 });
   const events: TrainEvent[] = [];
-  const whole = { env: await openCoin(), policy: coin, learner: coin, out, seed: 1, ...run };
-  for await (const event of reinforce.train(whole, { learningRate: 2, maxTokens: 8, ...options })) {
+  for await (const event of train({ env: await openCoin(), policy: coin, trainer, out, ...options })) {
     events.push(event);
   }
   return events;
@@ -28,7 +27,7 @@ async function train(
 test('makes rewarded actions more likely', async () => {
   const coin = new Coin();
   const before = coin.chance;
-  const events = await train(coin, { steps: 20 });
+  const events = await eventsOf(coin, { steps: 20 });
   expect(before).toBeCloseTo(0.269, 3);
   expect(coin.chance).toBeGreaterThan(0.9);
   const rewards = events.flatMap((event) => (event.type === 'rollout' ? [event.metrics.reward!] : []));
@@ -39,7 +38,7 @@ test('makes rewarded actions more likely', async () => {
 test('the gradient is the mean of advantage · ∂log-probability', async () => {
   const coin = new Coin();
   const p = coin.chance;
-  const [rollout, update] = await train(coin, { steps: 1, tasksPerStep: 50 });
+  const [rollout, update] = await eventsOf(coin, { steps: 1, tasksPerStep: 50 });
   if (rollout?.type !== 'rollout' || update?.type !== 'update') throw new Error('events are missing');
   const mean = rollout.metrics.reward!;
   // ∂log π/∂logit is 1 − p for heads and −p for tails; a share `mean` of the 50 were heads.
@@ -50,11 +49,11 @@ test('the gradient is the mean of advantage · ∂log-probability', async () => 
 
 test('a resumed run ends with the weights of an uninterrupted run', async () => {
   const [whole, stopped] = [new Coin(), new Coin()];
-  await train(whole, { steps: 15 });
+  await eventsOf(whole, { steps: 15 });
   out = await mkdtemp(join(tmpdir(), 'reinforce-'));
-  await train(stopped, { steps: 10 });
+  await eventsOf(stopped, { steps: 10 });
   stopped.logit = 99;
-  await train(stopped, { steps: 15 }, { resume: true });
+  await eventsOf(stopped, { steps: 15, resume: true });
   expect(stopped.logit).toBe(whole.logit);
 });
 
@@ -68,17 +67,17 @@ test('a stopped run keeps its finished steps', async () => {
     if (updates === 3) stop.abort(new Error('stopped'));
     return step(optimizer);
   };
-  await expect(train(coin, { steps: 15 }, { signal: stop.signal })).rejects.toThrow('stopped');
+  await expect(eventsOf(coin, { steps: 15, signal: stop.signal })).rejects.toThrow('stopped');
   const [resumed, whole] = [new Coin(), new Coin()];
-  const events = await train(resumed, { steps: 5 }, { resume: true });
+  const events = await eventsOf(resumed, { steps: 5, resume: true });
   expect(events[0]).toMatchObject({ type: 'rollout', step: 4 });
   out = await mkdtemp(join(tmpdir(), 'reinforce-'));
-  await train(whole, { steps: 5 });
+  await eventsOf(whole, { steps: 5 });
   expect(resumed.logit).toBe(whole.logit);
 });
 
 test('evaluates on the validation split', async () => {
-  const events = await train(new Coin(), { steps: 20, evaluateEvery: 10, evaluationEpisodes: 1 });
+  const events = await eventsOf(new Coin(), { steps: 20, evaluateEvery: 10, evaluationEpisodes: 1 });
   const evaluations = events.filter(({ type }) => type === 'evaluation');
   expect(evaluations.map(({ step }) => step)).toEqual([10, 20]);
 });
