@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collect, openEnv, processReward, rollout, scriptedPolicy } from '@toolenv/core';
-import { listPlugins } from '@toolenv/core/plugins';
+import { listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { timeLimit, transformReward, truncateHistory, windowObservation } from '@toolenv/core/wrappers';
 import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
@@ -16,6 +16,7 @@ import {
   checkPlugin,
   checkPolicy,
   checkTool,
+  checkTrainer,
   checkTrajectory,
   type RuleId,
 } from '@toolenv/testing';
@@ -94,6 +95,12 @@ test('the policy and its learner', async () => {
   expect(ofLearner.skipped).toEqual([]);
   await learner.close();
   await policy.close();
+});
+
+test.each(['grpo', 'ppo'])('the trainer %s', async (name) => {
+  const trainer = await loadPlugin('trainers', `@toolenv/trainer-${name}/${name}-v1`, { from: root });
+  const { skipped } = await assertConforms(checkTrainer(trainer));
+  expect(skipped).toEqual([]);
 });
 
 test('trajectories of a rollout', async () => {

@@ -286,6 +286,46 @@ export const rules = {
     title: 'Critic',
     hint: 'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
   },
+  'TRN-1': {
+    title: 'Options',
+    hint: 'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',
+  },
+  'TRN-2': {
+    title: 'Events in order',
+    hint: 'Yield rollout n, update n, then evaluation n and checkpoint n if they are due; n counts from 1. End with a checkpoint.',
+  },
+  'TRN-3': {
+    title: 'Metrics',
+    hint: 'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN.',
+  },
+  'TRN-4': {
+    title: 'Trajectories',
+    hint: 'Yield the trajectories of rollout() of @toolenv/core as they are. Copy a trajectory before you change it.',
+  },
+  'TRN-5': {
+    title: 'Evaluation',
+    hint: 'Evaluate on the validation split after each step that evaluateEvery divides: if (step % evaluateEvery === 0).',
+  },
+  'TRN-6': {
+    title: 'Resume',
+    hint: 'Save all that changes from step to step beside the weights (defineTrainer: memory), and seed each step by its number.',
+  },
+  'TRN-7': {
+    title: 'Interrupt',
+    hint: "Pass run.signal to the rollout. When it aborts, save the finished steps, then throw the signal's reason.",
+  },
+  'TRN-8': {
+    title: 'Aborted episodes',
+    hint: 'Learn only from trajectories with a reward: trajectories.filter(({ reward }) => reward !== null). They may be none.',
+  },
+  'TRN-9': {
+    title: 'Seeds',
+    hint: 'Draw everything from run.seed: createRng(run.seed, "my purpose", step).',
+  },
+  'TRN-10': {
+    title: 'Learning',
+    hint: 'Look at the sign of dLogprobs: the loss falls, so better actions need a negative gradient. Or give the check a learning rate.',
+  },
   'TRAJ-1': {
     title: 'Form',
     hint: 'Write it with encodeTrajectory. trajectory.schema.json has the form.',

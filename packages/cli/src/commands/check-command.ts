@@ -33,7 +33,7 @@ export function checkCommand(signal: AbortSignal): Command {
       'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
     )
     .option('--json', 'print one JSON array of reports')
-    .option('--option <key=value...>', "set the environment's or policy's options")
+    .option('--option <key=value...>', 'set the options of the environment, policy or trainer')
     .option(
       '--material <json>',
       'the material that an environment gives a tool plugin (for a search tool: documents and topK)',

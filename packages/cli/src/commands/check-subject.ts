@@ -10,6 +10,7 @@ import {
   checkPlugin,
   checkPolicy,
   checkTool,
+  checkTrainer,
   checkTrajectoryFile,
   type Report,
   type RuleId,
@@ -23,7 +24,7 @@ export interface SubjectOptions {
   actions: number;
   /** Milliseconds. */
   timeout: number;
-  /** `key=value` options of an environment or a policy. */
+  /** `key=value` options of an environment, a policy or a trainer. */
   pairs: readonly string[];
   /** The material that an environment would give the tool's factory. */
   material: unknown;
@@ -70,9 +71,10 @@ const checkers: Readonly<
   async *policies(ref, from, options) {
     yield* checkPolicyPlugin(ref, ref, from, options);
   },
-  async *trainers(ref, from, options) {
-    const { folder } = await findPlugin('trainers', ref, { from });
-    yield await checkPlugin(folder, options);
+  async *trainers(ref, from, { pairs, ...options }) {
+    const trainer = await loadPlugin('trainers', ref, { from });
+    const given = readPairs(trainer.options, pairs, '--option');
+    yield named(ref, await checkTrainer(trainer, { ...options, options: given }));
   },
 };
 
@@ -88,18 +90,21 @@ async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   if (!report.ok) return;
   const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
   const plugins = listPlugins(folder).filter(
-    // A tool needs material, and a trainer is checked with its package.
-    ({ kind, package: owner }) => owner === name && (kind === 'envs' || kind === 'policies'),
+    // A tool needs material.
+    ({ kind, package: owner }) => owner === name && kind !== 'tools',
   );
   for (const { kind, ref } of plugins) {
-    const pairs = await pairsFor(kind as 'envs' | 'policies', ref, folder, options.pairs);
+    const pairs = await pairsFor(kind as Configured, ref, folder, options.pairs);
     yield* checkers[kind](ref, folder, { ...options, pairs });
   }
 }
 
+/** Kinds of plugins that have options. */
+type Configured = Exclude<PluginKind, 'tools'>;
+
 /** The pairs that are options of this plugin, because all plugins of a package are checked with one command line. */
 async function pairsFor(
-  kind: 'envs' | 'policies',
+  kind: Configured,
   ref: string,
   from: string,
   pairs: readonly string[],

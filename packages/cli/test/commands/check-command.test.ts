@@ -50,15 +50,30 @@ describe.concurrent('toolenv check', () => {
     expect(reports.map(({ subject, ok }) => [subject, ok])).toEqual([
       ['fixture-plugin@1.2.3', true],
       ['fixture-plugin/lamp-v1', true],
+      ['fixture-plugin/nudge-v1', false],
+      ['fixture-plugin/precise-v1', false],
+      ['fixture-plugin/seeded-v1', false],
       ['fixture-plugin/weight-v1, its policy', false],
       ['fixture-plugin/weight-v1, its learner', false],
     ]);
-    expect(reports[2]!.findings[0]).toMatchObject({
+    expect(reports[3]!.findings[0]).toMatchObject({
+      rule: 'TRN-1',
+      expected: 'an option "steps", the number of updates',
+    });
+    expect(reports[5]!.findings[0]).toMatchObject({
       rule: 'POL-7',
       title: 'Overflow',
       expected: expect.stringContaining('context.overflow'),
       hint: expect.stringContaining('context.overflow'),
     });
+  });
+
+  it('checks a trainer, with its options', async () => {
+    const good = await runCli('check', '@toolenv/trainer-grpo/grpo-v1');
+    expect(good).toMatchObject({ code: 0, stdout: '✔ @toolenv/trainer-grpo/grpo-v1  10 rules hold\n' });
+    const idle = await runCli('check', '@toolenv/trainer-grpo/grpo-v1', '--option', 'learningRate=0');
+    expect(idle.code).toBe(1);
+    expect(idle.stdout).toContain('✘ TRN-10 Learning');
   });
 
   it('checks a file of trajectories', async () => {
