@@ -2,18 +2,7 @@
  * `npm run bench -- env`: steps of an echo environment in this process. A tool call is validated and dispatched with a
  * deadline; a plain text is not. Both are appended to the conversation. Each peer does the same with its library, in Python.
  */
-import {
-  type Action,
-  defineTool,
-  type Env,
-  type EnvSpec,
-  type InitialState,
-  outcomeReward,
-  type Tool,
-  ToolEnv,
-  type TurnResult,
-  text,
-} from '@toolenv/core';
+import { type Action, defineTool, defineToolEnv, type Env, openEnv, type Tool, text } from '@toolenv/core';
 import { busyShare } from './machine.ts';
 import { median } from './median.ts';
 import { type Peer, startPeer } from './peer.ts';
@@ -37,26 +26,15 @@ const echo: Tool = defineTool({
   execute: async (said) => text(said.text),
 });
 
-class EchoEnv extends ToolEnv<string, undefined> {
-  readonly spec: EnvSpec = {
-    specVersion: 'v1',
-    name: 'echo-v1',
-    rewards: { heard: outcomeReward([0, 1], 1) },
-    limits: { maxTurns: turns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 100 },
-  };
-
-  protected initial(task: string): InitialState<undefined> {
-    return { state: undefined, messages: [{ role: 'user', content: task }] };
-  }
-
-  protected tools(): Tool[] {
-    return [echo];
-  }
-
-  protected onAnswer(): TurnResult {
-    return {};
-  }
-}
+/** Answers every turn until the turn limit. */
+const echoes = defineToolEnv({
+  name: 'echo-v1',
+  description: 'Repeats what is said.',
+  rewards: { heard: { kind: 'outcome' } },
+  limits: { maxTurns: turns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 100 },
+  tasks: { train: ['Say'] },
+  episode: ({ task }) => ({ messages: task, tools: [echo], onAnswer: (said) => said }),
+});
 
 const actions: Record<'call' | 'text', Action> = {
   call: {
@@ -101,7 +79,7 @@ const peers: Record<string, EnvPeer> = {
 /** Microseconds per step, resets included, of this library and of the installed peers, measured in turns. */
 export async function measureEnv(): Promise<Record<string, unknown>> {
   const started = await startPeers();
-  const env = new EchoEnv();
+  const env = (await openEnv(echoes)).episode();
   const played = Object.entries(actions);
   for (const [, action] of played) await play(env, action);
   const busy = await busyShare();

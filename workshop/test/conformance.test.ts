@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collect, openEnv, processReward, rollout, scriptedPolicy } from '@toolenv/core';
+import { collect, openEnv, type RewardSpec, rollout, scriptedPolicy } from '@toolenv/core';
 import { listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { timeLimit, transformReward, truncateHistory, windowObservation } from '@toolenv/core/wrappers';
@@ -60,7 +60,7 @@ describe('environments', () => {
 });
 
 test('a wrapped environment', async () => {
-  const rewards = { ...bridge.rewards, thrift: processReward([-1, 0], 0.1) };
+  const rewards: RewardSpec = { ...bridge.rewards, thrift: { kind: 'process', range: [-1, 0], weight: 0.1 } };
   const wrapped: typeof bridge = {
     ...bridge,
     rewards,

@@ -1,5 +1,11 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
 export {
+  defineToolEnv,
+  type EnvOptions,
+  type SetupContext,
+  type ToolEnvDefinition,
+} from './env/define-tool-env.ts';
+export {
   defineEnv,
   type EnvCapabilities,
   type EnvDefinition,
@@ -9,8 +15,10 @@ export {
   type TaskSet,
   type ToolFactory,
 } from './env/env-definition.ts';
+export type { Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
+export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
-export { type InitialContext, type InitialState, ToolEnv, type TurnResult } from './env/tool-env.ts';
+export type { TaskSource, TaskSources } from './env/task-source.ts';
 export { type OpenEnvSettings, openEnv } from './plugins/open-env.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';
@@ -35,8 +43,6 @@ export {
 } from './protocol/outcome.ts';
 export { type Policy, type PolicySpec, type SamplingOptions, samplingMistake } from './protocol/policy.ts';
 export {
-  outcomeReward,
-  processReward,
   type RewardComponent,
   type RewardSpec,
   type Rewards,

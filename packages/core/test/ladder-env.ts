@@ -1,18 +1,13 @@
 /** A small environment for tests. The `climb` tool raises the height; an answer is right if the height is the goal. */
+import { ToolEnv } from '../src/env/tool-env.ts';
 import {
   type Env,
   type EnvHandle,
   type EnvLimits,
   type EnvSpec,
-  type InitialState,
-  outcomeReward,
-  processReward,
+  type Episode,
   type TaskSet,
   type Tool,
-  type ToolCallRecord,
-  ToolEnv,
-  type TurnResult,
-  terminated,
   text,
 } from '../src/index.ts';
 
@@ -31,9 +26,9 @@ export const ladderSpec: EnvSpec = {
   specVersion: 'v1',
   name: 'ladder-v1',
   rewards: {
-    right: outcomeReward([0, 1], 1),
-    close: outcomeReward([0, 1], 0.5),
-    climbed: processReward([0, 1], 0.1),
+    right: { kind: 'outcome', range: [0, 1], weight: 1 },
+    close: { kind: 'outcome', range: [0, 1], weight: 0.5 },
+    climbed: { kind: 'process', range: [0, 1], weight: 0.1 },
   },
   limits: ladderLimits,
 };
@@ -52,35 +47,27 @@ export const climb: Tool = {
   },
 };
 
-export class LadderEnv extends ToolEnv<Rung, { goal: number; height: number }> {
-  readonly spec: EnvSpec;
-  readonly #tool: Tool;
-
-  constructor(tool: Tool = climb, limits: Partial<EnvLimits> = {}) {
-    super();
-    this.#tool = tool;
-    this.spec = { ...ladderSpec, limits: { ...ladderLimits, ...limits } };
-  }
-
-  protected initial(task: Rung): InitialState<{ goal: number; height: number }> {
-    return {
-      state: { goal: task.goal, height: 0 },
-      messages: [{ role: 'user', content: `Climb to ${task.goal}.` }],
-    };
-  }
-
-  protected tools(): Tool[] {
-    return [this.#tool];
-  }
-
-  protected override onToolResults(state: { height: number }, calls: ToolCallRecord[]): TurnResult {
-    for (const { call, result } of calls)
-      if (result && 'arguments' in call) state.height += Number(call.arguments.rungs);
-    return { rewards: { climbed: calls.some(({ result }) => result) ? 1 : 0 } };
-  }
-
-  protected onAnswer(state: { goal: number; height: number }): TurnResult | Promise<TurnResult> {
-    return { rewards: { right: state.height === state.goal ? 1 : 0 }, outcome: terminated('answered') };
+export class LadderEnv extends ToolEnv<Rung> {
+  /** @param hooks In place of the environment's own. */
+  constructor(tool: Tool = climb, limits: Partial<EnvLimits> = {}, hooks: Partial<Episode> = {}) {
+    super({
+      spec: { ...ladderSpec, limits: { ...ladderLimits, ...limits } },
+      rewards: ladderSpec.rewards,
+      episode({ task: { goal } }) {
+        let height = 0;
+        return {
+          messages: `Climb to ${goal}.`,
+          tools: [tool],
+          onToolResults(calls) {
+            for (const { call, result } of calls)
+              if (result && 'arguments' in call) height += Number(call.arguments.rungs);
+            return { rewards: { climbed: calls.some(({ result }) => result) ? 1 : 0 } };
+          },
+          onAnswer: () => ({ rewards: { right: height === goal ? 1 : 0 }, end: 'answered' }),
+          ...hooks,
+        };
+      },
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /** The environment `hotpotqa-v1`: questions from files in HotpotQA's JSON format. */
 import { deriveSeed, type EnvDefinition, type Split } from '@toolenv/core';
 import { joinSentences, type QaRecord, readRecords } from './hotpotqa-record.ts';
-import { defineQaEnv, type QaDocument, type QaMaterial, type QaOptions } from './qa-definition.ts';
+import { defineQaEnv, type QaDocument, type QaMaterial, type QaOptions } from './qa-env.ts';
 
 export interface HotpotQaOptions extends QaOptions {
   /** File of the training questions, and of each split without its own file. */

@@ -11,8 +11,7 @@ export { goldTitles, joinSentences, type QaRecord, readRecords, writeRecords } f
 export type { HotpotQaOptions } from './hotpotqa-v1.ts';
 export { kinds } from './kinds.ts';
 export { lookupQuestions } from './lookup-questions.ts';
-export type { QaDocument, QaOptions } from './qa-definition.ts';
-export { QaEnv, type QaEnvOptions, type QaState, qaLimits, qaRewards } from './qa-env.ts';
+export type { QaDocument, QaOptions } from './qa-env.ts';
 export type { QuestionDraft } from './question-draft.ts';
 export { createQuestions, type DrawQuestion, type QuestionFamily, questionCounts } from './question-set.ts';
 export { wordsOf, worldVocabulary } from './vocabulary.ts';

@@ -2,7 +2,7 @@
 import type { EnvDefinition, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
 import type { QaRecord } from './hotpotqa-record.ts';
-import { defineQaEnv, type QaOptions } from './qa-definition.ts';
+import { defineQaEnv, type QaOptions } from './qa-env.ts';
 import { createQuestions, type QuestionFamily } from './question-set.ts';
 import { createWorld } from './world.ts';
 

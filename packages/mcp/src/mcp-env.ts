@@ -1,26 +1,16 @@
 /** defineMcpEnv: an environment made of an MCP server and tasks. The model uses the server's tools, then answers. */
 import { fileURLToPath } from 'node:url';
 import {
-  defineEnv,
+  defineToolEnv,
   type EnvDefinition,
   type EnvLimits,
-  type EnvSpec,
-  type InitialContext,
-  type InitialState,
   type JsonSchema,
   type Message,
   messageOf,
-  outcomeReward,
-  type RewardSpec,
   type Split,
-  type TaskSet,
-  type Tool,
-  ToolEnv,
   ToolEnvError,
-  type TurnResult,
-  terminated,
 } from '@toolenv/core';
-import { readJsonLines, type ToolLease, type ToolSource } from '@toolenv/core/recording';
+import { readJsonLines } from '@toolenv/core/recording';
 import { type OptionsOf, validate } from '@toolenv/core/schemas';
 import { openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
@@ -64,15 +54,6 @@ const options = {
 /** Options of a run. */
 export type McpEnvOptions = OptionsOf<typeof options>;
 
-const rewards: RewardSpec = { correct: outcomeReward([0, 1], 1) };
-
-const defaults: EnvLimits = {
-  maxTurns: 8,
-  maxCallsPerTurn: 8,
-  toolTimeout: 60_000,
-  maxToolCharacters: 16_384,
-};
-
 const taskSchema: JsonSchema = {
   type: 'object',
   properties: {
@@ -89,93 +70,51 @@ const taskSchema: JsonSchema = {
  * other rewards, write a ToolEnv that uses an `McpLease`.
  * @throws ToolEnvError `usage.mcp_tasks`, when it is opened, for an unreadable file or a malformed line.
  */
-export function defineMcpEnv(definition: McpEnvDefinition): EnvDefinition<McpTask, McpEnvOptions> {
+export function defineMcpEnv(
+  definition: McpEnvDefinition,
+): EnvDefinition<McpTask, McpEnvOptions & EnvLimits> {
   const { name, server, only, system, description = `${name}: tasks for an MCP server` } = definition;
-  const limits = { ...defaults, ...definition.limits };
-  const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits };
-  return defineEnv({
+  return defineToolEnv({
     name,
     description,
     options,
-    rewards,
-    limits,
+    limits: { maxTurns: 8, ...definition.limits },
     capabilities: { networked: 'url' in server },
-    roles: {},
-    async open({ options: { servers, lifetime }, tap }) {
+    async setup({ options: { servers, lifetime }, tap }) {
       const tasks = await readTasks(definition.tasks);
       const openPool = () => openMcpPool(server, { size: servers, lifetime, only });
-      const pool = tap ? await tap.source(openPool) : await openPool();
+      return { tasks, pool: tap ? await tap.source(openPool) : await openPool() };
+    },
+    teardown: ({ pool }) => pool.close(),
+    tasks: ({ shared: { tasks } }) => ({
+      train: ofSplit(tasks, 'train'),
+      validation: ofSplit(tasks, 'validation'),
+      test: ofSplit(tasks, 'test'),
+    }),
+    rewards: { correct: { kind: 'outcome' } },
+    async episode({ task: { prompt, answer }, shared: { pool }, signal }) {
+      const lease = await pool.acquire({ signal });
+      const messages: Message[] = [{ role: 'user', content: prompt }];
+      if (system !== undefined) messages.unshift({ role: 'system', content: system });
       return {
-        tasks: {
-          train: ofSplit(tasks, 'train'),
-          validation: ofSplit(tasks, 'validation'),
-          test: ofSplit(tasks, 'test'),
+        messages,
+        tools: () => lease.tools,
+        onAnswer(text) {
+          const right = [answer ?? []].flat().some((each) => normalise(each) === normalise(text));
+          return { rewards: { correct: answer === undefined ? null : Number(right) }, end: 'answered' };
         },
-        episode: () => new McpEnv(spec, pool, system),
-        close: () => pool.close(),
+        close: () => lease.release(),
       };
     },
   });
-}
-
-interface State {
-  task: McpTask;
-  lease: ToolLease;
-}
-
-class McpEnv extends ToolEnv<McpTask, State> {
-  readonly spec: EnvSpec;
-  readonly #pool: ToolSource;
-  readonly #system: string | undefined;
-  /** A promise, so that closing during a reset releases the lease too. */
-  #lease: Promise<ToolLease> | undefined;
-
-  constructor(spec: EnvSpec, pool: ToolSource, system: string | undefined) {
-    super();
-    this.spec = spec;
-    this.#pool = pool;
-    this.#system = system;
-  }
-
-  protected async initial(task: McpTask, { signal }: InitialContext): Promise<InitialState<State>> {
-    await this.#release();
-    this.#lease = this.#pool.acquire({ signal });
-    const messages: Message[] = [{ role: 'user', content: task.prompt }];
-    if (this.#system !== undefined) messages.unshift({ role: 'system', content: this.#system });
-    return { state: { task, lease: await this.#lease }, messages };
-  }
-
-  protected tools({ lease }: State): Tool[] {
-    return [...lease.tools];
-  }
-
-  protected onAnswer({ task: { answer } }: State, text: string): TurnResult {
-    const right = [answer ?? []].flat().some((each) => normalise(each) === normalise(text));
-    const correct = answer === undefined ? null : Number(right);
-    return { rewards: { correct }, outcome: terminated('answered') };
-  }
-
-  override async close(): Promise<void> {
-    await super.close();
-    await this.#release();
-  }
-
-  async #release(): Promise<void> {
-    const held = this.#lease;
-    this.#lease = undefined;
-    // A lease that could not be acquired need not be released.
-    const lease = await held?.catch(() => undefined);
-    await lease?.release();
-  }
 }
 
 function normalise(text: string): string {
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-function ofSplit(tasks: readonly McpTask[], split: Split): TaskSet<McpTask> {
-  const chosen = tasks.filter((task) => (task.split ?? 'test') === split);
-  return { length: chosen.length, get: (index) => chosen[index]! };
+function ofSplit(tasks: readonly McpTask[], split: Split): McpTask[] {
+  return tasks.filter((task) => (task.split ?? 'test') === split);
 }
 
 async function readTasks(tasks: McpEnvDefinition['tasks']): Promise<readonly McpTask[]> {

@@ -68,7 +68,7 @@ export const rules = {
   },
   'ENV-4': {
     title: 'Declared rewards',
-    hint: 'Declare every component with processReward([low, high], weight) or outcomeReward([low, high], weight), finite and low ≤ high.',
+    hint: 'Declare every component as { kind: "outcome" or "process", range: [low, high], weight }, finite and low ≤ high.',
   },
   'ENV-5': {
     title: 'Limits',
@@ -88,7 +88,7 @@ export const rules = {
   },
   'ENV-9': {
     title: 'Reset begins anew',
-    hint: 'Create all state of an episode in reset() (in ToolEnv: in initial()).',
+    hint: 'Create all state of an episode in reset() (with defineToolEnv: in episode()).',
   },
   'ENV-10': {
     title: 'Closing',

@@ -1,12 +1,5 @@
 /** Trajectories that break one rule each. All are changes of one valid trajectory. */
-import {
-  aborted,
-  outcomeReward,
-  processReward,
-  ToolEnvError,
-  type Trajectory,
-  truncated,
-} from '@toolenv/core';
+import { aborted, ToolEnvError, type Trajectory, truncated } from '@toolenv/core';
 import type { RuleId } from '../src/index.ts';
 
 type Step = Trajectory['steps'][number];
@@ -36,7 +29,10 @@ export function goodTrajectory(): Trajectory<unknown> {
     group: 0,
     sample: 0,
     seed: 5,
-    rewardSpec: { right: outcomeReward([0, 1], 1), looked: processReward([0, 1], 0.1) },
+    rewardSpec: {
+      right: { kind: 'outcome', range: [0, 1], weight: 1 },
+      looked: { kind: 'process', range: [0, 1], weight: 0.1 },
+    },
     steps: [
       {
         observation,

@@ -31,7 +31,7 @@ const complete = (options: Partial<GrpoOptions>) =>
 
 async function train(
   options: Partial<GrpoOptions & RunOptions>,
-  { learner = new Softmax(), policy = learner, env = openBandit(best), ...run }: Run = {},
+  { learner = new Softmax(), policy = learner, env, ...run }: Run = {},
 ) {
   const small = {
     steps: 1,
@@ -43,7 +43,7 @@ async function train(
   };
   const events: TrainEvent[] = [];
   if (!run.resume) await rm(join(out, 'checkpoints'), { recursive: true, force: true });
-  const whole = { env, policy, learner, out, seed: 1, ...run };
+  const whole = { env: env ?? (await openBandit(best)), policy, learner, out, seed: 1, ...run };
   for await (const event of grpo.train(whole, { ...small, ...options })) {
     events.push(event);
   }
@@ -155,7 +155,7 @@ test('dynamic sampling replaces groups that scored the same, up to maxResamples 
 test('dynamic sampling gives up if no episode ever pays, and no weight changes', async () => {
   const { learner, rollouts, updates } = await train(
     { algorithm: 'dapo', maxResamples: 2, tasksPerStep: 3, groupSize: 2 },
-    { env: openBandit(99) },
+    { env: await openBandit(99) },
   );
   expect(rollouts[0]!.trajectories).toHaveLength(3 * 2 * 3);
   expect(updates[0]).toMatchObject({ loss: 0, grad_norm: 0, learned_tokens: 0 });
@@ -240,7 +240,7 @@ test('corrects for a sampler with half the probabilities, up to the cap', async 
 test('without the action mask, the average counts the tool’s token; without both masks, it is learned', async () => {
   const watch = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
-    const env = openTwoPulls(best);
+    const env = await openTwoPulls(best);
     await train({ credit: 'episode', ...options }, { learner, policy: twice(learner), env });
     return learner.learned[0]!;
   };
@@ -266,7 +266,11 @@ test('without the advantage mask, the tool’s token discounts returns', async (
   const advantagesOf = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
     const whole = { algorithm: 'reinforce++', gamma: 0.5, beta: 0, tasksPerStep: 2, ...options } as const;
-    const { rollouts } = await train(whole, { learner, policy: twice(learner), env: openTwoPulls(best) });
+    const { rollouts } = await train(whole, {
+      learner,
+      policy: twice(learner),
+      env: await openTwoPulls(best),
+    });
     const rewards = rollouts[0]!.trajectories.map(({ steps }) => [
       steps[0]!.rewards!.first!,
       steps[1]!.rewards!.second!,
@@ -296,7 +300,7 @@ test('without the advantage mask, the tool’s token discounts returns', async (
 
 test('credit by turn gives each pull its own return, and the policy learns both', async () => {
   const learner = new Watched();
-  const env = openTwoPulls(best);
+  const env = await openTwoPulls(best);
   const { rollouts } = await train(
     { credit: 'turn', scaleRewards: 'none', tasksPerStep: 1, groupSize: 6, zeroVariance: 'keep' },
     { learner, policy: twice(learner), env },

@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import {
   createRng,
   defineTool,
+  defineToolEnv,
   type EnvHandle,
   type Observation,
-  outcomeReward,
+  openEnv,
   type Policy,
-  processReward,
-  type ToolCallRecord,
-  ToolEnv,
-  terminated,
   text,
 } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
@@ -21,65 +18,33 @@ const prompt = Int32Array.of(arms);
 /** The token of the tool's answer, whatever it says; an arm, so that it has a probability. */
 const answer = 0;
 
-/** Pays 1 for the arm that the task names. */
-class BanditEnv extends ToolEnv<{ best: number }, { best: number }> {
-  spec = {
-    specVersion: 'v1' as const,
+const limits = { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 };
+
+/** Pays by the arm that was pulled. */
+async function openArms(pay: (arm: number) => number): Promise<EnvHandle<unknown>> {
+  const tasks = { length: 40, get: () => null };
+  const bandit = defineToolEnv({
     name: 'bandit-v1',
-    rewards: { win: outcomeReward([0, 1], 1) },
-    limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
-  };
-  initial({ best }: { best: number }) {
-    return { state: { best }, messages: [{ role: 'user' as const, content: 'Pull an arm.' }] };
-  }
-  tools() {
-    return [];
-  }
-  override onToolResults() {
-    return {};
-  }
-  onAnswer({ best }: { best: number }, text: string) {
-    return { rewards: { win: Number(text === String(best)) }, outcome: terminated('pulled') };
-  }
+    description: 'Pull an arm.',
+    rewards: { win: { kind: 'outcome' } },
+    limits,
+    tasks: { train: tasks, validation: tasks, test: tasks },
+    episode: () => ({
+      messages: 'Pull an arm.',
+      onAnswer: (arm) => ({ rewards: { win: pay(Number(arm)) }, end: 'pulled' }),
+    }),
+  });
+  return openEnv(bandit);
+}
+
+/** Pays 1 for one arm, the same in every task. */
+export function openBandit(best: number): Promise<EnvHandle<unknown>> {
+  return openArms((arm) => Number(arm === best));
 }
 
 /** Pays a quarter of the arm's number. */
-export class GradedBandit extends BanditEnv {
-  override onAnswer(_state: { best: number }, text: string) {
-    return { rewards: { win: Number(text) / 4 }, outcome: terminated('pulled') };
-  }
-}
-
-/** Every task has the same best arm. */
-export function openBandit(best: number): EnvHandle<unknown> {
-  const tasks = { length: 40, get: () => ({ best }) };
-  return {
-    tasks: { train: tasks, validation: tasks, test: tasks },
-    episode: () => new BanditEnv(),
-    close: async () => {},
-  } as EnvHandle<unknown>;
-}
-
-/** Two pulls, each paid at once: the first by calling a tool, whose answer is one token. */
-class TwoPullsEnv extends ToolEnv<{ best: number }, { best: number }> {
-  spec = {
-    specVersion: 'v1' as const,
-    name: 'two-pulls-v1',
-    rewards: { first: processReward([0, 1], 1), second: outcomeReward([0, 1], 1) },
-    limits: { maxTurns: 2, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
-  };
-  initial({ best }: { best: number }) {
-    return { state: { best }, messages: [{ role: 'user' as const, content: 'Pull an arm, twice.' }] };
-  }
-  tools() {
-    return [pull];
-  }
-  override onToolResults({ best }: { best: number }, [call]: ToolCallRecord[]) {
-    return { rewards: { first: Number(call!.text === String(best)) } };
-  }
-  onAnswer({ best }: { best: number }, text: string) {
-    return { rewards: { second: Number(text === String(best)) }, outcome: terminated('pulled') };
-  }
+export function openGradedBandit(): Promise<EnvHandle<unknown>> {
+  return openArms((arm) => arm / 4);
 }
 
 const pull = defineTool<{ arm: number }>({
@@ -89,8 +54,23 @@ const pull = defineTool<{ arm: number }>({
   execute: async ({ arm }) => text(String(arm)),
 });
 
-export function openTwoPulls(best: number): EnvHandle<unknown> {
-  return { ...openBandit(best), episode: () => new TwoPullsEnv() } as EnvHandle<unknown>;
+/** Two pulls, each paid at once: the first by calling a tool, whose answer is one token. */
+export async function openTwoPulls(best: number): Promise<EnvHandle<unknown>> {
+  const pays = (arm: string) => Number(arm === String(best));
+  const twoPulls = defineToolEnv({
+    name: 'two-pulls-v1',
+    description: 'Pull an arm, twice.',
+    rewards: { first: { kind: 'process' }, second: { kind: 'outcome' } },
+    limits: { ...limits, maxTurns: 2 },
+    tasks: { train: { length: 40, get: () => null } },
+    episode: () => ({
+      messages: 'Pull an arm, twice.',
+      tools: [pull],
+      onToolResults: ([call]) => ({ rewards: { first: pays(call!.text) } }),
+      onAnswer: (arm) => ({ rewards: { second: pays(arm) }, end: 'pulled' }),
+    }),
+  });
+  return openEnv(twoPulls);
 }
 
 /** softmax(logits) as policy and learner at once; its optimizer is gradient descent. */
@@ -118,7 +98,7 @@ export class Softmax implements Policy, Learner {
     return weights.map((weight) => weight / sum);
   }
 
-  /** Plays {@link TwoPullsEnv}: the second prompt is the first, its action, and the tool's answer. */
+  /** Plays {@link openTwoPulls}: the second prompt is the first, its action, and the tool's answer. */
   async actTwice(observation: Observation, options: Parameters<Policy['act']>[1]) {
     const action = await this.act(observation, options);
     const [called] = observation.messages.flatMap((message) =>

@@ -2,12 +2,12 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EnvHandle, ToolEnvError } from '@toolenv/core';
+import { ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent } from '@toolenv/core/plugins';
 import { type GrpoOptions, grpo } from '@toolenv/trainer-grpo';
 import type { RunOptions } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { GradedBandit, openBandit, Softmax } from './bandit.ts';
+import { openBandit, openGradedBandit, Softmax } from './bandit.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ async function train(
   options: Partial<GrpoOptions & RunOptions> & Partial<Pick<Run, 'env' | 'seed' | 'resume' | 'signal'>> = {},
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
-  const { env = openBandit(best), seed = 1, resume, signal, ...rest } = options;
+  const { env = await openBandit(best), seed = 1, resume, signal, ...rest } = options;
   const own = { steps: 60, tasksPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
   const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
@@ -120,7 +120,7 @@ test('an episode with the mean score of a varied group counts in the averages', 
   const act = softmax.act.bind(softmax);
   const pulled = ['0', '2', '4'];
   softmax.act = async (...given) => ({ ...(await act(...given)), text: pulled.pop()! });
-  const env = { ...openBandit(best), episode: () => new GradedBandit() } as EnvHandle<unknown>;
+  const env = await openGradedBandit();
   const [rows] = await batchesOf(softmax, { env, steps: 1, tasksPerStep: 1, groupSize: 3 });
   expect(rows).toBe(3);
 });

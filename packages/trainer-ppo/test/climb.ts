@@ -3,15 +3,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createRng,
+  defineToolEnv,
   type EnvHandle,
   type Observation,
-  outcomeReward,
+  openEnv,
   type Policy,
-  processReward,
   type SamplingOptions,
   type Tool,
-  ToolEnv,
-  terminated,
   text,
 } from '@toolenv/core';
 import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
@@ -29,35 +27,29 @@ const climbTool: Tool = {
 };
 
 /** Pays 1 for an answer on rung two, and 0.1 for each rung up to there. */
-export class ClimbEnv extends ToolEnv<null, { rung: number }> {
-  spec = {
-    specVersion: 'v1' as const,
-    name: 'climb-v1',
-    rewards: { right: outcomeReward([0, 1], 1), climbed: processReward([0, 1], 0.1) },
-    limits: { maxTurns: 5, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
-  };
-  initial() {
-    return { state: { rung: 0 }, messages: [{ role: 'user' as const, content: 'Climb.' }] };
-  }
-  tools() {
-    return [climbTool];
-  }
-  override onToolResults(state: { rung: number }) {
-    state.rung += 1;
-    return { rewards: { climbed: Number(state.rung <= 2) } };
-  }
-  onAnswer({ rung }: { rung: number }) {
-    return { rewards: { right: Number(rung === 2) }, outcome: terminated('answered') };
-  }
-}
-
-export function openClimb(episode: () => ClimbEnv = () => new ClimbEnv()): EnvHandle<unknown> {
+export async function openClimb(begin: () => void = () => {}): Promise<EnvHandle<unknown>> {
   const tasks = { length: 40, get: () => null };
-  return {
+  const ladder = defineToolEnv({
+    name: 'climb-v1',
+    description: 'Climb to rung two.',
+    rewards: { right: { kind: 'outcome' }, climbed: { kind: 'process', weight: 0.1 } },
+    limits: { maxTurns: 5, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
     tasks: { train: tasks, validation: tasks, test: tasks },
-    episode,
-    close: async () => {},
-  } as EnvHandle<unknown>;
+    episode() {
+      begin();
+      let rung = 0;
+      return {
+        messages: 'Climb.',
+        tools: [climbTool],
+        onToolResults() {
+          rung += 1;
+          return { rewards: { climbed: Number(rung <= 2) } };
+        },
+        onAnswer: () => ({ rewards: { right: Number(rung === 2) }, end: 'answered' }),
+      };
+    },
+  });
+  return openEnv(ladder);
 }
 
 /** Policy and critic know the last token only. Gradient descent, without momentum. */

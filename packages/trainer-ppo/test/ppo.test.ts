@@ -7,7 +7,7 @@ import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { type PpoOptions, ppo } from '@toolenv/trainer-ppo';
 import { metricNames, type RunOptions, toTrainingRows, whiten } from '@toolenv/training';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ClimbEnv, openClimb, Table } from './climb.ts';
+import { openClimb, Table } from './climb.ts';
 
 let out: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ async function train(
 ): Promise<TrainEvent[]> {
   const { seed = 1, resume, signal, ...rest } = options;
   const own = { steps: 60, tasksPerStep: 64, learningRate: 2, criticLearningRate: 3, ...rest };
-  const run = { env: openClimb(), policy: table, learner: table, out, seed, resume, signal };
+  const run = { env: await openClimb(), policy: table, learner: table, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   for await (const event of ppo.train(run, own)) {
     events.push(event);
@@ -189,14 +189,12 @@ test('a resumed run uses the fixed penalty weight of its options', async () => {
 });
 
 test('a step with only aborted episodes changes nothing, and the run continues', async () => {
-  class Failing extends ClimbEnv {
-    override initial(): never {
-      throw new ToolEnvError('infrastructure.world', 'The world is gone.');
-    }
-  }
+  const fail = () => {
+    throw new ToolEnvError('infrastructure.world', 'The world is gone.');
+  };
   const table = new Table();
   const start = table.logits;
-  const run = { env: openClimb(() => new Failing()), policy: table, learner: table, out, seed: 1 };
+  const run = { env: await openClimb(fail), policy: table, learner: table, out, seed: 1 };
   const options = { steps: 2, tasksPerStep: 4, criticWarmup: 0 };
   const updates: Metrics[] = [];
   for await (const event of ppo.train(run, options)) {

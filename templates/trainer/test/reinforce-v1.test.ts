@@ -9,7 +9,7 @@ import reinforce from '../src/reinforce-v1.ts';
 test('the gradient is the mean of advantage · ∂log-probability', async () => {
   const model = new BanditModel();
   const out = await mkdtemp(join(tmpdir(), 'reinforce-'));
-  const run = { env: openBandit({ best: 1 }), policy: model, learner: model, out, seed: 1 };
+  const run = { env: await openBandit({ best: 1 }), policy: model, learner: model, out, seed: 1 };
   const options = { steps: 1, tasksPerStep: 50, learningRate: 2, maxTokens: 8 };
   const events = reinforce.train(run, options)[Symbol.asyncIterator]();
   const rollout: TrainEvent = (await events.next()).value;

@@ -5,7 +5,6 @@ import { copyFile, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { EnvHandle } from '@toolenv/core';
-import { qaRewards } from '@toolenv/envs-qa';
 import { drawEpisodes } from '@toolenv/training';
 import type { StepReport } from './learning-curve.ts';
 import { type EpisodeQuestion, ServedEpisodes } from './served-episodes.ts';
@@ -41,8 +40,9 @@ export async function trainTheirs(
       .map(({ task }) => task),
   ).flat();
   const episodes = new ServedEpisodes(env, tasks, seed);
-  const weights = Object.fromEntries(Object.entries(qaRewards).map(([name, { weight }]) => [name, weight]));
-  const { maxTurns } = env.episode().spec.limits;
+  const { rewards, limits } = env.episode().spec;
+  const weights = Object.fromEntries(Object.entries(rewards).map(([name, { weight }]) => [name, weight]));
+  const { maxTurns } = limits;
   const saved = join(out, 'trl');
   const openings = await episodes.openings();
 

@@ -1,4 +1,4 @@
-import { outcomeReward, type Trajectory } from '@toolenv/core';
+import type { Trajectory } from '@toolenv/core';
 import { expect, it } from 'vitest';
 import { episodeText } from '../../src/display/episode-text.ts';
 
@@ -21,7 +21,7 @@ it('shows the conversation and what it was worth', () => {
     group: 0,
     sample: 0,
     seed: 1,
-    rewardSpec: { em: outcomeReward([0, 1], 1) },
+    rewardSpec: { em: { kind: 'outcome', range: [0, 1], weight: 1 } },
     steps: [
       {
         observation: question,

@@ -4,7 +4,7 @@ import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import type { ToolTap } from '../recording/tool-tap.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Script } from './scripted-policy.ts';
+import type { Script, Scripted } from './scripted-policy.ts';
 
 export type Split = 'train' | 'validation' | 'test';
 
@@ -65,7 +65,7 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly roles: Record<string, string>;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<EnvHandle<Task>>;
   /** A script that wins the task because it knows the answer. Checks and baselines use it to show that the task can be won. */
-  oracle?(task: Task): Script;
+  oracle?(task: Task): Script | readonly Scripted[];
   /**
    * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
    * itself may name the answer, as "which of A and B" does.
@@ -73,6 +73,7 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   label?(task: Task): string | undefined;
 }
 
+/** Declares an environment that is made in another way than by {@link defineToolEnv}, as wrappers and clients are. */
 export function defineEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
 ): EnvDefinition<Task, Options> {

@@ -9,8 +9,9 @@ export type Scripted = string | Omit<ToolCall, 'id'>[] | Action;
 /** Decides a turn from the observation and the turn's number in its episode, counted from 0. */
 export type Script = (observation: Observation, turn: number) => Scripted | Promise<Scripted>;
 
-/** Plays `script`. Its actions have no tokens. */
-export function scriptedPolicy(script: Script): Policy {
+/** Plays a script: its turns in order and empty answers after them, or a function. Its actions have no tokens. */
+export function scriptedPolicy(said: Script | readonly Scripted[]): Policy {
+  const script: Script = typeof said === 'function' ? said : (_observation, turn) => said[turn] ?? '';
   const turns = new Map<string, number>();
   return {
     spec: { name: 'scripted', contextLength: Number.MAX_SAFE_INTEGER },

@@ -1,88 +1,70 @@
-/** ToolEnv: runs episodes of tool calls. Authors define how an episode begins and what results and answers are worth. */
+/** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
 import type { Message, Observation, ToolCall } from '../protocol/message.ts';
-import { aborted, running, type ScoredOutcome, truncated } from '../protocol/outcome.ts';
+import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
-import { createRng, type Rng } from '../protocol/rng.ts';
-import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { dispatch } from '../tools/dispatch.ts';
+import type { Episode, EpisodeContext, TurnDecision, TurnResult } from './episode.ts';
+import type { RewardDeclaration } from './reward-declaration.ts';
+import { RunningEpisode } from './running-episode.ts';
 
-/** What an author's hook may decide about a step. Fields left out take their defaults. */
-export interface TurnResult {
-  rewards?: Rewards;
-  /** Default: the episode goes on. */
-  outcome?: ScoredOutcome;
-  /** The whole next conversation, in order to shorten or rewrite it. Default: the current one with the new messages appended. */
-  messages?: Message[];
-  info?: Record<string, unknown>;
-}
-
-export interface InitialContext {
-  /** Seeded by the episode. */
-  rng: Rng;
-  /** Aborted when the episode ends. Pass it to everything that waits. */
-  signal?: AbortSignal;
-}
-
-/** How an episode begins. */
-export interface InitialState<State> {
-  state: State;
-  messages: Message[];
+/** What a ToolEnv is made from. */
+export interface ToolEnvParts<Task, Context = EpisodeContext<Task>> {
+  spec: EnvSpec;
+  rewards: Readonly<Record<string, RewardDeclaration<Context>>>;
+  options?: unknown;
+  shared?: unknown;
+  state?(context: EpisodeContext<Task>): unknown;
+  episode(context: Context): Episode | Promise<Episode>;
 }
 
 /**
- * Base class of environments whose actions are tool calls and answers. One instance runs one episode at a time.
- * A truncated episode scores 0 in each outcome component left unscored, whether a limit or a hook truncated it.
+ * Runs one episode at a time. A truncated episode scores 0 in each outcome component that neither a hook nor a reward
+ * function has scored.
  */
-export abstract class ToolEnv<Task, State> implements Env<Task> {
-  abstract readonly spec: EnvSpec;
+export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> {
+  readonly spec: EnvSpec;
+  readonly #parts: ToolEnvParts<Task, Context>;
+  readonly #scored: (readonly [name: string, reward: RewardDeclaration<Context>])[];
+  #current: RunningEpisode<Task> | undefined;
+  /** A promise, so that an episode that is closed while it begins is released too. */
+  #hooks: Promise<Episode> | undefined;
 
-  #episode: Episode<State> | undefined;
-
-  /** The first messages of an episode, and the state that the other hooks receive. */
-  protected abstract initial(
-    task: Task,
-    context: InitialContext,
-  ): InitialState<State> | Promise<InitialState<State>>;
-  /** The tools that the policy may call next. */
-  protected abstract tools(state: State): Tool[];
-  /** Called after a turn without tool calls, whose text is the answer. */
-  protected abstract onAnswer(state: State, text: string): TurnResult | Promise<TurnResult>;
-  /**
-   * Called after a turn's tool calls with their complete results. May reward, end the episode or rewrite the context.
-   * Default: append the results and go on.
-   */
-  protected onToolResults(_state: State, _calls: ToolCallRecord[]): TurnResult | Promise<TurnResult> {
-    return {};
+  constructor(parts: ToolEnvParts<Task, Context>) {
+    this.spec = parts.spec;
+    this.#parts = parts;
+    this.#scored = Object.entries(parts.rewards).filter(([, { score }]) => score !== undefined);
   }
 
-  async reset(options: {
+  async reset({
+    task,
+    seed,
+    episodeId = `episode-${seed}`,
+    signal,
+  }: {
     task: Task;
     seed: number;
     episodeId?: string;
     signal?: AbortSignal;
   }): Promise<Observation> {
-    options.signal?.throwIfAborted();
-    const rng = createRng(options.seed, 'initial');
-    const { state, messages } = await this.initial(options.task, { rng, signal: options.signal });
-    this.#episode = {
-      state,
-      messages: [...messages],
-      seed: options.seed,
-      id: options.episodeId ?? `episode-${options.seed}`,
-      turns: 0,
-      calls: 0,
-      stepping: false,
-      done: false,
-    };
-    return this.#observe(this.#episode);
+    signal?.throwIfAborted();
+    await this.#leave();
+    const { options, shared } = this.#parts;
+    const { limits } = this.spec;
+    const episode = new RunningEpisode<Task>({ task, seed, episodeId, limits, options, shared });
+    episode.listenTo(signal);
+    this.#hooks = this.#begin(episode);
+    episode.hooks = await this.#hooks;
+    episode.conversation = toMessages(episode.hooks.messages);
+    this.#current = episode;
+    return observe(episode);
   }
 
-  async step(action: Action, options: { signal?: AbortSignal } = {}): Promise<Transition> {
-    const episode = this.#episode;
+  async step(action: Action, { signal }: { signal?: AbortSignal } = {}): Promise<Transition> {
+    const episode = this.#current;
     if (!episode)
       throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
     if (episode.stepping) {
@@ -94,99 +76,145 @@ export abstract class ToolEnv<Task, State> implements Env<Task> {
     if (episode.done) {
       throw new ToolEnvError('bug.step_after_end', 'step() after the end: call reset() for a new episode.');
     }
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     episode.stepping = true;
     // Reset below if the step succeeds. A step that throws cannot be repeated, because its tools may have acted.
     episode.done = true;
+    episode.listenTo(signal);
     try {
-      const transition = await this.#advance(episode, action, options.signal);
+      const transition = await this.#advance(episode, action, signal);
       episode.done = transition.outcome.kind !== 'running';
       return transition;
     } catch (error) {
       if (!isInfrastructure(error)) throw error;
-      return { observation: this.#observe(episode), calls: [], info: {}, outcome: aborted(error) };
+      const transition = { observation: observe(episode), calls: [], info: {}, outcome: aborted(error) };
+      return withEnvironmentCalls(transition, episode);
     } finally {
       episode.stepping = false;
     }
   }
 
   async close(): Promise<void> {
-    this.#episode = undefined;
+    await this.#leave();
   }
 
-  async #advance(episode: Episode<State>, action: Action, signal?: AbortSignal): Promise<Transition> {
-    episode.turns += 1;
-    if (action.stopReason === 'length') return this.#cutShort(episode, action);
-    const calls = await dispatch(action.toolCalls, this.tools(episode.state), {
-      limits: this.spec.limits,
-      episodeId: episode.id,
-      seed: episode.seed,
-      firstCallIndex: episode.calls,
-      signal,
-    });
-    episode.calls += calls.length;
-    episode.messages = [...episode.messages, ...messagesOf(action, calls)];
+  /** Releases the episode, also while it begins. */
+  async #leave(): Promise<void> {
+    this.#current = undefined;
+    const hooks = this.#hooks;
+    this.#hooks = undefined;
+    // An episode that could not begin need not be released.
+    const begun = await hooks?.catch(() => undefined);
+    await begun?.close?.();
+  }
 
-    const answered = calls.length === 0;
-    const meaning = await (answered
-      ? this.onAnswer(episode.state, action.text)
-      : this.onToolResults(episode.state, calls));
-    if (meaning.messages) episode.messages = [...meaning.messages];
-    const said = meaning.outcome ?? running;
-    const outcome = said.kind === 'running' ? this.#limit(episode) : said;
-    const rewards = meaning.rewards ?? {};
-    return {
-      observation: this.#observe(episode),
-      rewards: outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, rewards) : rewards,
+  async #begin(episode: RunningEpisode<Task>): Promise<Episode> {
+    const { state, episode: begin } = this.#parts;
+    if (state) episode.state = state(episode);
+    return begin(episode as Context);
+  }
+
+  async #advance(episode: RunningEpisode<Task>, action: Action, signal?: AbortSignal): Promise<Transition> {
+    const isCutOff = action.stopReason === 'length';
+    const calls = isCutOff ? [] : await this.#run(episode, action, signal);
+    episode.turn += 1;
+    episode.turnCalls = calls;
+    if (calls.length > 0) episode.calls = [...episode.calls, ...calls];
+    episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
+    episode.conversation = [...episode.conversation, ...messagesOf(action, calls)];
+
+    // A turn that ran out of tokens is neither a call nor an answer.
+    const { reply, rewrite, rewards = {}, end, info = {} } = isCutOff ? {} : await react(episode);
+    if (rewrite) episode.conversation = [...rewrite];
+    if (reply !== undefined) episode.conversation = [...episode.conversation, ...toMessages(reply)];
+    if (isCutOff) episode.outcome = truncated('max_tokens');
+    else if (end !== undefined) episode.outcome = terminated(end);
+    else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');
+    if (episode.outcome.kind === 'running') this.#expectReply(episode);
+
+    const scored = await this.#score(episode, rewards);
+    const { outcome } = episode;
+    const transition = {
+      observation: observe(episode),
+      rewards: outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, scored) : scored,
       outcome,
       calls: calls.map(boundRecord),
-      info: meaning.info ?? {},
+      info,
     };
+    return withEnvironmentCalls(transition, episode);
   }
 
-  /** Ends the episode after a turn that ran out of tokens. Such a turn is neither a call nor an answer. */
-  #cutShort(episode: Episode<State>, action: Action): Transition {
-    episode.messages = [...episode.messages, { role: 'assistant', content: action.text }];
-    const rewards = scoreTruncation(this.spec.rewards, {});
-    return {
-      observation: this.#observe(episode),
-      rewards,
-      outcome: truncated('max_tokens'),
-      calls: [],
-      info: {},
-    };
+  #run(
+    episode: RunningEpisode<Task>,
+    { toolCalls }: Action,
+    signal?: AbortSignal,
+  ): Promise<ToolCallRecord[]> {
+    return dispatch(toolCalls, episode.tools(), {
+      limits: this.spec.limits,
+      episodeId: episode.episodeId,
+      seed: episode.seed,
+      firstCallIndex: episode.numberCalls(toolCalls.length),
+      signal,
+    });
   }
 
-  #limit(episode: Episode<State>): ScoredOutcome {
-    return episode.turns >= this.spec.limits.maxTurns ? truncated('max_turns') : running;
+  /** @throws ToolEnvError `bug.no_reply` if the policy would be asked to answer itself. */
+  #expectReply({ conversation }: RunningEpisode<Task>): void {
+    if (conversation.at(-1)?.role !== 'assistant') return;
+    const remedy = 'return a text to reply, or { end: "answered" } to end the episode';
+    throw new ToolEnvError(
+      'bug.no_reply',
+      `${this.spec.name}: onAnswer neither replies nor ends: ${remedy}.`,
+    );
   }
 
-  #observe(episode: Episode<State>): Observation {
-    const tools = this.tools(episode.state).map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema,
-    }));
-    return { messages: [...episode.messages], tools };
+  /** The rewards that the hook gave, and those of the reward functions. */
+  async #score(episode: RunningEpisode<Task>, given: NonNullable<TurnDecision['rewards']>): Promise<Rewards> {
+    const rewards: Rewards = {};
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) rewards[name] = value;
+    for (const [name, reward] of this.#scored) {
+      if (given[name] !== undefined) continue;
+      if (reward.kind === 'outcome' && episode.outcome.kind === 'running') continue;
+      rewards[name] = await reward.score!(episode as Context);
+    }
+    return rewards;
   }
 }
 
-interface Episode<State> {
-  state: State;
-  messages: Message[];
-  seed: number;
-  id: string;
-  turns: number;
-  calls: number;
-  /** A step is under way. */
-  stepping: boolean;
-  done: boolean;
+async function react(episode: RunningEpisode): Promise<TurnDecision> {
+  const { hooks, answer, turnCalls } = episode;
+  const result: TurnResult =
+    answer === undefined
+      ? await hooks!.onToolResults?.(turnCalls, episode)
+      : hooks!.onAnswer
+        ? await hooks!.onAnswer(answer, episode)
+        : { end: 'answered' };
+  return typeof result === 'string' ? { reply: result } : (result ?? {});
+}
+
+function observe(episode: RunningEpisode): Observation {
+  const tools = episode.tools().map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  return { messages: [...episode.conversation], tools };
+}
+
+function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): Transition {
+  const environmentCalls = episode.takeEnvironmentCalls();
+  return environmentCalls.length > 0 ? { ...transition, environmentCalls } : transition;
+}
+
+function toMessages(said: string | readonly Message[]): readonly Message[] {
+  return typeof said === 'string' ? [{ role: 'user', content: said }] : [...said];
 }
 
 /** The assistant's turn and the tools' answers to it, as messages. */
-function messagesOf(action: Action, calls: ToolCallRecord[]): Message[] {
-  const parsed = action.toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
+function messagesOf(action: Action, calls: readonly ToolCallRecord[]): Message[] {
   const turn: Message = { role: 'assistant', content: action.text };
+  if (calls.length === 0) return [turn];
+  const parsed = action.toolCalls.filter((call): call is ToolCall => !isParseFailure(call));
   if (parsed.length > 0) turn.toolCalls = parsed;
   const answers = calls.map(({ call, text }): Message => {
     if (isParseFailure(call)) return { role: 'tool', content: text, toolCallId: '', name: '' };

@@ -31,6 +31,8 @@ export interface ToolCallRecord {
 interface TransitionBase {
   observation: Observation;
   calls: ToolCallRecord[];
+  /** Calls that the environment itself made since the last transition. */
+  environmentCalls?: ToolCallRecord[];
   info: Record<string, unknown>;
 }
 

@@ -15,14 +15,6 @@ export interface RewardComponent {
 export type RewardSpec = Readonly<Record<string, RewardComponent>>;
 export type Rewards = Record<string, number | null>;
 
-export function processReward(range: readonly [number, number], weight: number): RewardComponent {
-  return { kind: 'process', range, weight };
-}
-
-export function outcomeReward(range: readonly [number, number], weight: number): RewardComponent {
-  return { kind: 'outcome', range, weight };
-}
-
 /** The rewards of a truncated step: 0 for every outcome component that `rewards` leaves unscored. */
 export function scoreTruncation(spec: RewardSpec, rewards: Rewards): Rewards {
   const scored: Rewards = { ...rewards };

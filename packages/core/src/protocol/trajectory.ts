@@ -11,6 +11,8 @@ export interface TrajectoryStep {
   action: Action;
   /** Empty if a deadline cut the step short or the step was aborted. */
   calls: ToolCallRecord[];
+  /** Calls that the environment itself made since the last step. */
+  environmentCalls?: ToolCallRecord[];
   /** Absent if the step was aborted. */
   rewards?: Rewards;
   info: Record<string, unknown>;

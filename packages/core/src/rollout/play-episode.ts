@@ -26,9 +26,9 @@ export async function playEpisode<Task>(
     const action = await policy.act(observation, { ...sampling, seed: turnSeed, episodeId });
     const step: TrajectoryStep = { observation, action, calls: [], info: {} };
     steps.push(step);
-    const { calls, rewards, info, ...next } = await env.step(action);
-    Object.assign(step, { calls, rewards, info });
-    ({ outcome, observation } = next);
+    const { observation: next, outcome: ended, ...answer } = await env.step(action);
+    Object.assign(step, answer);
+    [observation, outcome] = [next, ended];
   }
   return outcome;
 }

@@ -135,7 +135,14 @@ const outcome: JsonSchema = {
 const calls: JsonSchema = { type: 'array', items: callRecord };
 const info: JsonSchema = { type: 'object' };
 
-const transition: JsonSchema = object({ observation, rewards: optional(rewards), outcome, calls, info });
+const transition: JsonSchema = object({
+  observation,
+  rewards: optional(rewards),
+  outcome,
+  calls,
+  environmentCalls: optional(calls),
+  info,
+});
 
 const trajectory: JsonSchema = object({
   version: { const: 1 },
@@ -151,7 +158,14 @@ const trajectory: JsonSchema = object({
   rewardSpec,
   steps: {
     type: 'array',
-    items: object({ observation, action, calls, rewards: optional(rewards), info }),
+    items: object({
+      observation,
+      action,
+      calls,
+      environmentCalls: optional(calls),
+      rewards: optional(rewards),
+      info,
+    }),
   },
   outcome,
   rewards,

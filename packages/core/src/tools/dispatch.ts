@@ -27,7 +27,7 @@ export interface DispatchOptions {
  */
 export async function dispatch(
   calls: (ToolCall | ParseFailure)[],
-  tools: Tool[],
+  tools: readonly Tool[],
   options: DispatchOptions,
 ): Promise<ToolCallRecord[]> {
   options.signal?.throwIfAborted();

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
   type Action,
+  type Episode,
   type Tool,
   type ToolCallRecord,
   ToolEnvError,
   type ToolResult,
-  type TurnResult,
   terminated,
   text,
 } from '../../src/index.ts';
@@ -116,22 +116,12 @@ test('refuses a step before reset or during another step', async () => {
 });
 
 test('awaits hooks, aborts on their infrastructure faults and throws their bugs', async () => {
-  class Judged extends LadderEnv {
-    readonly #verdict: () => Promise<TurnResult>;
-    constructor(verdict: () => Promise<TurnResult>) {
-      super();
-      this.#verdict = verdict;
-    }
-    protected override onAnswer(): Promise<TurnResult> {
-      return this.#verdict();
-    }
-  }
-  const judge = async (verdict: () => Promise<TurnResult>) => {
-    const env = new Judged(verdict);
+  const judge = async (onAnswer: NonNullable<Episode['onAnswer']>) => {
+    const env = new LadderEnv(climb, {}, { onAnswer });
     await env.reset(start);
     return env.step(answer);
   };
-  expect(await judge(async () => ({ rewards: { right: 1 }, outcome: terminated('judged') }))).toMatchObject({
+  expect(await judge(async () => ({ rewards: { right: 1 }, end: 'judged' }))).toMatchObject({
     rewards: { right: 1 },
   });
   const down = new ToolEnvError('infrastructure.judge', 'The judge is down.');
@@ -141,14 +131,12 @@ test('awaits hooks, aborts on their infrastructure faults and throws their bugs'
 
 /** Takes a step whose tool returns `result`. Returns the transition and the records that the hook saw. */
 async function answeredWith(result: ToolResult) {
-  let seen: ToolCallRecord[] = [];
-  class Watching extends LadderEnv {
-    protected override onToolResults(_: unknown, calls: ToolCallRecord[]): TurnResult {
-      seen = calls;
-      return {};
-    }
-  }
-  const env = new Watching({ ...climb, execute: async () => result });
+  let seen: readonly ToolCallRecord[] = [];
+  const onToolResults = (calls: readonly ToolCallRecord[]) => {
+    seen = calls;
+    return undefined;
+  };
+  const env = new LadderEnv({ ...climb, execute: async () => result }, {}, { onToolResults });
   await env.reset(start);
   return { transition: await env.step(calling(1)), seen };
 }

@@ -1,16 +1,10 @@
 import { expect, test } from 'vitest';
-import {
-  outcomeReward,
-  processReward,
-  scoreTruncation,
-  sumRewards,
-  weigh,
-} from '../../src/protocol/reward.ts';
+import { type RewardSpec, scoreTruncation, sumRewards, weigh } from '../../src/protocol/reward.ts';
 
-const spec = {
-  em: outcomeReward([0, 1], 1),
-  f1: outcomeReward([0, 1], 0),
-  found: processReward([-1, 1], 0.25),
+const spec: RewardSpec = {
+  em: { kind: 'outcome', range: [0, 1], weight: 1 },
+  f1: { kind: 'outcome', range: [0, 1], weight: 0 },
+  found: { kind: 'process', range: [-1, 1], weight: 0.25 },
 };
 
 test('sums components over steps, and keeps null for components that no step scored', () => {

@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EnvDefinition, openEnv, type Tool, ToolEnv, text } from '../../src/index.ts';
+import { ToolEnv } from '../../src/env/tool-env.ts';
+import { type EnvDefinition, openEnv, type Tool, text } from '../../src/index.ts';
 import { encodeTrajectory, recordEnv, replayEnv, type ToolTap } from '../../src/recording/index.ts';
-import { climb, LadderEnv, ladderLimits, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
+import { climb, LadderEnv, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 import { climber, play } from '../ladder-play.ts';
 
 let folder: string;
@@ -116,21 +117,21 @@ test('an environment that opens its tools itself records them through the tap', 
       };
     };
     const source = await tap!.source(open);
-    class Leased extends ToolEnv<Rung, { lease: Awaited<ReturnType<typeof source.acquire>> }> {
-      readonly spec = { ...ladderSpec, limits: ladderLimits };
-      protected async initial({ goal }: Rung) {
-        const state = { lease: await source.acquire() };
-        return { state, messages: [{ role: 'user' as const, content: `Climb to ${goal}.` }] };
-      }
-      protected tools({ lease }: { lease: { tools: readonly Tool[] } }) {
-        return [...lease.tools];
-      }
-      protected async onAnswer({ lease }: { lease: { release(): Promise<void> } }) {
-        await lease.release();
-        return { rewards: { right: 1 }, outcome: { kind: 'terminated' as const, reason: 'answered' } };
-      }
-    }
-    const handle = openLadder(() => new Leased());
+    const leased = () =>
+      new ToolEnv<Rung>({
+        spec: ladderSpec,
+        rewards: ladderSpec.rewards,
+        async episode({ task: { goal } }) {
+          const lease = await source.acquire();
+          return {
+            messages: `Climb to ${goal}.`,
+            tools: lease.tools,
+            onAnswer: () => ({ rewards: { right: 1 }, end: 'answered' }),
+            close: () => lease.release(),
+          };
+        },
+      });
+    const handle = openLadder(leased);
     return Object.assign(handle, { close: () => source.close() });
   });
   const file = newFile();

@@ -3,14 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  aborted,
-  outcomeReward,
-  ToolEnvError,
-  type Trajectory,
-  terminated,
-  truncated,
-} from '../../src/index.ts';
+import { aborted, ToolEnvError, type Trajectory, terminated, truncated } from '../../src/index.ts';
 import {
   appendTrajectory,
   decodeTrajectory,
@@ -87,7 +80,7 @@ const trajectories: fc.Arbitrary<Trajectory> = fc.record({
   group: fc.nat(),
   sample: fc.nat(),
   seed: fc.nat(),
-  rewardSpec: fc.constant({ em: outcomeReward([0, 1], 1) }),
+  rewardSpec: fc.constant({ em: { kind: 'outcome', range: [0, 1], weight: 1 } }),
   steps: steps as fc.Arbitrary<Trajectory['steps']>,
   outcome: fc.constantFrom(
     terminated('answered'),

@@ -277,12 +277,8 @@ test('a bug is thrown by the rollout, which closes every episode', async () => {
 });
 
 test('an undeclared reward is a bug', async () => {
-  class Typo extends LadderEnv {
-    protected override onAnswer() {
-      return { rewards: { rihgt: 1 }, outcome: { kind: 'terminated', reason: 'answered' } as const };
-    }
-  }
-  const env = openLadder(() => new Typo());
+  const onAnswer = () => ({ rewards: { rihgt: 1 }, end: 'answered' });
+  const env = openLadder(() => new LadderEnv(climb, {}, { onAnswer }));
   await expect(collect(rollout(options({ env })))).rejects.toMatchObject({ code: 'bug.reward' });
 });
 

@@ -9,15 +9,15 @@ import {
   type EnvHandle,
   EpisodeStatistics,
   type Message,
-  outcomeReward,
   type Policy,
-  processReward,
+  type RewardSpec,
   type Rewards,
   type Tool,
   type Trajectory,
   text,
 } from '../../src/index.ts';
 import {
+  type RewardTransform,
   recordEpisodeStatistics,
   type ScoredTransition,
   timeLimit,
@@ -30,9 +30,12 @@ import { climb, LadderEnv, openLadder, type Rung } from '../ladder-env.ts';
 import { calling, climber, contents, play, start } from '../ladder-play.ts';
 
 describe('in both orders', () => {
-  const pays = {
-    rewards: { turn: processReward([0, 1], 1), left: outcomeReward([-1, 1], 1) },
-    transform: ({ right }: Rewards, { outcome }: ScoredTransition) => ({
+  const pays: RewardTransform = {
+    rewards: {
+      turn: { kind: 'process', range: [0, 1], weight: 1 },
+      left: { kind: 'outcome', range: [-1, 1], weight: 1 },
+    },
+    transform: ({ right }, { outcome }) => ({
       turn: 1,
       left: outcome.kind === 'truncated' ? -1 : (right ?? null),
     }),
@@ -136,7 +139,10 @@ describe('a wrapped environment keeps every rule', () => {
   });
 
   test('transformReward', async () => {
-    const rewards = { won: outcomeReward([0, 2], 1), calls: processReward([-6, 0], 0.01) };
+    const rewards: RewardSpec = {
+      won: { kind: 'outcome', range: [0, 2], weight: 1 },
+      calls: { kind: 'process', range: [-6, 0], weight: 0.01 },
+    };
     const transform = ({ right = null }: Rewards, { calls }: ScoredTransition) => ({
       won: right === null ? null : 2 * right,
       calls: -calls.length,
@@ -160,7 +166,10 @@ test('wrappers compose, and each sees the environment that it wraps', async () =
           summarize: (dropped) => `${dropped.length} messages before.`,
         }),
         {
-          rewards: { steps: processReward([-1, 0], 1), done: outcomeReward([0, 1], 10) },
+          rewards: {
+            steps: { kind: 'process', range: [-1, 0], weight: 1 },
+            done: { kind: 'outcome', range: [0, 1], weight: 10 },
+          },
           transform: ({ right = null }) => ({ steps: -1, done: right }),
         },
       ),
@@ -192,7 +201,10 @@ test('an aborted episode has no reward and no rows, even in wrappers', async () 
   const paid = transformReward(
     openLadder(() => new LadderEnv(broken)),
     {
-      rewards: { turn: processReward([0, 1], 1), done: outcomeReward([0, 1], 1) },
+      rewards: {
+        turn: { kind: 'process', range: [0, 1], weight: 1 },
+        done: { kind: 'outcome', range: [0, 1], weight: 1 },
+      },
       transform: () => ({ turn: 1, done: 1 }),
     },
   );

@@ -1,6 +1,6 @@
 import { evaluate } from '@toolenv/training';
 import { expect, test } from 'vitest';
-import { collect, outcomeReward, rollout, scriptedPolicy } from '../../src/index.ts';
+import { collect, type EnvSpec, rollout, scriptedPolicy } from '../../src/index.ts';
 import { mixEnvs } from '../../src/wrappers/index.ts';
 import { LadderEnv, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 
@@ -72,10 +72,10 @@ test('is concurrent only if all environments are, and networked if any is', () =
 test('refuses to mix no environments or environments with different rewards', () => {
   expect(() => mixEnvs({})).toThrow('no environments to mix');
   class Other extends LadderEnv {
-    override readonly spec = {
+    override readonly spec: EnvSpec = {
       ...ladderSpec,
       name: 'stairs-v1',
-      rewards: { high: outcomeReward([0, 1], 1) },
+      rewards: { high: { kind: 'outcome', range: [0, 1], weight: 1 } },
     };
   }
   const stairs = openLadder(() => new Other());

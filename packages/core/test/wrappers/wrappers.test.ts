@@ -10,8 +10,6 @@ import {
   type Env,
   type EnvHandle,
   EpisodeStatistics,
-  outcomeReward,
-  processReward,
   scriptedPolicy,
   type Tool,
   ToolEnvError,
@@ -21,6 +19,7 @@ import {
 } from '../../src/index.ts';
 import { encodeTrajectory, readTrajectories } from '../../src/recording/index.ts';
 import {
+  type RewardTransform,
   recordEpisodeStatistics,
   recordEpisodes,
   timeLimit,
@@ -144,12 +143,13 @@ describe('timeLimit', () => {
 });
 
 describe('transformReward', () => {
-  const shaped = {
-    rewards: { ...ladderSpec.rewards, thrift: processReward([-1, 0], 2), solved: outcomeReward([0, 3], 1) },
-    transform: (
-      { right = null, ...rest }: Record<string, number | null>,
-      { calls }: { calls: unknown[] },
-    ) => ({
+  const shaped: RewardTransform = {
+    rewards: {
+      ...ladderSpec.rewards,
+      thrift: { kind: 'process', range: [-1, 0], weight: 2 },
+      solved: { kind: 'outcome', range: [0, 3], weight: 1 },
+    },
+    transform: ({ right = null, ...rest }, { calls }) => ({
       ...rest,
       right,
       thrift: -calls.length / 4,

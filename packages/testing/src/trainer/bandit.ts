@@ -1,5 +1,5 @@
 /** A bandit: the smallest environment in which a trainer can learn. One turn, and the best arm pays 1. */
-import { type EnvHandle, outcomeReward, ToolEnv, ToolEnvError, terminated } from '@toolenv/core';
+import { defineToolEnv, type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
 
 /** The task names the machine. All machines pay for the same arm. */
 export interface BanditTask {
@@ -16,45 +16,24 @@ export interface BanditOptions {
 /** Number of machines, which are the tasks of each split. */
 export const machines = 8;
 
-class BanditEnv extends ToolEnv<BanditTask, BanditTask> {
-  readonly spec = {
-    specVersion: 'v1' as const,
-    name: 'bandit-v1',
-    rewards: { win: outcomeReward([0, 1], 1) },
-    limits: { maxTurns: 1, maxCallsPerTurn: 1, toolTimeout: 1000, maxToolCharacters: 100 },
-  };
-  readonly #options: BanditOptions;
-
-  constructor(options: BanditOptions) {
-    super();
-    this.#options = options;
-  }
-
-  protected override initial(task: BanditTask) {
-    const content = `Machine ${task.machine}: which arm?`;
-    return { state: task, messages: [{ role: 'user' as const, content }] };
-  }
-
-  protected override tools() {
-    return [];
-  }
-
-  protected override onAnswer({ machine }: BanditTask, text: string) {
-    const { best, failing = [] } = this.#options;
-    if (failing.includes(machine)) {
-      const message = `Machine ${machine} is broken: play another.`;
-      throw new ToolEnvError('infrastructure.machine', message);
-    }
-    return { rewards: { win: Number(text === String(best)) }, outcome: terminated('pulled') };
-  }
-}
-
 /** An open bandit, to train in: `openBandit({ best: 1 })`. {@link BanditModel} can play it. */
-export function openBandit(options: BanditOptions): EnvHandle<BanditTask> {
+export function openBandit({ best, failing = [] }: BanditOptions): Promise<EnvHandle<BanditTask>> {
   const tasks = { length: machines, get: (machine: number) => ({ machine }) };
-  return {
+  const bandit = defineToolEnv({
+    name: 'bandit-v1',
+    description: 'Pull an arm of a machine.',
+    limits: { maxTurns: 1 },
     tasks: { train: tasks, validation: tasks, test: tasks },
-    episode: () => new BanditEnv(options),
-    close: async () => {},
-  };
+    rewards: { win: { kind: 'outcome' } },
+    episode: ({ task: { machine } }) => ({
+      messages: `Machine ${machine}: which arm?`,
+      onAnswer(arm) {
+        if (!failing.includes(machine))
+          return { rewards: { win: Number(arm === String(best)) }, end: 'pulled' };
+        throw new ToolEnvError('infrastructure.machine', `Machine ${machine} is broken: play another.`);
+      },
+    }),
+    oracle: () => [String(best)],
+  });
+  return openEnv(bandit);
 }

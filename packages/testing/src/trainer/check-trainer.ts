@@ -169,7 +169,7 @@ async function checkAborted(subject: TrainerSubject): Promise<void> {
   for (const failing of [odd, numbers]) {
     const model = new BanditModel();
     const learnedFrom = watchGradients(model);
-    const env = openBandit({ best: 1, failing });
+    const env = await openBandit({ best: 1, failing });
     const events = await subject.play('TRN-8', { model, env, options: { ...wholeRun, evaluateEvery: 0 } });
     checkMetrics(events, 'TRN-8');
     const wrong = failing.find((machine) => learnedFrom.has(machine));
@@ -201,7 +201,7 @@ function watchGradients(model: BanditModel): Set<number> {
 async function checkLearning(subject: TrainerSubject): Promise<void> {
   for (const best of [0, 1]) {
     const model = new BanditModel();
-    const env = openBandit({ best });
+    const env = await openBandit({ best });
     await subject.play('TRN-10', { model, env, options: { steps: learningSteps } });
     const chance = model.probabilities()[best]!;
     if (chance >= learned) continue;

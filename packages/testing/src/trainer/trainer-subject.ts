@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { validate } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
-import { openBandit } from './bandit.ts';
+import { type BanditTask, openBandit } from './bandit.ts';
 import { BanditModel } from './bandit-model.ts';
 
 /** Settings of the check's runs, for the options that a trainer has under these names. */
@@ -27,7 +27,7 @@ export interface TrainerRun extends Pick<Run, 'resume' | 'signal'> {
   /** Default: a new model. */
   model?: BanditModel;
   /** Default: a bandit that pays for arm 1. */
-  env?: ReturnType<typeof openBandit>;
+  env?: EnvHandle<BanditTask>;
   /** Default: a new folder. */
   out?: string;
   /** Replaces `act` of the model. */
@@ -81,11 +81,11 @@ export class TrainerSubject {
 
   /** The events of a run as they come. An event later than the timeout breaks TRN-2. */
   async *events({ options = {}, ...given }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
-    const { model = new BanditModel(), env = openBandit({ best: 1 }), act, out, ...run } = given;
+    const { model = new BanditModel(), env, act, out, ...run } = given;
     const policy = act ? { spec: model.spec, act } : model;
     const whole = {
       ...run,
-      env,
+      env: env ?? (await openBandit({ best: 1 })),
       policy,
       learner: model,
       seed: this.#seed,
@@ -114,7 +114,7 @@ export class TrainerSubject {
 
   /** The first event of a run with these options alone, or what it throws. */
   async first(options: Record<string, unknown>): Promise<unknown> {
-    const env = openBandit({ best: 1 });
+    const env = await openBandit({ best: 1 });
     const model = new BanditModel();
     const run = { env, policy: model, learner: model, seed: this.#seed, out: await this.newFolder() };
     const late = () => new Violation('TRN-1', `an answer within ${this.#timeout} ms`, 'none');

@@ -8,7 +8,7 @@ import {
   type EnvDefinition,
   type EnvHandle,
   type EnvLimits,
-  outcomeReward,
+  type RewardSpec,
   type Tool,
   ToolEnvError,
   type Transition,
@@ -26,7 +26,7 @@ const oracle: Definition['oracle'] =
     turn === 0 ? [{ name: 'climb', arguments: { rungs: goal } }] : 'done';
 
 /** Rewards of the valid environment. `close` is declared but never scored, so its weight must be 0. */
-const rewards = { ...ladderSpec.rewards, close: outcomeReward([0, 1], 0) };
+const rewards: RewardSpec = { ...ladderSpec.rewards, close: { kind: 'outcome', range: [0, 1], weight: 0 } };
 const limits: EnvLimits = { ...ladderLimits, toolTimeout: 5000 };
 
 /** A ladder environment with the tool of its role. */
@@ -149,11 +149,19 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
-  ['a range with low above high', 'ENV-4', { definition: { rewards: { right: outcomeReward([1, 0], 1) } } }],
+  [
+    'a range with low above high',
+    'ENV-4',
+    { definition: { rewards: { right: { kind: 'outcome', range: [1, 0], weight: 1 } } } },
+  ],
   [
     'an infinite weight',
     'ENV-4',
-    { definition: { rewards: { right: outcomeReward([0, 1], Number.POSITIVE_INFINITY) } } },
+    {
+      definition: {
+        rewards: { right: { kind: 'outcome', range: [0, 1], weight: Number.POSITIVE_INFINITY } },
+      },
+    },
   ],
   ['a limit of 0 turns', 'ENV-5', { definition: { limits: { ...limits, maxTurns: 0 } } }],
   ['a capability that is not a boolean', 'ENV-36', { definition: { capabilities: noBoolean as object } }],

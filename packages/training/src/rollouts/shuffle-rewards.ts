@@ -1,10 +1,12 @@
 /** A control experiment for the claim that learning needs the rewards: the same rewards in random order. */
-import { createRng, outcomeReward, type Rewards, type Trajectory } from '@toolenv/core';
+import { createRng, type RewardSpec, type Rewards, type Trajectory } from '@toolenv/core';
 
 /** The trajectories with permuted rewards: each has the whole reward of another trajectory as its outcome. */
 export function shuffleRewards(trajectories: readonly Trajectory[], seed: number): Trajectory[] {
   const dealt = createRng(seed, 'shuffled-rewards').shuffle(trajectories.map(({ reward }) => reward));
-  const rewardSpec = { shuffled: outcomeReward([Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY], 1) };
+  const rewardSpec: RewardSpec = {
+    shuffled: { kind: 'outcome', range: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY], weight: 1 },
+  };
   return trajectories.map((trajectory, index) => {
     const reward = dealt[index]!;
     const last = trajectory.steps.length - 1;

@@ -1,5 +1,5 @@
 /** Advantages of tokens against the numbers of Agent-R1's original code, and their blindness to the environment's tokens. */
-import { outcomeReward, processReward, type Trajectory, terminated } from '@toolenv/core';
+import { type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AdvantageOptions, estimateAdvantages } from '../../src/advantages/estimate-advantages.ts';
@@ -84,7 +84,10 @@ test('returns continue over the rows of an episode that forked', () => {
   ]);
 });
 
-const rewardSpec = { right: outcomeReward([0, 1], 1), found: processReward([0, 4], 0.25) };
+const rewardSpec: RewardSpec = {
+  right: { kind: 'outcome', range: [0, 1], weight: 1 },
+  found: { kind: 'process', range: [0, 4], weight: 0.25 },
+};
 
 /** A random episode: for each turn how many tokens it reads and generates, what it finds, and whether it forks. */
 const episode = fc

@@ -1,10 +1,13 @@
 /** Credit per token: where rewards lie, how process rewards are scaled, what whitening and the ablation's mask see. */
-import { outcomeReward, processReward, type Rewards, type Trajectory, terminated } from '@toolenv/core';
+import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completionMask, normalisedRewards, toTrainingRows, whiten } from '../../src/index.ts';
 
-const rewardSpec = { right: outcomeReward([0, 1], 2), found: processReward([-9, 9], 0.5) };
+const rewardSpec: RewardSpec = {
+  right: { kind: 'outcome', range: [0, 1], weight: 2 },
+  found: { kind: 'process', range: [-9, 9], weight: 0.5 },
+};
 
 /** Each turn generates two tokens and reads one; `fork` makes it begin a row of its own. */
 function trajectoryOf(turns: { rewards: Rewards; fork?: boolean }[]): Trajectory {

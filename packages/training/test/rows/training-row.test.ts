@@ -1,8 +1,7 @@
 import {
   type ActionTokens,
   aborted,
-  outcomeReward,
-  processReward,
+  type RewardSpec,
   ToolEnvError,
   type Trajectory,
   terminated,
@@ -17,10 +16,10 @@ interface Turn {
   rewards?: Record<string, number | null>;
 }
 
-const rewardSpec = {
-  em: outcomeReward([0, 1], 1),
-  format: outcomeReward([0, 1], 0.5),
-  found: processReward([0, 4], 0.25),
+const rewardSpec: RewardSpec = {
+  em: { kind: 'outcome', range: [0, 1], weight: 1 },
+  format: { kind: 'outcome', range: [0, 1], weight: 0.5 },
+  found: { kind: 'process', range: [0, 4], weight: 0.25 },
 };
 
 /** Log-prob of the i-th token of turn t: −(t + 1) − i/8, exact in float32. */

@@ -1,0 +1,175 @@
+/** defineToolEnv: an environment of tool calls and answers, declared once. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { EnvLimits, EnvSpec } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { ToolTap } from '../recording/tool-tap.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Flat, OptionsOf } from '../schemas/json-schema-type.ts';
+import type { ArgumentsSchema } from '../tools/define-tool.ts';
+import { isStandardSchema, parse, toJsonSchema } from '../tools/standard-schema.ts';
+import type { EnvCapabilities, EnvDefinition, Split, TaskSet, ToolFactory } from './env-definition.ts';
+import type { Episode, EpisodeContext } from './episode.ts';
+import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
+import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
+import type { Script, Scripted } from './scripted-policy.ts';
+import { type TaskSources, taskSets } from './task-source.ts';
+import { ToolEnv } from './tool-env.ts';
+
+/** The options of an environment, by its schema: complete, with defaults. */
+export type EnvOptions<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : OptionsOf<Schema>;
+
+/** What `setup` receives. */
+export interface SetupContext<Options> {
+  options: Options;
+  /** Seeds whatever is generated. */
+  seed: number;
+  /** Makes the tools of the roles that the environment names. */
+  tools: Record<string, ToolFactory>;
+  /** Records or replays tools that the environment opens itself, if the run asks for it. */
+  tap: ToolTap | undefined;
+}
+
+export interface ToolEnvDefinition<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State> {
+  /** `<name>-v<N>`. Another task distribution, reward or action format needs another number. */
+  readonly name: string;
+  readonly description: string;
+  /**
+   * Schema of the environment's own options: a JSON Schema with `properties` or a Standard Schema. The limits are options
+   * too, without being listed.
+   */
+  readonly options?: Schema;
+  readonly limits?: Partial<EnvLimits>;
+  readonly capabilities?: EnvCapabilities;
+  /** Role → reference of the tool plugin that fills it unless another is given. */
+  readonly roles?: Record<string, string>;
+  /** Loads what all episodes share, once per run. */
+  setup?(context: SetupContext<EnvOptions<Schema>>): Shared | Promise<Shared>;
+  /** Releases what `setup` made, at the end of the run. */
+  teardown?(shared: NoInfer<Shared>): void | Promise<void>;
+  /** The tasks of each split, JSON values: an array, a stream that is read once, or `{ length, get(index) }`. */
+  readonly tasks:
+    | TaskSources<Task>
+    | ((context: {
+        options: EnvOptions<Schema>;
+        seed: number;
+        shared: NoInfer<Shared>;
+      }) => TaskSources<Task> | Promise<TaskSources<Task>>);
+  /** Makes the state that the hooks and the reward functions of an episode share. */
+  state?(context: EpisodeContext<NoInfer<Task>, undefined, NoInfer<Shared>, EnvOptions<Schema>>): State;
+  /** The components of the reward by name: `{ solved: { kind: 'outcome' } }`. */
+  readonly rewards: {
+    readonly [Reward in Name]: RewardDeclaration<
+      EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>
+    >;
+  };
+  /** Begins an episode. */
+  episode(
+    context: EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>,
+  ): Episode<NoInfer<Name>> | Promise<Episode<NoInfer<Name>>>;
+  /**
+   * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
+   * to show that the task can be won.
+   */
+  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script;
+  /**
+   * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
+   * itself may name the answer, as "which of A and B" does.
+   */
+  label?(task: NoInfer<Task>): string | undefined;
+}
+
+/**
+ * Declares an environment. The policy calls tools or answers with a text; the environment replies, rewards and ends the
+ * episode. Parsing, validation of arguments, dispatch of parallel calls, timeouts, limits, the history and its order are done.
+ *
+ * Types follow from the definition: a task's from `tasks`, the names of rewards from `rewards`, options from their schema.
+ * State `tasks` and `state` before `rewards`, so that reward functions know their types.
+ * @throws ToolEnvError `bug.environment` for an option that has the name of a limit; `usage.json_schema` if the library of
+ *   the options' schema provides no JSON Schema.
+ */
+export function defineToolEnv<
+  Task,
+  const Name extends string,
+  const Schema extends ArgumentsSchema = { properties: Record<never, never> },
+  Shared = undefined,
+  State = undefined,
+>(
+  definition: ToolEnvDefinition<Task, Name, Schema, Shared, State>,
+): EnvDefinition<Task, Flat<EnvOptions<Schema> & EnvLimits>> {
+  const { name, description, capabilities, roles = {}, oracle, label } = definition;
+  const limits = { ...defaultLimits, ...definition.limits };
+  const rewards = rewardSpecOf(definition.rewards);
+  type Own = EnvOptions<Schema>;
+  // Given as a value, the tasks are the same however often the environment is opened, and a stream is read once.
+  let fixed: Promise<Record<Split, TaskSet<Task>>> | undefined;
+  const tasksOf = async (options: Own, seed: number, shared: Shared) => {
+    const { tasks } = definition;
+    if (typeof tasks === 'function') return taskSets(await tasks({ options, seed, shared }));
+    fixed ??= taskSets(tasks);
+    return fixed;
+  };
+  return {
+    name,
+    description,
+    options: optionsSchema(name, definition.options, limits),
+    rewards,
+    limits,
+    capabilities,
+    roles,
+    async open({ options: given, seed, tools, tap }) {
+      const { limits: chosen, options } = await readOptions(name, definition.options, given);
+      const shared = (await definition.setup?.({ options, seed, tools, tap })) as Shared;
+      const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits: chosen };
+      let isOpen = true;
+      const close = async () => {
+        if (isOpen) await definition.teardown?.(shared);
+        isOpen = false;
+      };
+      try {
+        const tasks = await tasksOf(options, seed, shared);
+        return { tasks, episode: () => new ToolEnv({ ...definition, spec, options, shared }), close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
+    ...(oracle && { oracle }),
+    ...(label && { label }),
+  };
+}
+
+/** The author's options and the limits, as one schema. */
+function optionsSchema(env: string, own: ArgumentsSchema = {}, limits: EnvLimits): JsonSchema {
+  const { $schema: _, ...schema } = isStandardSchema(own) ? toJsonSchema(own, `Environment ${env}`) : own;
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const taken = limitNames.find((limit) => Object.hasOwn(properties, limit));
+  if (taken !== undefined) {
+    const remedy = 'set its default in "limits", or rename yours';
+    throw new ToolEnvError('bug.environment', `${env}: option "${taken}" is a limit already: ${remedy}.`);
+  }
+  return {
+    additionalProperties: false,
+    ...schema,
+    type: 'object',
+    properties: { ...properties, ...limitOptions(limits) },
+  };
+}
+
+/** The limits, and the author's options with the transforms of a Standard Schema applied. */
+async function readOptions<Schema extends ArgumentsSchema>(
+  env: string,
+  schema: Schema | undefined,
+  given: Record<string, unknown>,
+): Promise<{ limits: EnvLimits; options: EnvOptions<Schema> }> {
+  const { maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters, ...own } = given as typeof given &
+    EnvLimits;
+  const limits = { maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters };
+  if (!schema || !isStandardSchema(schema)) return { limits, options: own as EnvOptions<Schema> };
+  const parsed = await parse(schema, own);
+  if ('value' in parsed) return { limits, options: parsed.value as EnvOptions<Schema> };
+  const { path, expected, received } = parsed.mistake;
+  const message = `${env}: option "${path.slice(1)}": expected ${expected}; received ${received}.`;
+  throw new ToolEnvError('usage.bad_option', message);
+}

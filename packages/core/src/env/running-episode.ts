@@ -1,0 +1,115 @@
+/** RunningEpisode: the state of an episode. ToolEnv keeps it up to date, and hooks see it as their context. */
+import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
+import { running, type ScoredOutcome } from '../protocol/outcome.ts';
+import { createRng, type Rng } from '../protocol/rng.ts';
+import type { Tool } from '../protocol/tool.ts';
+import { boundRecord } from '../tools/bound-record.ts';
+import { dispatch } from '../tools/dispatch.ts';
+import type { Episode, EpisodeContext } from './episode.ts';
+
+export interface EpisodeStart<Task> {
+  task: Task;
+  seed: number;
+  episodeId: string;
+  limits: EnvLimits;
+  options: unknown;
+  shared: unknown;
+}
+
+export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
+  readonly task: Task;
+  readonly seed: number;
+  readonly episodeId: string;
+  readonly options: unknown;
+  readonly shared: unknown;
+  state: unknown;
+  conversation: readonly Message[] = [];
+  turn = 0;
+  answer: string | undefined;
+  turnCalls: readonly ToolCallRecord[] = [];
+  calls: readonly ToolCallRecord[] = [];
+  outcome: ScoredOutcome = running;
+  /** The author's episode; absent while it begins. */
+  hooks: Episode | undefined;
+  /** A step is under way. */
+  stepping = false;
+  done = false;
+  readonly #limits: EnvLimits;
+  #rng: Rng | undefined;
+  #signal: AbortSignal | undefined;
+  #nextCall = 0;
+  readonly #environmentCalls: Map<number, ToolCallRecord> = new Map();
+
+  constructor({ task, seed, episodeId, limits, options, shared }: EpisodeStart<Task>) {
+    this.task = task;
+    this.seed = seed;
+    this.episodeId = episodeId;
+    this.options = options;
+    this.shared = shared;
+    this.#limits = limits;
+  }
+
+  get rng(): Rng {
+    this.#rng ??= createRng(this.seed, 'initial');
+    return this.#rng;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal;
+  }
+
+  /** Sets the signal of the reset or step that begins. */
+  listenTo(signal: AbortSignal | undefined): void {
+    this.#signal = signal;
+  }
+
+  /** The tools on offer. */
+  tools(): readonly Tool[] {
+    const { tools = [] } = this.hooks ?? {};
+    return typeof tools === 'function' ? tools() : tools;
+  }
+
+  /** Numbers `count` calls. Each call of an episode has its own number, which seeds its tool. */
+  numberCalls(count: number): number {
+    const first = this.#nextCall;
+    this.#nextCall += count;
+    return first;
+  }
+
+  readonly call = async (
+    asked: Tool | string,
+    args: Record<string, unknown> = {},
+  ): Promise<ToolCallRecord> => {
+    const tool = typeof asked === 'string' ? this.tools().find(({ name }) => name === asked) : asked;
+    if (!tool) throw environmentCall(String(asked), 'the episode offers no such tool: give the tool itself');
+    const number = this.numberCalls(1);
+    const [record] = await dispatch(
+      [{ id: `environment-${number}`, name: tool.name, arguments: args }],
+      [tool],
+      {
+        limits: { ...this.#limits, maxToolCharacters: Number.POSITIVE_INFINITY },
+        episodeId: this.episodeId,
+        seed: this.seed,
+        firstCallIndex: number,
+        signal: this.#signal,
+      },
+    );
+    if (record!.mistake) throw environmentCall(tool.name, record!.text);
+    this.#environmentCalls.set(number, record!);
+    return record!;
+  };
+
+  /** The environment's own calls since they were last taken, in order. */
+  takeEnvironmentCalls(): ToolCallRecord[] {
+    const inOrder = [...this.#environmentCalls].sort(([a], [b]) => a - b);
+    this.#environmentCalls.clear();
+    return inOrder.map(([, record]) => boundRecord(record));
+  }
+}
+
+function environmentCall(tool: string, why: string): ToolEnvError {
+  return new ToolEnvError('bug.environment_call', `The environment's call of "${tool}": ${why}.`);
+}
