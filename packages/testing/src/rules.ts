@@ -54,6 +54,10 @@ export const rules = {
     title: 'Nothing is left behind',
     hint: 'Clear timers and close handles when the call settles, and everything else in close().',
   },
+  'TOOL-14': {
+    title: 'Examples',
+    hint: 'Give example: { material, calls } material that create accepts, and calls that follow inputSchema.',
+  },
   'ENV-1': {
     title: 'Spec',
     hint: 'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
@@ -376,7 +380,7 @@ export const rules = {
   },
   'PLUG-4': {
     title: 'Default export',
-    hint: 'Export the definition as default: defineEnv, a tool factory, defineTrainer or definePolicy.',
+    hint: 'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer or definePolicy.',
   },
   'PLUG-5': {
     title: 'Keyword',

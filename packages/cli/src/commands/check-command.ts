@@ -34,10 +34,7 @@ export function checkCommand(signal: AbortSignal): Command {
     )
     .option('--json', 'print one JSON array of reports')
     .option('--option <key=value...>', 'set the options of the environment, policy or trainer')
-    .option(
-      '--material <json>',
-      'the material that an environment gives a tool plugin (for a search tool: documents and topK)',
-    )
+    .option('--material <json>', "make a tool plugin from this material, in place of its example's")
     .option('--skip <rule...>', 'do not check these rules');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>

@@ -26,7 +26,7 @@ export interface SubjectOptions {
   timeout: number;
   /** `key=value` options of an environment, a policy or a trainer. */
   pairs: readonly string[];
-  /** The material that an environment would give the tool's factory. */
+  /** The material that the tool is made from, in place of that of its example. */
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;
@@ -59,14 +59,9 @@ const checkers: Readonly<
     yield await checkEnv(ref, { ...options, from, options: readPairs(plugin.options, pairs, '--option') });
   },
   async *tools(ref, from, { actions: calls, material, ...options }) {
-    const factory = await loadPlugin('tools', ref, { from });
-    if (material === undefined) {
-      throw new ToolEnvError(
-        'usage.check',
-        `${ref} needs the material that an environment gives it: give it as JSON with --material.`,
-      );
-    }
-    yield named(ref, await checkTool(() => factory(material), { ...options, calls }));
+    const plugin = await loadPlugin('tools', ref, { from });
+    const tool = material === undefined ? plugin : () => plugin.create(material);
+    yield named(ref, await checkTool(tool, { ...options, calls }));
   },
   async *policies(ref, from, options) {
     yield* checkPolicyPlugin(ref, ref, from, options);
@@ -89,26 +84,21 @@ async function* checkFolder(folder: string, options: SubjectOptions): Reports {
   yield report;
   if (!report.ok) return;
   const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
-  const plugins = listPlugins(folder).filter(
-    // A tool needs material.
-    ({ kind, package: owner }) => owner === name && kind !== 'tools',
-  );
+  const plugins = listPlugins(folder).filter(({ package: owner }) => owner === name);
   for (const { kind, ref } of plugins) {
-    const pairs = await pairsFor(kind as Configured, ref, folder, options.pairs);
+    const pairs = await pairsFor(kind, ref, folder, options.pairs);
     yield* checkers[kind](ref, folder, { ...options, pairs });
   }
 }
 
-/** Kinds of plugins that have options. */
-type Configured = Exclude<PluginKind, 'tools'>;
-
 /** The pairs that are options of this plugin, because all plugins of a package are checked with one command line. */
 async function pairsFor(
-  kind: Configured,
+  kind: PluginKind,
   ref: string,
   from: string,
   pairs: readonly string[],
 ): Promise<string[]> {
+  if (kind === 'tools') return [];
   const { options } = await loadPlugin(kind, ref, { from });
   const names = Object.keys((options.properties as object | undefined) ?? {});
   return pairs.filter((pair) => names.includes(pair.split('=')[0]!));

@@ -1,7 +1,7 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import type { EnvCapabilities, EnvDefinition, EnvHandle, ToolFactory } from '@toolenv/core';
+import type { EnvCapabilities, EnvDefinition, EnvHandle } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
-import { findPlugin } from '@toolenv/core/plugins';
+import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
@@ -18,7 +18,7 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
   /** The environment's own options. */
   options?: Partial<Options>;
   /** Tools for its roles, in place of the defaults. */
-  tools?: Record<string, ToolFactory<never> | string>;
+  tools?: Record<string, ToolSource>;
   /** Seeds the environment and the check. Default 1. */
   seed?: number;
   /** Folder from which plugins are searched for. Default: the working folder. */
