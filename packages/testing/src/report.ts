@@ -30,6 +30,8 @@ export interface CheckOptions {
   skip?: readonly RuleId[];
   /** Ends the check by throwing its reason. */
   signal?: AbortSignal;
+  /** Called when the check of some rules begins. */
+  onRules?(rules: readonly RuleId[], subject: string): void;
 }
 
 /** Prefix of the ids of all rules for one kind of subject: `ENV` for `ENV-1`. */
@@ -63,6 +65,7 @@ export class Reporter {
     const wanted = rules.filter((rule) => !this.#options.skip?.includes(rule));
     if (wanted.length === 0) return;
     for (const rule of wanted) this.#checked.add(rule);
+    this.#options.onRules?.(wanted, this.#subject);
     try {
       await run();
     } catch (error) {

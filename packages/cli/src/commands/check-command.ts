@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
+import { CheckProgress } from '../display/check-progress.ts';
 import { reportView } from '../display/report-view.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
@@ -49,6 +50,7 @@ async function check(
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
   const reports: Report[] = [];
+  const progress = new CheckProgress();
   const options = {
     seed,
     actions,
@@ -57,10 +59,17 @@ async function check(
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,
+    onRules: progress.rules,
+    onActions: (done: number) => progress.actions(done, actions),
   };
-  for await (const report of checkSubject(subject, options)) {
-    reports.push(report);
-    if (!given.json) process.stdout.write(`${reportView(report)}\n`);
+  try {
+    for await (const report of checkSubject(subject, options)) {
+      reports.push(report);
+      progress.clear();
+      if (!given.json) process.stdout.write(`${reportView(report)}\n`);
+    }
+  } finally {
+    progress.stop();
   }
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
   if (reports.some(({ ok }) => !ok)) process.exitCode = 1;

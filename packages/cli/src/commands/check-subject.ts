@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import { completeOptions, findPlugin, listPlugins, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
 import {
+  type CheckEnvOptions,
+  type CheckOptions,
   checkEnv,
   checkLearner,
   checkPlugin,
@@ -30,6 +32,8 @@ export interface SubjectOptions {
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;
+  onRules: NonNullable<CheckOptions['onRules']>;
+  onActions: NonNullable<CheckEnvOptions['onActions']>;
 }
 
 type Reports = AsyncGenerator<Report, void, void>;
