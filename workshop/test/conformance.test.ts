@@ -55,7 +55,7 @@ describe('environments', () => {
     const check = checkEnv(`@toolenv/envs-qa/${name}`, { options: options(), actions: 200 });
     const { skipped, passed } = await assertConforms(check);
     expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
-    expect(passed.length).toBe(36 - unchecked.length);
+    expect(passed.length).toBe(37 - unchecked.length);
   });
 });
 
@@ -75,7 +75,7 @@ test('a wrapped environment', async () => {
     },
   };
   const { passed } = await assertConforms(checkEnv(wrapped, { actions: 200, from: root }));
-  expect(passed.length).toBe(36);
+  expect(passed.length).toBe(37);
 });
 
 test('the search tool', async () => {

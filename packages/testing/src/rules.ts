@@ -122,6 +122,10 @@ export const rules = {
     title: 'JSON',
     hint: 'Put only JSON values into tasks, observations, rewards, calls and info.',
   },
+  'ENV-37': {
+    title: 'Reply',
+    hint: "Reply to the answer or end the episode: onAnswer: () => 'That is wrong. Try again.', or onAnswer: () => ({ end: 'answered' }).",
+  },
   'ENV-17': {
     title: 'Outcome',
     hint: 'Return running, terminated(reason), truncated(reason) or aborted(cause) from @toolenv/core.',
@@ -201,6 +205,26 @@ export const rules = {
   'ENV-34': {
     title: 'Nothing is left behind',
     hint: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
+  },
+  'WARN-1': {
+    title: 'The task vanished',
+    hint: "Return the new text, which is appended: return 'Try again.'; rewrite replaces the whole context: rewrite: [...conversation, message]. If it should, skip WARN-1.",
+  },
+  'WARN-2': {
+    title: 'Empty reply',
+    hint: "Reply with what the policy needs next: return 'That is wrong. Try again.';",
+  },
+  'WARN-3': {
+    title: 'The same reply to everything',
+    hint: 'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
+  },
+  'WARN-4': {
+    title: 'A constant reward',
+    hint: "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
+  },
+  'WARN-5': {
+    title: 'No oracle',
+    hint: 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
   },
   'POL-1': {
     title: 'Spec',

@@ -18,7 +18,7 @@ const schema = {
   type: 'object',
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
-    actions: { type: 'integer', minimum: 1, default: 300, description: 'fuzzed actions or calls' },
+    actions: { type: 'integer', minimum: 1, default: 1000, description: 'fuzzed actions or calls' },
     timeout: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
   },
 } as const;
@@ -27,7 +27,7 @@ export function checkCommand(signal: AbortSignal): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
-      'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken.',
+      'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken or there is a warning.',
     )
     .argument(
       '<subject>',
@@ -36,7 +36,7 @@ export function checkCommand(signal: AbortSignal): Command {
     .option('--json', 'print one JSON array of reports')
     .option('--option <key=value...>', 'set the options of the environment, policy or trainer')
     .option('--material <json>', "make a tool plugin from this material, in place of its example's")
-    .option('--skip <rule...>', 'do not check these rules');
+    .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
     check(subject, given, signal),
@@ -72,7 +72,7 @@ async function check(
     progress.stop();
   }
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
-  if (reports.some(({ ok }) => !ok)) process.exitCode = 1;
+  if (reports.some(({ ok, warnings }) => !ok || warnings.length > 0)) process.exitCode = 1;
 }
 
 function readRules(ids: readonly string[] = []): RuleId[] {

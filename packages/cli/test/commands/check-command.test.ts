@@ -23,6 +23,8 @@ describe.concurrent('toolenv check', () => {
       '50',
       '--option',
       'size=9',
+      '--skip',
+      'WARN-5',
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^✔ fixture-plugin\/lamp-v1 {2}\d\d rules hold\n/);
@@ -88,8 +90,9 @@ describe.concurrent('toolenv check', () => {
 
   it('checks a module that is no plugin yet', async () => {
     const { code, stdout } = await runCli('check', join(fixture.folder, 'env.ts'), '--actions', '50');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^✔ lamp {2}\d\d rules hold\n/);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^! lamp {2}\d\d rules hold, 1 warning\n {2}! WARN-5 No oracle\n/);
+    expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
   });
 
   const wrong: [what: string, args: string[], message: RegExp][] = [
@@ -138,7 +141,7 @@ describe.concurrent('toolenv check', () => {
 });
 
 it('is coloured where the terminal shows it', () => {
-  const report: Report = { subject: 'lamp', ok: false, findings: [], passed: [], skipped: [] };
+  const report: Report = { subject: 'lamp', ok: false, findings: [], warnings: [], passed: [], skipped: [] };
   process.env.FORCE_COLOR = '1';
   expect(reportView(report)).toContain('\u001b[31m✘\u001b[39m');
   delete process.env.FORCE_COLOR;

@@ -44,9 +44,9 @@ async function playOracle(subject: EnvSubject, task: unknown, seed: number): Pro
     let observation: Observation = await env.reset(task, seed);
     const transitions: Transition[] = [];
     while (env.running) {
-      const transition = await env.step(
-        await policy.act(observation, { maxTokens: 1, temperature: 0, seed }),
-      );
+      const action = await policy.act(observation, { maxTokens: 1, temperature: 0, seed });
+      subject.oracleActions.push(action);
+      const transition = await env.step(action);
       observation = transition.observation;
       transitions.push(transition);
       if (transitions.length > subject.definition.limits.maxTurns) break;
