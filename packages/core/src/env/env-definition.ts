@@ -49,8 +49,6 @@ export interface EnvHandle<Task> {
   readonly packageVersion?: string;
   /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
-  /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. Set by `openEnv`. */
-  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {

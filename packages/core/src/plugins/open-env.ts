@@ -29,17 +29,17 @@ export function openEnv(
   ref: string,
   options?: Record<string, unknown>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<unknown>>;
+): Promise<EnvHandle<unknown> & AsyncDisposable>;
 export function openEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
   options?: Partial<Options>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<Task>>;
+): Promise<EnvHandle<Task> & AsyncDisposable>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
   { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
-): Promise<EnvHandle<unknown>> {
+): Promise<EnvHandle<unknown> & AsyncDisposable> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
