@@ -83,6 +83,7 @@ const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   description: 'A transformer from a Hugging Face folder, on ONNX Runtime or TensorFlow.js.',
   options: schema,
   open,
+  tokenTexts: async ({ checkpoint }) => (await import('./checkpoint/token-texts.ts')).tokenTexts(checkpoint),
   compute,
 });
 

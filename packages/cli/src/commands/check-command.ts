@@ -4,6 +4,7 @@ import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
 import { CheckProgress } from '../display/check-progress.ts';
 import { reportView } from '../display/report-view.ts';
+import { addEnvFlags, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
 
@@ -23,7 +24,7 @@ const schema = {
   },
 } as const;
 
-export function checkCommand(signal: AbortSignal): Command {
+export function checkCommand(signal: AbortSignal, env: NamedEnv): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
@@ -34,18 +35,23 @@ export function checkCommand(signal: AbortSignal): Command {
       'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
     )
     .option('--json', 'print one JSON array of reports')
-    .option('--option <key=value...>', 'set the options of the environment, policy or trainer')
+    .option(
+      '--option <key=value...>',
+      'set the options of the environment, policy or trainer; those of an environment are also flags',
+    )
     .option('--material <json>', "make a tool plugin from this material, in place of its example's")
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
+  addEnvFlags(command, env);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
-    check(subject, given, signal),
+    check(subject, given, givenEnvOptions(env, given), signal),
   );
 }
 
 async function check(
   subject: string,
   given: OwnFlags & Record<string, unknown>,
+  envOptions: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
@@ -56,6 +62,7 @@ async function check(
     actions,
     timeout: timeout * 1000,
     pairs: given.option ?? [],
+    envOptions,
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,

@@ -1,9 +1,7 @@
-/** Finds out what kind of subject `toolenv check` was given, and runs the checks for it. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
-import { completeOptions, findPlugin, listPlugins, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
+/** Runs the checks for the kind of subject that `toolenv check` was given. */
+import { basename } from 'node:path';
+import type { EnvDefinition } from '@toolenv/core';
+import { completeOptions, findPlugin, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
 import {
   type CheckEnvOptions,
   type CheckOptions,
@@ -19,6 +17,7 @@ import {
 } from '@toolenv/testing';
 import { policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
+import { findSubject, importEnv, packagePlugins } from '../subject/find-subject.ts';
 
 export interface SubjectOptions {
   seed: number;
@@ -28,6 +27,8 @@ export interface SubjectOptions {
   timeout: number;
   /** `key=value` options of an environment, a policy or a trainer. */
   pairs: readonly string[];
+  /** Options of an environment that its flags set. */
+  envOptions: Record<string, unknown>;
   /** The material that the tool is made from, in place of that of its example. */
   material: unknown;
   skip: readonly RuleId[];
@@ -42,25 +43,28 @@ type Reports = AsyncGenerator<Report, void, void>;
  * The reports on a subject, one after another.
  * @throws ToolEnvError `usage.*` if the subject does not exist or lacks something that its check needs.
  */
-export function checkSubject(subject: string, options: SubjectOptions): Reports {
-  if (!existsSync(subject)) return checkReference(subject, process.cwd(), options);
-  const path = resolve(subject);
-  if (statSync(path).isDirectory()) return checkFolder(path, options);
-  return path.endsWith('.jsonl') ? checkTrajectories(path, options) : checkModule(path, options);
-}
-
-async function* checkReference(ref: string, from: string, options: SubjectOptions): Reports {
-  // An unknown reference counts as an environment: the error then lists the environments that exist.
-  const kind = listPlugins(from).find((plugin) => plugin.ref === ref)?.kind ?? 'envs';
-  yield* checkers[kind](ref, from, options);
+export function checkSubject(name: string, options: SubjectOptions): Reports {
+  const subject = findSubject(name);
+  switch (subject.type) {
+    case 'plugin':
+      return checkers[subject.kind](subject.ref, process.cwd(), options);
+    case 'package':
+      return checkPackage(subject.folder, options);
+    case 'checkpoint':
+      return checkCheckpoint(subject.folder, options);
+    case 'trajectories':
+      return checkTrajectories(subject.file, options);
+    case 'module':
+      return checkModule(subject.file, options);
+  }
 }
 
 const checkers: Readonly<
   Record<PluginKind, (ref: string, from: string, options: SubjectOptions) => Reports>
 > = {
-  async *envs(ref, from, { pairs, ...options }) {
+  async *envs(ref, from, options) {
     const { plugin } = await findPlugin('envs', ref, { from });
-    yield await checkEnv(ref, { ...options, from, options: readPairs(plugin.options, pairs, '--option') });
+    yield await checkEnv(ref, { ...options, from, options: envOptions(plugin, options) });
   },
   async *tools(ref, from, { actions: calls, material, ...options }) {
     const plugin = await loadPlugin('tools', ref, { from });
@@ -77,18 +81,17 @@ const checkers: Readonly<
   },
 };
 
-/** A package with its plugins, or a checkpoint. */
-async function* checkFolder(folder: string, options: SubjectOptions): Reports {
-  if (existsSync(join(folder, 'config.json'))) {
-    const { ref, preset } = policyReference(folder);
-    yield* checkPolicyPlugin(basename(folder), ref, process.cwd(), options, preset);
-    return;
-  }
+async function* checkCheckpoint(folder: string, options: SubjectOptions): Reports {
+  const { ref, preset } = policyReference(folder);
+  yield* checkPolicyPlugin(basename(folder), ref, process.cwd(), options, preset);
+}
+
+/** A package with its plugins. */
+async function* checkPackage(folder: string, options: SubjectOptions): Reports {
   const report = await checkPlugin(folder, options);
   yield report;
   if (!report.ok) return;
-  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
-  const plugins = listPlugins(folder).filter(({ package: owner }) => owner === name);
+  const plugins = packagePlugins(folder);
   for (const { kind, ref } of plugins) {
     const pairs = await pairsFor(kind, ref, folder, options.pairs);
     yield* checkers[kind](ref, folder, { ...options, pairs });
@@ -134,14 +137,16 @@ async function* checkTrajectories(file: string, options: SubjectOptions): Report
   yield await checkTrajectoryFile(file, options);
 }
 
-/** A module whose default export is the definition of an environment. */
-async function* checkModule(file: string, { pairs, ...options }: SubjectOptions): Reports {
-  const { default: definition } = (await import(pathToFileURL(file).href)) as { default?: EnvDefinition };
-  if (typeof definition?.open !== 'function' || definition.rewards === undefined) {
-    throw new ToolEnvError('usage.check', `${file} has no environment as its default export: use defineEnv.`);
-  }
-  const given = readPairs(definition.options, pairs, '--option');
-  yield await checkEnv(definition, { ...options, options: given });
+async function* checkModule(file: string, options: SubjectOptions): Reports {
+  const definition = await importEnv(file);
+  yield await checkEnv(definition, { ...options, options: envOptions(definition, options) });
+}
+
+function envOptions(
+  { options }: EnvDefinition,
+  { pairs, envOptions }: SubjectOptions,
+): Record<string, unknown> {
+  return { ...readPairs(options, pairs, '--option'), ...envOptions };
 }
 
 function named(subject: string, report: Report): Report {

@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
+import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
@@ -52,11 +53,17 @@ const schema = {
   },
 } as const;
 
-export function evalCommand(signal: AbortSignal, policy: NamedPlugin<'policies'>): Command {
+/** The plugins that a command line names. */
+interface Plugins {
+  env: NamedEnv;
+  policy: NamedPlugin<'policies'>;
+}
+
+export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
   const command = new Command('eval')
     .summary('score a policy in an environment')
     .description('Plays the first tasks of a split with a policy and reports the scores.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder, or reference of a policy; its options are flags',
@@ -64,24 +71,26 @@ export function evalCommand(signal: AbortSignal, policy: NamedPlugin<'policies'>
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
     .option('--json', 'print one JSON object instead of the table');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(schema)]) command.addOption(flag);
-  addPluginFlags(command, [policy]);
+  addEnvFlags(command, plugins.env);
+  addPluginFlags(command, [plugins.policy]);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
-    evalPolicy(ref, given, policy, signal),
+    evalPolicy(ref, given, plugins, signal),
   );
 }
 
 async function evalPolicy(
   ref: string,
   given: OwnFlags & Record<string, unknown>,
-  named: NamedPlugin<'policies'>,
+  named: Plugins,
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags(schema, given);
   const { split, count, concurrency, deadline, seed, ...sampling } = flags;
   const { out } = given;
-  const chosen = pluginOptions(named, given);
+  const chosen = pluginOptions(named.policy, given);
+  const options = envOptions(named.env, given);
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
-  const { env, handle, finish, close } = await openRun(ref, chosen, { ...given, seed });
+  const { env, handle, finish, close } = await openRun({ ref, options }, chosen, { ...given, seed });
   if (out !== undefined) await mkdir(out, { recursive: true });
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
@@ -111,7 +120,7 @@ async function evalPolicy(
   const run = {
     env: ref,
     envVersion: env.packageVersion,
-    envOptions: given.envOption ?? [],
+    envOptions: options,
     policy: given.policy,
     policyOptions: chosen.options,
   };

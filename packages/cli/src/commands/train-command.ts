@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { trainingCurves } from '../display/curves.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
+import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
@@ -33,6 +34,7 @@ interface OwnFlags extends EnvFlags, RecordingFlags {
 
 /** The plugins that a command line names. */
 interface Plugins {
+  env: NamedEnv;
   policy: NamedPlugin<'policies'>;
   trainer: NamedPlugin<'trainers'>;
 }
@@ -44,17 +46,13 @@ const seedSchema = {
   },
 } as const;
 
-export function trainCommand(
-  signal: AbortSignal,
-  policy: NamedPlugin<'policies'>,
-  trainer: NamedPlugin<'trainers'>,
-): Command {
+export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
   const command = new Command('train')
     .summary('improve a policy in an environment')
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder to begin with, or reference of a policy; its options are flags',
@@ -67,9 +65,10 @@ export function trainCommand(
     .option('--json', 'print each event as a line of JSON');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(seedSchema)])
     command.addOption(flag);
-  addPluginFlags(command, [policy, trainer]);
+  addEnvFlags(command, plugins.env);
+  addPluginFlags(command, [plugins.policy, plugins.trainer]);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
-    train(ref, given, { policy, trainer }, signal),
+    train(ref, given, plugins, signal),
   );
 }
 
@@ -79,13 +78,14 @@ async function train(
   named: Plugins,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, resume = false, envOption = [], tool = [] } = given;
+  const { out, resume = false, tool = [] } = given;
   const { seed } = completeFlags(seedSchema, given);
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
+  const options = envOptions(named.env, given);
   const identity = {
     env: ref,
-    envOption,
+    envOptions: options,
     tool,
     policy: given.policy,
     policyOptions: lastingOptions(policy),
@@ -94,7 +94,7 @@ async function train(
   };
   if (resume) await refuseOtherRun(out, identity);
   else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  const run = await openRun(ref, policy, { ...given, seed });
+  const run = await openRun({ ref, options }, policy, { ...given, seed });
   const { env, handle } = run;
   let progress: TrainingProgress | undefined;
   let last = 0;

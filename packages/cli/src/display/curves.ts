@@ -8,6 +8,32 @@ export interface Curve {
   points: readonly (readonly [step: number, value: number])[];
 }
 
+/** All that a look at a run needs: the reward, its components, the loss, and the held-out scores. */
+export function runCurves(lines: readonly MetricsLine[]): Curve[] {
+  const of = (type: MetricsLine['type'], metric: string, name: string): Curve => ({
+    name,
+    points: lines.flatMap((line) => {
+      const value = line.type === type ? line.metrics[metric] : undefined;
+      return value === undefined ? [] : [[line.step, value] as const];
+    }),
+  });
+  const components = new Set(
+    lines.flatMap(({ metrics }) =>
+      Object.keys(metrics).flatMap((key) => /^rewards\/(.+)\/mean$/.exec(key)?.[1] ?? []),
+    ),
+  );
+  const means = (type: MetricsLine['type'], prefix: string) => [
+    of(type, 'reward', `${prefix}reward`),
+    ...[...components].map((name) => of(type, `rewards/${name}/mean`, `${prefix}${scoreLabel(name)}`)),
+  ];
+  const curves = [
+    ...means('rollout', ''),
+    of('update', 'loss', 'loss'),
+    ...means('evaluation', 'validation '),
+  ];
+  return curves.filter(({ points }) => points.length > 0);
+}
+
 /** The mean reward of each step's episodes, and the mean of the score that says which episodes were right. */
 export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
   const rollouts = lines.filter(({ type }) => type === 'rollout');

@@ -1,11 +1,6 @@
 /** A conformance report in a terminal: which rules are broken, what else is likely wrong, and how to fix it. */
-import { styleText } from 'node:util';
 import { type Finding, type Report, rules } from '@toolenv/testing';
-
-/** Colours where stdout shows them (`NO_COLOR` and pipes get none). */
-function paint(format: 'green' | 'red' | 'yellow' | 'dim' | 'bold', text: string): string {
-  return styleText(format, text, { stream: process.stdout });
-}
+import { paint } from './paint.ts';
 
 export function reportView({ subject, ok, findings, warnings, passed, skipped }: Report): string {
   const counts = [`${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}`];

@@ -63,6 +63,12 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
   readonly options: JsonSchema;
   /** @param run.seed Seeds whatever is drawn at random as the policy opens. */
   open(options: Options, run: { seed: number }): Promise<PolicyHandle>;
+  /**
+   * Reads what gives each of the policy's tokens its text, without opening the model. The texts of a sequence, one after
+   * another, are the text of the sequence. Absent if the policy has no such texts.
+   * @throws ToolEnvError `usage.*` if files are not there.
+   */
+  tokenTexts?(options: Options): Promise<(ids: Int32Array) => string[]>;
   /** Tries what this machine computes with. It may take seconds; it ends early with the signal's reason. */
   compute?(signal: AbortSignal): Promise<ComputeReport>;
 }

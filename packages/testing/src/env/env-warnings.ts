@@ -14,10 +14,11 @@ const triedTasks = 4;
 export async function checkWarnings(subject: EnvSubject): Promise<void> {
   const { definition, report } = subject;
   await report.check(['WARN-5'], () => {
-    if (!definition.oracle) throw new Violation('WARN-5', 'an oracle in the definition', 'none');
+    if (subject.tasks.some((task) => definition.oracle?.(task) !== undefined)) return;
+    throw new Violation('WARN-5', 'an oracle for some of the tasks', 'none');
   });
   // Without an oracle it is not known which actions matter. Steps that break rules say little about rewards.
-  if (!definition.oracle || !report.report.ok) return;
+  if (subject.oracleActions.length === 0 || !report.report.ok) return;
   await report.check(['WARN-3'], () => checkReplies(subject));
   await report.check(['WARN-4'], () => checkRewards(subject));
 }
