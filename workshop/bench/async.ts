@@ -43,9 +43,9 @@ interface Run {
 }
 
 async function run({ slow, staleness }: { slow: boolean; staleness: number }): Promise<Run> {
-  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const plugin = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
   const search: ToolFactory = async (material) => {
-    const tool = await createSearch(material);
+    const tool = await plugin.create(material);
     if (!slow) return tool;
     return {
       ...tool,

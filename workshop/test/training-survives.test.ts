@@ -12,8 +12,8 @@ const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'
 
 /** Trains for two updates on bridge questions with the search tool changed by `wrap`. */
 async function eventsOf(trainer: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
-  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
-  const search: ToolFactory = async (material) => wrap(await createSearch(material));
+  const plugin = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const search: ToolFactory = async (material) => wrap(await plugin.create(material));
   await using env = await openEnv(
     '@toolenv/envs-qa/bridge-v1',
     { topK: 2, toolTimeout: 300 },

@@ -106,6 +106,7 @@ export function defineMcpEnv(
         close: () => lease.release(),
       };
     },
+    oracle: ({ answer }) => (answer === undefined ? undefined : [answer].flat().slice(0, 1)),
   });
 }
 

@@ -1,13 +1,16 @@
 /** Runs the checks for the kind of subject that `toolenv check` was given. */
 import { basename } from 'node:path';
-import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
+import type { EnvDefinition } from '@toolenv/core';
 import { completeOptions, findPlugin, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
 import {
+  type CheckEnvOptions,
+  type CheckOptions,
   checkEnv,
   checkLearner,
   checkPlugin,
   checkPolicy,
   checkTool,
+  checkTrainer,
   checkTrajectoryFile,
   type Report,
   type RuleId,
@@ -22,14 +25,16 @@ export interface SubjectOptions {
   actions: number;
   /** Milliseconds. */
   timeout: number;
-  /** `key=value` options of an environment or a policy. */
+  /** `key=value` options of an environment, a policy or a trainer. */
   pairs: readonly string[];
   /** Options of an environment that its flags set. */
   envOptions: Record<string, unknown>;
-  /** The material that an environment would give the tool's factory. */
+  /** The material that the tool is made from, in place of that of its example. */
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;
+  onRules: NonNullable<CheckOptions['onRules']>;
+  onActions: NonNullable<CheckEnvOptions['onActions']>;
 }
 
 type Reports = AsyncGenerator<Report, void, void>;
@@ -62,21 +67,17 @@ const checkers: Readonly<
     yield await checkEnv(ref, { ...options, from, options: envOptions(plugin, options) });
   },
   async *tools(ref, from, { actions: calls, material, ...options }) {
-    const factory = await loadPlugin('tools', ref, { from });
-    if (material === undefined) {
-      throw new ToolEnvError(
-        'usage.check',
-        `${ref} needs the material that an environment gives it: give it as JSON with --material.`,
-      );
-    }
-    yield named(ref, await checkTool(() => factory(material), { ...options, calls }));
+    const plugin = await loadPlugin('tools', ref, { from });
+    const tool = material === undefined ? plugin : () => plugin.create(material);
+    yield named(ref, await checkTool(tool, { ...options, calls }));
   },
   async *policies(ref, from, options) {
     yield* checkPolicyPlugin(ref, ref, from, options);
   },
-  async *trainers(ref, from, options) {
-    const { folder } = await findPlugin('trainers', ref, { from });
-    yield await checkPlugin(folder, options);
+  async *trainers(ref, from, { pairs, ...options }) {
+    const trainer = await loadPlugin('trainers', ref, { from });
+    const given = readPairs(trainer.options, pairs, '--option');
+    yield named(ref, await checkTrainer(trainer, { ...options, options: given }));
   },
 };
 
@@ -90,21 +91,21 @@ async function* checkPackage(folder: string, options: SubjectOptions): Reports {
   const report = await checkPlugin(folder, options);
   yield report;
   if (!report.ok) return;
-  // A tool needs material, and a trainer is checked with its package.
-  const plugins = packagePlugins(folder).filter(({ kind }) => kind === 'envs' || kind === 'policies');
+  const plugins = packagePlugins(folder);
   for (const { kind, ref } of plugins) {
-    const pairs = await pairsFor(kind as 'envs' | 'policies', ref, folder, options.pairs);
+    const pairs = await pairsFor(kind, ref, folder, options.pairs);
     yield* checkers[kind](ref, folder, { ...options, pairs });
   }
 }
 
 /** The pairs that are options of this plugin, because all plugins of a package are checked with one command line. */
 async function pairsFor(
-  kind: 'envs' | 'policies',
+  kind: PluginKind,
   ref: string,
   from: string,
   pairs: readonly string[],
 ): Promise<string[]> {
+  if (kind === 'tools') return [];
   const { options } = await loadPlugin(kind, ref, { from });
   const names = Object.keys((options.properties as object | undefined) ?? {});
   return pairs.filter((pair) => names.includes(pair.split('=')[0]!));

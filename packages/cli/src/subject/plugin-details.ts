@@ -38,23 +38,19 @@ export async function pluginDetails(info: PluginInfo): Promise<PluginDetails> {
   }
 }
 
-/**
- * A tool plugin that is a bare function says nothing.
- * @throws ToolEnvError `usage.bad_plugin` for a value that is no plugin at all.
- */
+/** @throws ToolEnvError `usage.bad_plugin` for a value that is no plugin at all. */
 export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
-  if (typeof plugin === 'function') return {};
   if (typeof plugin !== 'object' || plugin === null) {
     throw new ToolEnvError(
       'usage.bad_plugin',
       'The default export is no plugin: toolenv check says what it must be.',
     );
   }
-  const { name, description, options } = plugin;
-  if (!('rewards' in plugin)) {
-    const { example } = plugin as { example?: unknown };
-    return { name, description, options, ...(example !== undefined && { example }) };
-  }
+  const { name, description } = plugin;
+  if ('example' in plugin) return { name, description, example: plugin.example.material };
+  if (!('options' in plugin)) return { name, description };
+  const { options } = plugin;
+  if (!('rewards' in plugin)) return { name, description, options };
   const { rewards, limits, roles, capabilities } = plugin;
   const usual = { seedable: true, concurrent: true, networked: false };
   return { name, description, options, rewards, limits, roles, capabilities: { ...usual, ...capabilities } };

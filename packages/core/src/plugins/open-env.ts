@@ -4,13 +4,14 @@ import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { ToolTap } from '../recording/tool-tap.ts';
 import { completeOptions } from './options.ts';
-import { findPlugin, loadPlugin } from './plugin.ts';
+import { findPlugin } from './plugin.ts';
+import { type ToolSource, toolFactory } from './tool-source.ts';
 
 export interface OpenEnvSettings {
   /** Seeds whatever the environment generates when it opens. Default 1. */
   seed?: number;
-  /** Role → tool, in place of the environment's default: a factory, or the reference of a tool plugin. */
-  tools?: Record<string, ToolFactory<never> | string>;
+  /** Role → tool, in place of the environment's default: a factory, a tool plugin or its reference. */
+  tools?: Record<string, ToolSource>;
   /** Folder that plugins are looked for from. Default: the working folder. */
   from?: string;
   /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
@@ -57,9 +58,7 @@ export async function openEnv(
   const chosen: Record<string, ToolFactory> = {};
   for (const [role, fallback] of Object.entries(definition.roles)) {
     const tool = tools[role] ?? fallback;
-    // What a role's tool is given is agreed between the environment and the tool; no type can follow it here.
-    const load = async () =>
-      (typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool) as ToolFactory;
+    const load = () => toolFactory(tool, { from: folders });
     chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
 

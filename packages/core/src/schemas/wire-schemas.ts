@@ -180,15 +180,17 @@ const checkpointState: JsonSchema = object({
   sha256: { type: 'object', additionalProperties: sha256 },
 });
 
-const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|POL|LRN|TRAJ|PLUG)-[1-9][0-9]*$' };
+const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|WARN|POL|LRN|TRN|TRAJ|PLUG)-[1-9][0-9]*$' };
 
+const findings: JsonSchema = {
+  type: 'array',
+  items: object({ rule, title: name, expected: string, received: string, hint: name }),
+};
 const report: JsonSchema = object({
   subject: name,
   ok: { type: 'boolean' },
-  findings: {
-    type: 'array',
-    items: object({ rule, title: name, expected: string, received: string, hint: name }),
-  },
+  findings,
+  warnings: findings,
   passed: { type: 'array', items: rule },
   skipped: { type: 'array', items: object({ rule, reason: name }) },
 });
