@@ -5,14 +5,14 @@ export type { EpisodeOptions, ServedEnv } from './env-session.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 export type { McpConnection, McpOptions } from './mcp-connection.ts';
-export {
-  defineMcpEnv,
-  type McpEnvDefinition,
-  type McpEnvOptions,
-  type McpEpisodeContext,
-  type McpEpisodeState,
-  type McpOptionsSchema,
-} from './mcp-env.ts';
+export { defineMcpEnv } from './mcp-env.ts';
+export type {
+  McpEnvDefinition,
+  McpEnvOptions,
+  McpEpisodeContext,
+  McpEpisodeState,
+  McpOptionsSchema,
+} from './mcp-env-definition.ts';
 export {
   type McpLease,
   type McpLeaseOptions,

@@ -1,116 +1,35 @@
 /** defineMcpEnv: an environment made of MCP servers and tasks. By default, the policy uses the servers' tools, then answers. */
 import {
   defineToolEnv,
-  type EnvCapabilities,
   type EnvDefinition,
   type EnvLimits,
   type EnvOptions,
-  type Episode,
   type EpisodeContext,
   type JsonSchema,
   type Message,
   type RewardDeclaration,
-  type Script,
-  type Scripted,
   type Tool,
   type ToolEnvDefinition,
   ToolEnvError,
 } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
-import type { OptionsOf } from '@toolenv/core/schemas';
 import { EpisodeFolders } from './episode-folders.ts';
 import {
-  type McpServerContext,
-  type McpServerOf,
-  type McpServersRequest,
-  openMcpServers,
-} from './mcp-servers.ts';
+  type McpEnvDefinition,
+  type McpEnvOptions,
+  type McpEpisodeState,
+  type McpOptionsSchema,
+  withPoolOptions,
+} from './mcp-env-definition.ts';
+import { type McpServerOf, type McpServersRequest, openMcpServers } from './mcp-servers.ts';
 import {
   firstTask,
   type McpSplits,
   type McpTask,
-  type McpTasks,
   mcpTaskSchema,
   ownTaskSchema,
   readTasks,
 } from './mcp-task.ts';
-
-const poolOptions = {
-  maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
-  lifetime: {
-    enum: ['episode', 'shared'],
-    default: 'episode',
-    description: 'episode: each episode has its own server; shared: episodes share servers',
-  },
-} as const;
-
-/** Options of a run, beside those of the definition. */
-export type McpEnvOptions = OptionsOf<{ properties: typeof poolOptions }>;
-
-/** The definition's own options, as the properties of a JSON Schema. */
-export interface McpOptionsSchema {
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-}
-
-/** What an episode's servers, hooks and rewards share. */
-export interface McpEpisodeState {
-  /** A fresh, empty folder of the episode. It is removed at the end. */
-  folder: string;
-}
-
-/** What {@link McpEnvDefinition.episode} receives. */
-export interface McpEpisodeContext<Task = unknown, Options = unknown>
-  extends McpServerContext<Task, Options>,
-    Pick<EpisodeContext, 'rng' | 'signal' | 'call'> {
-  /** The tools that the policy gets by default. */
-  tools: readonly Tool[];
-}
-
-export interface McpEnvDefinition<
-  Task,
-  Name extends string,
-  Schema extends McpOptionsSchema,
-  Options = EnvOptions<Schema> & McpEnvOptions,
-> {
-  /** `<name>-v<N>`. */
-  readonly name: string;
-  readonly description?: string;
-  /** The definition's own options. */
-  readonly options?: Schema;
-  readonly limits?: Partial<EnvLimits>;
-  /** Default: `networked` if a server has a URL. */
-  readonly capabilities?: EnvCapabilities;
-  /** The tasks. Those of a file, or of one array, may name their `split`; by default they belong to `test`. */
-  readonly tasks: McpTasks<Task>;
-  /** The server. A function gives each episode a server of its own, which may depend on its task and its folder. */
-  readonly server?: McpServerOf<NoInfer<Task>, Options>;
-  /** Several servers by name, in place of `server`. Their tools are offered together. */
-  readonly servers?: Readonly<Record<string, McpServerOf<NoInfer<Task>, Options>>>;
-  /** Whether the tools of `servers` are named `<server>_<tool>`. Default false: two tools of one name are an error. */
-  readonly prefix?: boolean;
-  /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
-  readonly only?: readonly string[];
-  /** The system message. Default: none. */
-  readonly system?: string;
-  /**
-   * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space. Functions may call the
-   * servers' tools: `call('read_graph')`.
-   */
-  readonly rewards?: {
-    readonly [Reward in Name]: RewardDeclaration<
-      EpisodeContext<NoInfer<Task>, McpEpisodeState, unknown, Options>
-    >;
-  };
-  /**
-   * Begins an episode: may fill the servers with `call`, or the folder, before the policy sees anything. Default messages: the
-   * task's `prompt`. Default tools: those of the servers. Default end: the first answer.
-   */
-  episode?(
-    context: McpEpisodeContext<NoInfer<Task>, Options>,
-  ): Partial<Episode<NoInfer<Name>>> | undefined | Promise<Partial<Episode<NoInfer<Name>>> | undefined>;
-  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script;
-  label?(task: NoInfer<Task>): string | undefined;
-}
 
 /** What the episodes of an open environment share. */
 interface Shared<Task, Options> {
@@ -135,10 +54,10 @@ export function defineMcpEnv<
   type Options = EnvOptions<Schema> & McpEnvOptions;
   type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
   const { name, description = `${name}: tasks for an MCP server`, only, prefix = false, system } = definition;
-  const { oracle, label } = definition;
+  const isPlain = !definition.rewards && !definition.episode;
+  const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
+  const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
   const servers = serversOf(definition);
-  const taskSchema = definition.rewards || definition.episode ? ownTaskSchema : mcpTaskSchema;
-  const rewards = definition.rewards ?? { correct };
 
   const toolEnv: Definition = {
     name,
@@ -222,7 +141,7 @@ export function defineMcpEnv<
         throw error;
       }
     },
-    ...(oracle && { oracle }),
+    ...(oracle && { oracle: (task) => oracle(task as Task & McpTask) }),
     ...(label && { label }),
   };
   return defineToolEnv(toolEnv) as EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
@@ -236,6 +155,10 @@ const correct: RewardDeclaration<EpisodeContext<McpTask>> = {
     return Number([answer].flat().some((right) => normalise(right) === normalise(said)));
   },
 };
+
+function answerOf({ answer }: McpTask): string[] | undefined {
+  return answer === undefined ? undefined : [answer].flat().slice(0, 1);
+}
 
 function normalise(text: string): string {
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
@@ -257,17 +180,6 @@ function serversOf<Task, Options>(definition: {
 
 function hasUrl(server: object): boolean {
   return 'url' in server;
-}
-
-/** The definition's options and those of the pool. Without a server that can be shared, there is no `lifetime`. */
-function withPoolOptions(env: string, servers: Servers<never, never>, own?: McpOptionsSchema): JsonSchema {
-  const { lifetime, ...size } = poolOptions;
-  const canShare = Object.values(servers).some((server) => typeof server !== 'function');
-  const properties: Record<string, JsonSchema> = canShare ? poolOptions : size;
-  const taken = Object.keys(properties).find((name) => Object.hasOwn(own?.properties ?? {}, name));
-  if (taken === undefined) return { ...own, properties: { ...own?.properties, ...properties } };
-  const message = `${env}: option "${taken}" is an option of every MCP environment already: rename yours.`;
-  throw new ToolEnvError('bug.environment', message);
 }
 
 function firstOf<Task>(tasks: McpSplits<Task>, env: string): Task {
