@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@toolenv/core';
 import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';
 
@@ -209,6 +210,30 @@ describe('an acquire that is aborted', () => {
     await pool.close();
     expect(groupLives(last.pid!)).toBe(false);
   });
+});
+
+test('never gives out more places than it has, and loses none, whoever leaves when', async () => {
+  const size = 3;
+  const pool = await openMcpPool(badServer, { size, lifetime: 'episode' });
+  /** For each visitor: milliseconds until it gives up waiting, and milliseconds that it stays. */
+  const visitors = fc.array(fc.tuple(fc.nat(30), fc.nat(15)), { minLength: 4, maxLength: 12 });
+  let held = 0;
+  const visit = async (patience: number, stay: number) => {
+    const lease = await pool.acquire({ signal: AbortSignal.timeout(patience) }).catch(() => undefined);
+    if (!lease) return;
+    held += 1;
+    expect(held).toBeLessThanOrEqual(size);
+    await new Promise((resolve) => setTimeout(resolve, stay));
+    held -= 1;
+    await lease.release();
+  };
+  const property = fc.asyncProperty(visitors, async (each) => {
+    await Promise.all(each.map(([patience, stay]) => visit(patience, stay)));
+    const free = Array.from({ length: size }, () => pool.acquire({ signal: AbortSignal.timeout(2_000) }));
+    for (const lease of await Promise.all(free)) await lease.release();
+  });
+  await fc.assert(property, { numRuns: 15, seed: 1 });
+  await pool.close();
 });
 
 test('a call waits until its server has started', async () => {
