@@ -32,7 +32,7 @@ test('train({ env, policy, steps: 4 }) trains with GRPO', async () => {
   expect(policy.logits.every((logit) => logit === 0)).toBe(false);
   const [run] = await readdir(join(folder, 'runs'));
   expect(run).toMatch(/^bandit-v1-/);
-  expect(await readdir(join(folder, 'runs', run!, 'policy'))).toEqual(['logits.json']);
+  expect(await readdir(join(folder, 'runs', run!, 'policy'))).toEqual(['bandit.json']);
 });
 
 test('evaluate, train with a configured trainer, and evaluate again', async () => {

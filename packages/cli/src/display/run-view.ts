@@ -41,7 +41,8 @@ function factRows(
         : [done, planned].filter((n) => n !== undefined).join(' of '),
     ],
     ['seed', seed],
-    ['versions', versionsText(facts.versions)],
+    ['packages', versionsText(facts.packages)],
+    ['node', facts.node],
     ['commit', facts.commit],
   ];
   return rows.flatMap(([name, value]) =>
