@@ -61,8 +61,11 @@ export interface McpEnvDefinition<
   readonly limits?: Partial<EnvLimits>;
   /** Default: `networked` if a server has a URL. */
   readonly capabilities?: EnvCapabilities;
-  /** The tasks. Those of a file, or of one array, may name their `split`; by default they belong to `test`. */
-  readonly tasks: McpTasks<Task>;
+  /**
+   * The tasks, or a function that draws them from the seed. Those of a file, or of one array, may name their `split`; by default
+   * they belong to `test`.
+   */
+  readonly tasks: McpTasks<Task> | ((context: { options: Options; seed: number }) => McpTasks<Task>);
   /** The server. A function gives each episode a server of its own, which may depend on its task and its folder. */
   readonly server?: McpServerOf<NoInfer<Task>, Options>;
   /** Several servers by name, in place of `server`. Their tools are offered together. */

@@ -65,9 +65,13 @@ export function defineMcpEnv<
     options: withPoolOptions(name, servers, definition.options),
     limits: { maxTurns: 8, ...definition.limits },
     capabilities: { networked: Object.values(servers).some(hasUrl), ...definition.capabilities },
-    async setup({ options: given, tap }) {
+    async setup({ options: given, seed, tap }) {
       const options = given as Options;
-      const tasks = await readTasks(definition.tasks, taskSchema);
+      const source = definition.tasks;
+      const tasks = await readTasks(
+        typeof source === 'function' ? source({ options, seed }) : source,
+        taskSchema,
+      );
       const folders = new EpisodeFolders();
       const open = async () => {
         const { maxServers: size, lifetime = 'episode' } = options;

@@ -109,6 +109,21 @@ test('keeps the calls of the environment, and the tools that only it may call, f
   expect(own).toEqual([['create_entities'], [], ['read_graph']]);
 });
 
+test('draws its tasks from the seed and the options', async () => {
+  const drawn = defineMcpEnv({
+    name: 'drawn-v1',
+    options: { properties: { count: { type: 'integer', default: 2 } } },
+    tasks: ({ options: { count }, seed }) => ({
+      test: Array.from({ length: count }, (_, i) => ({ prompt: `${seed}.${i}` })),
+    }),
+    server: ({ folder }) => memory(folder),
+  });
+  const env = await openEnv(drawn, { count: 3 }, { seed: 7 });
+  expect(env.tasks.test.length).toBe(3);
+  expect(env.tasks.test.get(2)).toEqual({ prompt: '7.2' });
+  await env.close();
+});
+
 test('does not reward another final state', async () => {
   const played = await play(people, () => 'done');
   expect(played.map(({ reward }) => reward)).toEqual([0, 0, 0]);
