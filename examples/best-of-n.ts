@@ -19,7 +19,7 @@ export default defineTrainer({
     async update({ rows, trajectories }) {
       const chosen = rows.filter(({ trajectory }) => isBest(trajectory, trajectories));
       // Where all episodes of a group score the same, there is no best episode to learn from.
-      if (chosen.length === 0) return { loss: 0, grad_norm: 0 };
+      if (chosen.length === 0) return { grad_norm: 0, learned_tokens: 0 };
       const tokens = countTokens(chosen.map(({ mask }) => mask));
       const dLogprobs = chosen.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / tokens));
       const { gradNorm } = await optimize(chosen, { dLogprobs }, { learningRate, maxGradNorm: 1 });

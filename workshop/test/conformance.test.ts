@@ -84,13 +84,11 @@ test('the search tool', async () => {
 });
 
 test('the policy and its learner', async () => {
-  const { policy, learner } = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
   expect(ofPolicy.skipped).toEqual([]);
-  const ofLearner = await assertConforms(checkLearner(learner, { vocabulary: 200 }));
+  const ofLearner = await assertConforms(checkLearner(policy.learner, { vocabulary: 200 }));
   expect(ofLearner.skipped).toEqual([]);
-  await learner.close();
-  await policy.close();
 });
 
 test.each(['grpo', 'ppo'])('the trainer %s', async (name) => {

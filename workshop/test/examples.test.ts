@@ -17,10 +17,11 @@ test('train-from-code.ts trains for two steps and evaluates before and after', a
   const out = await mkdtemp(join(tmpdir(), 'example-'));
   try {
     const printed = (await runExample('train-from-code.ts', out)).trim().split('\n');
-    expect(printed).toHaveLength(3);
+    expect(printed).toHaveLength(4);
     expect(printed[0]).toMatch(/^step 1 loss -?\d/);
     expect(printed[1]).toMatch(/^step 2 loss -?\d/);
-    expect(printed[2]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
+    expect(printed[2]).toBe(`saved ${join(out, 'checkpoints', 'step-2')}`);
+    expect(printed[3]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
     expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-2']);
   } finally {
     await rm(out, { recursive: true });

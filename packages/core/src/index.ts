@@ -19,7 +19,7 @@ export type { Episode, EpisodeContext, TurnDecision, TurnResult } from './env/ep
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export type { TaskSource, TaskSources } from './env/task-source.ts';
-export { type OpenEnvSettings, openEnv } from './plugins/open-env.ts';
+export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
 export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';

@@ -1,20 +1,18 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TrainEvent } from '@toolenv/core/plugins';
 import { assertConforms, BanditModel, checkTrainer, openBandit } from '@toolenv/testing';
+import { train } from '@toolenv/training';
 import { expect, test } from 'vitest';
 import reinforce from '../src/reinforce-v1.ts';
 
 test('the gradient is the mean of advantage · ∂log-probability', async () => {
   const model = new BanditModel();
   const out = await mkdtemp(join(tmpdir(), 'reinforce-'));
-  const run = { env: await openBandit({ best: 1 }), policy: model, learner: model, out, seed: 1 };
-  const options = { steps: 1, tasksPerStep: 50, learningRate: 2, maxTokens: 8 };
-  const events = reinforce.train(run, options)[Symbol.asyncIterator]();
-  const rollout: TrainEvent = (await events.next()).value;
-  const update: TrainEvent = (await events.next()).value;
-  if (rollout.type !== 'rollout' || update.type !== 'update') throw new Error('events are missing');
+  const trainer = reinforce({ learningRate: 2, tasksPerStep: 50, maxTokens: 8 });
+  const events = train({ env: await openBandit({ best: 1 }), policy: model, trainer, steps: 1, out });
+  const [rollout, update] = [(await events.next()).value, (await events.next()).value];
+  if (rollout?.type !== 'rollout' || update?.type !== 'update') throw new Error('events are missing');
   // Both arms begin with a chance of ½. ∂log π/∂logit of an arm is ½ after this arm and −½ after the other.
   const mean = rollout.metrics.reward!;
   const gradient = mean * (1 - mean) * 0.5 + (1 - mean) * (0 - mean) * -0.5;

@@ -121,15 +121,15 @@ async function* checkPolicyPlugin(
   const definition = await loadPlugin('policies', ref, { from });
   const given = { ...readPairs(definition.options, pairs, '--option'), ...preset };
   const complete = completeOptions(definition.options, given, ref);
-  const handle = await definition.open(complete, { seed: options.seed });
-  const { policy, learner } = handle;
+  const policy = await definition.open(complete, { seed: options.seed });
+  const { learner } = policy;
   // An action of a large model takes longer than a step of an environment.
   const timeout = Math.max(options.timeout, 60_000);
   try {
     yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, timeout }));
     if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, timeout }));
   } finally {
-    await handle.close();
+    await policy.close();
   }
 }
 

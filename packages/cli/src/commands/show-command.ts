@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
+import { readMetrics } from '@toolenv/training';
 import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
@@ -11,7 +12,6 @@ import { runView } from '../display/run-view.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
 import { tokenLegend } from '../display/token-view.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { readMetrics } from '../run/run-log.ts';
 import { EpisodeCensus } from '../show/episode-census.ts';
 import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
 import type { RecordedEpisode } from '../show/recorded-episode.ts';

@@ -1,8 +1,6 @@
 /** A run in a terminal: what was run, and how it went. */
-import type { Evaluation } from '@toolenv/training';
-import type { MetricsLine } from '../run/run-log.ts';
+import { type Evaluation, type MetricsLine, runCurves } from '@toolenv/training';
 import type { RecordedRun } from '../subject/recorded-run.ts';
-import { runCurves } from './curves.ts';
 import { evaluationTable } from './evaluation-table.ts';
 import { paint } from './paint.ts';
 import { terminalChart } from './terminal-chart.ts';
@@ -43,7 +41,8 @@ function factRows(
         : [done, planned].filter((n) => n !== undefined).join(' of '),
     ],
     ['seed', seed],
-    ['versions', versionsText(facts.versions)],
+    ['packages', versionsText(facts.packages)],
+    ['node', facts.node],
     ['commit', facts.commit],
   ];
   return rows.flatMap(([name, value]) =>

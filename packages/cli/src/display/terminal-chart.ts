@@ -1,6 +1,7 @@
 /** Curves as text. Each curve has its own panel, one below the other, so that the chart needs no colours. */
+
+import type { Curve } from '@toolenv/training';
 import { type PlotConfig, plot } from 'asciichart';
-import type { Curve } from './curves.ts';
 
 export interface TerminalChartOptions {
   /** Columns in all. Default 80. */

@@ -1,5 +1,5 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
+import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition, PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
@@ -47,8 +47,8 @@ export function recordingFlags(): Option[] {
 }
 
 export interface OpenRun {
-  env: EnvHandle<unknown>;
-  handle: PolicyHandle;
+  env: OpenedEnv<unknown>;
+  policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -63,12 +63,12 @@ export async function openRun(
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
   const env = await openRunEnv(chosen, { ...flags, tap });
   try {
-    const handle = await plugin.open(options, { seed: flags.seed });
+    const policy = await plugin.open(options, { seed: flags.seed });
     return {
       env,
-      handle,
+      policy,
       finish: async () => tap?.finish(),
-      close: () => handle.close().finally(() => env.close()),
+      close: () => policy.close().finally(() => env.close()),
     };
   } catch (error) {
     await env.close();
@@ -79,7 +79,7 @@ export async function openRun(
 export function openRunEnv(
   { ref, options }: ChosenEnv,
   { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
-): Promise<EnvHandle<unknown>> {
+): Promise<OpenedEnv<unknown>> {
   return openEnv(ref, options, { seed, tools: readTools(tool), tap });
 }
 

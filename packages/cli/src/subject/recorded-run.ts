@@ -11,7 +11,8 @@ export interface RunFacts {
   trainer?: string;
   trainerOptions?: Record<string, unknown>;
   seed?: number;
-  versions?: Record<string, unknown>;
+  /** Versions of the packages, by name. */
+  packages?: Record<string, unknown>;
   [field: string]: unknown;
 }
 

@@ -23,7 +23,7 @@ describe.concurrent('toolenv info', () => {
       /^@toolenv\/envs-qa\/bridge-v1 {2}environment, version \d+\.\d+\.\d+ of its package\n/,
     );
     expect(stdout).toMatch(
-      /\nOptions\n {2}--world-seed <n> .*\n {2}--env-top-k <n> +Documents per search\. \(default: 3\)/,
+      /\nOptions\n {2}--world-seed <n> .*\n {2}--env-top-k <n> +documents per search \(default: 3\)/,
     );
     expect(stdout).toMatch(/\n {2}em +outcome, at the end; from 0 to 1; weight 1\n/);
     expect(stdout).toContain(

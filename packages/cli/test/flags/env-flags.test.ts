@@ -121,7 +121,7 @@ describe('commands that open an environment', () => {
     for (const name of ['eval', 'train', 'serve', 'check']) {
       const help = (await helpOf(name, bridge)).replace(/\s+/g, ' ');
       expect(help).toContain(
-        '--env-top-k <n> Documents per search. (default: 3) (--top-k is a flag of toolenv eval)',
+        '--env-top-k <n> documents per search (default: 3) (--top-k is a flag of toolenv eval)',
       );
     }
   });

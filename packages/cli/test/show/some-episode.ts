@@ -1,5 +1,5 @@
 /** Makes episodes for tests: a question, a call, an answer. */
-import { outcomeReward, processReward, type ToolCallRecord, ToolEnvError } from '@toolenv/core';
+import { type ToolCallRecord, ToolEnvError } from '@toolenv/core';
 import type { RecordedEpisode } from '../../src/show/recorded-episode.ts';
 
 const call = { id: '0', name: 'search', arguments: { query: 'Selarel' } };
@@ -55,9 +55,9 @@ export function someEpisode(
     seed: 1,
     step: 3,
     rewardSpec: {
-      em: outcomeReward([0, 1], 1),
-      f1: outcomeReward([0, 1], 0),
-      found: processReward([0, 1], 0.1),
+      em: { kind: 'outcome', range: [0, 1], weight: 1 },
+      f1: { kind: 'outcome', range: [0, 1], weight: 0 },
+      found: { kind: 'process', range: [0, 1], weight: 0.1 },
     },
     steps: [
       {

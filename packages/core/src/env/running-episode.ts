@@ -25,11 +25,12 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly options: unknown;
   readonly shared: unknown;
   state: unknown;
-  conversation: readonly Message[] = [];
+  /** Grows in place. Observations are copies. */
+  conversation: Message[] = [];
   turn = 0;
   answer: string | undefined;
   turnCalls: readonly ToolCallRecord[] = [];
-  calls: readonly ToolCallRecord[] = [];
+  readonly calls: ToolCallRecord[] = [];
   outcome: ScoredOutcome = running;
   /** The author's episode; absent while it begins. */
   hooks: Episode | undefined;

@@ -18,6 +18,14 @@ export interface OpenEnvSettings {
   tap?: ToolTap;
 }
 
+/** An environment that {@link openEnv} has opened. */
+export interface OpenedEnv<Task> extends EnvHandle<Task> {
+  /** The environment's own options, with defaults. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /**
  * Opens an environment by reference or definition: `openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 })`. Close it when the
  * run is over, or declare it with `await using`.
@@ -29,17 +37,17 @@ export function openEnv(
   ref: string,
   options?: Record<string, unknown>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<unknown> & AsyncDisposable>;
+): Promise<OpenedEnv<unknown>>;
 export function openEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
   options?: Partial<Options>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<Task> & AsyncDisposable>;
+): Promise<OpenedEnv<Task>>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
   { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
-): Promise<EnvHandle<unknown> & AsyncDisposable> {
+): Promise<OpenedEnv<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
@@ -69,6 +77,7 @@ export async function openEnv(
     ref: loaded?.ref,
     packageVersion: loaded?.version,
     capabilities: definition.capabilities,
+    options: complete,
   };
 }
 

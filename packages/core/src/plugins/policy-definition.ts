@@ -20,12 +20,11 @@ export interface MemoryEstimate {
 }
 
 /** A policy that is open for a run. */
-export interface PolicyHandle {
-  policy: Policy;
+export interface PolicyHandle extends Policy {
   /** Trains the policy's weights; absent if they cannot be trained here. */
-  learner?: Learner;
+  readonly learner?: Learner;
   /** Absent if the policy does not know. */
-  memory?: MemoryEstimate;
+  readonly memory?: MemoryEstimate;
   close(): Promise<void>;
 }
 

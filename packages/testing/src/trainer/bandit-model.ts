@@ -1,22 +1,24 @@
 /** BanditModel: the smallest policy that a trainer can train. It has a logit for each arm, and a critic of one number. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Action,
-  createRng,
-  type Observation,
-  type Policy,
-  type SamplingOptions,
-  ToolEnvError,
-} from '@toolenv/core';
-import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
+import { type Action, createRng, type Observation, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import type {
+  AdamW,
+  Learner,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+  TrainablePolicy,
+} from '@toolenv/core/learner';
 
 /**
  * A softmax over the arms of a bandit, as policy and learner at once. Tokens below `arms` are arms; token `arms + n` is the
  * prompt of machine n. All machines share the logits. The optimizer is plain gradient descent, so that an update can be
  * computed by hand: `logit −= learningRate · gradient`, without momentum, decay or clipping.
  */
-export class BanditModel implements Policy, Learner {
+export class BanditModel implements TrainablePolicy, Learner {
+  readonly learner: this = this;
   readonly spec = { name: 'bandit', contextLength: 16 };
   readonly arms: number;
   /** [arms] */

@@ -1,7 +1,6 @@
 /** Curves over training steps, taken from a run's metrics; both charts draw them. */
-import type { MetricsLine } from '../run/run-log.ts';
-import { scoreLabel } from './status-line.ts';
-import { headlineMetric } from './training-progress.ts';
+import { headlineMetric, scoreLabel } from '../metrics/headline-score.ts';
+import type { MetricsLine } from './run-log.ts';
 
 export interface Curve {
   name: string;
