@@ -208,7 +208,7 @@ describe('the environment’s own calls', () => {
   });
 
   test.each([
-    ['an unknown tool', 'cuont', {}, 'the episode offers no such tool'],
+    ['an unknown tool', 'cuont', {}, 'the episode has no such tool'],
     ['wrong arguments', 'count', { by: 'x' }, '/by'],
   ])('with %s are a bug', async (_, tool, args, message) => {
     await expect(play(withCalls(tool, args), ['done'])).rejects.toMatchObject({
