@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { collect, openEnv, rollout, type Scripted, scriptedPolicy } from '@toolenv/core';
-import { expect, test } from 'vitest';
+import { assertConforms, checkEnv } from '@toolenv/testing';
+import { describe, expect, test } from 'vitest';
+import bank from '../../examples/bank.ts';
 import memoryGraph from '../../examples/memory-graph.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -58,4 +60,21 @@ test('the README lists every example', async () => {
   const listed = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, file]) => file);
   const files = (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts'));
   expect(listed).toEqual(files);
+});
+
+describe('bank.ts', () => {
+  test('is an environment of three tools in at most 45 lines', async () => {
+    const lines = (await readFile(join(root, 'examples/bank.ts'), 'utf8')).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(45);
+    const env = await openEnv(bank);
+    const { tools } = await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 });
+    expect(tools.map(({ name }) => name)).toEqual(['look_up', 'lend', 'transfer']);
+    await env.close();
+  });
+
+  test('follows the rules of the spec', async () => {
+    const { skipped } = await assertConforms(checkEnv(bank));
+    // It has no label, because it hides nothing from the model, and no tools of others that could fail.
+    expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-15', 'ENV-30', 'ENV-31']);
+  });
 });
