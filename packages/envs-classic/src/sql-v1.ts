@@ -1,8 +1,8 @@
 /** `sql-v1`: questions about a database, which a tool queries in SQL. */
 import { defineTool, defineToolEnv, deriveSeed, type Split, type Tool, text } from '@toolenv/core';
-import { type QueryResult, QueryWorker } from './query-worker.ts';
-import { createShop, schema } from './shop.ts';
-import { drawShopTask } from './shop-task.ts';
+import { drawShopTask } from './sql/draw-task.ts';
+import { type QueryResult, QueryWorker } from './sql/query-worker.ts';
+import { createShop, schema } from './sql/shop.ts';
 
 const instruction = `Answer the question about the database of a shop. Use the tool query to read it.
 End with the answer, a number or a name, in <answer></answer>.

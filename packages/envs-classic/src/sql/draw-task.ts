@@ -1,8 +1,8 @@
 /** A task of sql-v1: a shop, a question, and the answer, which SQLite computes. */
 import { createRng } from '@toolenv/core';
 import sqlite from 'node-sqlite3-wasm';
+import { questions } from './questions.ts';
 import { createShop } from './shop.ts';
-import { questions } from './shop-questions.ts';
 
 export interface ShopTask {
   /** Seed of the shop. */
