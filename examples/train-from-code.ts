@@ -1,26 +1,24 @@
 /**
- * Evaluates a policy, trains it with GRPO, and evaluates it again: `npm run example examples/train-from-code.ts`.
+ * Evaluates a policy, trains it with GRPO, evaluates it again and saves it: `npm run example examples/train-from-code.ts`.
  * A few steps only show how it works; `npm run demo` trains for long enough to learn.
  */
 import { openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
-import { evaluate } from '@toolenv/training';
+import { evaluate, train } from '@toolenv/training';
 
-const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
-const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
+/** A new folder. By default, the run makes one under `runs/`. */
+const out = process.argv[2];
+await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
+await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+const before = await evaluate({ env, policy, count: 32, maxTokens: 64 });
 
-const plan = { split: 'test', count: 32, concurrency: 32, seed: 1 } as const;
-const score = () => evaluate({ ...plan, env, policy, sampling: { maxTokens: 64, temperature: 0 } });
-
-const before = await score();
-const run = { env, policy, learner, out: process.argv[2] ?? 'runs/example', seed: 1 };
-for await (const event of grpo.train(run, { steps: 2, tasksPerStep: 8, groupSize: 4, maxTokens: 64 })) {
+const trainer = grpo({ learningRate: 3e-5, beta: 0.1, maxTokens: 64 });
+for await (const event of train({ env, policy, trainer, out, steps: 2, tasksPerStep: 8, groupSize: 4 })) {
   if (event.type === 'update') console.log('step', event.step, 'loss', event.metrics.loss);
+  if (event.type === 'checkpoint') console.log('saved', event.folder);
 }
-const after = await score();
-console.log('exact match', before.means.em, 'before,', after.means.em, 'after');
 
-await learner.close();
-await policy.close();
-await env.close();
+const after = await evaluate({ env, policy, count: 32, maxTokens: 64 });
+console.log('exact match', before.means.em, 'before,', after.means.em, 'after');
+await policy.save('runs/example-policy');

@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openEnv, type ToolFactory } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
+import { grpo } from '@toolenv/trainer-grpo';
+import { train } from '@toolenv/training';
 import { busyShare } from './machine.ts';
 
 /** Milliseconds that a search takes, drawn uniformly. */
@@ -41,9 +43,9 @@ interface Run {
 }
 
 async function run({ slow, staleness }: { slow: boolean; staleness: number }): Promise<Run> {
-  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const plugin = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
   const search: ToolFactory = async (material) => {
-    const tool = await createSearch(material);
+    const tool = await plugin.create(material);
     if (!slow) return tool;
     return {
       ...tool,
@@ -53,25 +55,17 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
       },
     };
   };
-  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { tools: { search } });
-  const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
-  const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
+  await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { tools: { search } });
+  await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+  const trainer = grpo({ beta: 0.1, learningRate: 3e-5, maxTokens: 64, checkpointEvery: 0 });
   const { tasksPerStep, groupSize } = shape;
-  const own = {
-    steps,
-    tasksPerStep,
-    groupSize,
-    maxStaleness: staleness,
-    beta: 0.1,
-    maxTokens: 64,
-    learningRate: 3e-5,
-  };
-  const options = { ...own, checkpointEvery: 0 };
+  const options = { steps, tasksPerStep, groupSize, maxStaleness: staleness };
   const out = await mkdtemp(join(tmpdir(), 'toolenv-bench-'));
   let learning = 0;
   let begun = 0;
   let ended = 0;
-  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, options)) {
+  const run = { env, policy, trainer, out, trajectories: false };
+  for await (const event of train({ ...run, ...options })) {
     if (event.type !== 'update') continue;
     ended = performance.now();
     // Excluded: the first update compiles, and the first rollout cannot overlap with learning.
@@ -79,9 +73,6 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
     else learning += event.metrics['time/update']!;
   }
   await rm(out, { recursive: true });
-  await learner.close();
-  await policy.close();
-  await env.close();
   const seconds = (ended - begun) / 1000;
   return { busy: round(learning / seconds), secondsPerStep: round(seconds / (steps - 1)) };
 }

@@ -54,7 +54,7 @@ for (const [ref, options] of envs) {
   console.log(
     `  ${actions} actions in ${seconds.toFixed(1)} s; heap grew by ${growth.toFixed(2)} MB; ${rss.toFixed(0)} MB resident`,
   );
-  failed ||= !report.ok || !(growth < flat);
+  failed ||= !report.ok || report.warnings.length > 0 || !(growth < flat);
 }
 await rm(folder, { recursive: true });
 if (failed) process.exitCode = 1;

@@ -4,37 +4,40 @@
  * The demo evaluates the policy on held-out questions, trains it with GRPO, and evaluates it again. It uses only public
  * functions. To use another environment, policy or trainer, change one line.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, openEnv, type Policy, type Trajectory } from '@toolenv/core';
-import { loadPlugin } from '@toolenv/core/plugins';
 import type { QaRecord } from '@toolenv/envs-qa';
 import { loadPolicy } from '@toolenv/policy';
-import { type Evaluation, evaluate } from '@toolenv/training';
+import { grpo } from '@toolenv/trainer-grpo';
+import {
+  type Evaluation,
+  evaluate,
+  RunLog,
+  readMetrics,
+  refuseUsedFolder,
+  svgChart,
+  train,
+  trainingCurves,
+  writeWhole,
+} from '@toolenv/training';
 import {
   episodeText,
-  exportPolicy,
-  newestCheckpoint,
   Progress,
   parseFlags,
-  RunLog,
   RunningScores,
-  readMetrics,
   runAsProcess,
   TrainingProgress,
   terminalChart,
   timeText,
-  trainingCurves,
-  writeWhole,
 } from 'toolenv';
 import { type DemoFlags, demoFlags } from './demo-flags.ts';
 import { beta, environment, envOptions, training } from './setting.ts';
 import { type Examination, summarise } from './summary.ts';
-import { svgChart } from './svg-chart.ts';
 
 /** Adapters have far fewer parameters than the weights, so they need a higher learning rate to change the policy as much. */
 const loraTraining = { learningRate: 3e-4 };
-const heldOut = { split: 'test', count: 256, concurrency: 128, maxTokens: 64 } as const;
+const heldOut = { count: 256, maxTokens: 64 };
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags(demoFlags, {
@@ -51,47 +54,36 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
     if (!json) process.stdout.write(`${text}\n`);
   };
   const begun = performance.now();
-  const env = await openEnv(environment, envOptions, { seed });
-  const lora = loraRank > 0 ? { rank: loraRank, seed } : undefined;
-  const { policy, learner } = await loadPolicy(flags.policy, { learner: { lora } });
   await clearEarlierDemo(out);
-  const log = new RunLog(out);
+  await using env = await openEnv(environment, envOptions, { seed });
+  const lora = loraRank > 0 ? { rank: loraRank, seed } : undefined;
+  await using policy = await loadPolicy(flags.policy, { learner: { lora } });
 
   say(`A tiny transformer learns to answer questions by searching (${environment}, seed ${seed}).\n`);
   say(`Before training, on ${heldOut.count} held-out questions:`);
   const before = await examine(env, policy, { seed, signal });
   say(scoresText(before));
-  await writeExamination(log, 0, before);
 
   say(
     `\nTraining: ${steps} steps of ${training.tasksPerStep} questions with ${training.groupSize} episodes each.`,
   );
   if (shuffleRewards)
     say('Control experiment: rewards are permuted at random, so the policy should not improve.');
-  const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
-  const options = {
-    ...training,
-    beta,
-    checkpointEvery: 20,
-    ...(lora && loraTraining),
-    steps,
-    shuffleRewards,
-  };
+  const trainer = grpo({ ...training, beta, checkpointEvery: 20, ...(lora && loraTraining) });
+  // trajectories.jsonl gets the held-out questions only.
+  const run = { env, policy, trainer, out, seed, signal, trajectories: false };
   const progress = new TrainingProgress(steps);
   try {
-    for await (const event of trainer.train({ env, policy, learner, out, seed, signal }, options)) {
-      progress.show(event);
-      await log.write(event);
-    }
+    for await (const event of train({ ...run, steps, shuffleRewards })) progress.show(event);
   } finally {
     progress.stop();
   }
-  const checkpoint = await newestCheckpoint(out);
-  await exportPolicy(checkpoint!.folder, join(out, 'policy'));
 
   say('\nAfter training, on the same questions:');
   const after = await examine(env, policy, { seed, signal });
   say(scoresText(after));
+  const log = new RunLog(out);
+  await writeExamination(log, 0, before);
   await writeExamination(log, steps, after);
 
   const metrics = await readMetrics(out);
@@ -103,10 +95,8 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
     { name: 'held-out EM before', step: 0, value: before.greedy.means.em ?? 0 },
     { name: 'held-out EM after', step: steps, value: after.greedy.means.em ?? 0 },
   ];
-  await writeFile(
-    join(out, 'curves.svg'),
-    svgChart({ title, valueLabel: 'mean of a step', curves, markers }),
-  );
+  const chart = svgChart({ title, valueLabel: 'mean of a step', curves, markers });
+  await writeWhole(join(out, 'curves.svg'), chart);
 
   const seconds = (performance.now() - begun) / 1000;
   const summary = { ...summarise(before, after, metrics), steps, seconds, seed, shuffleRewards };
@@ -118,10 +108,6 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   );
   say(`${out} contains summary.json, metrics.jsonl, trajectories.jsonl, curves.svg and the policy.`);
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`);
-
-  await learner.close();
-  await policy.close();
-  await env.close();
 }
 
 /** Answers the held-out questions, once greedily and once by sampling. */
@@ -131,7 +117,7 @@ async function examine(
   run: { seed: number; signal: AbortSignal },
 ): Promise<Examination> {
   const answer = async (label: string, temperature: number): Promise<[Evaluation, Trajectory[]]> => {
-    const bar = new Progress(label, Math.min(heldOut.count, env.tasks[heldOut.split].length));
+    const bar = new Progress(label, Math.min(heldOut.count, env.tasks.test.length));
     const scores = new RunningScores();
     const episodes: Trajectory[] = [];
     const evaluation = await evaluate({
@@ -139,7 +125,7 @@ async function examine(
       ...heldOut,
       env,
       policy,
-      sampling: { maxTokens: heldOut.maxTokens, temperature },
+      temperature,
       onTrajectory(trajectory) {
         episodes[trajectory.index] = trajectory;
         scores.add(trajectory);
@@ -184,10 +170,10 @@ async function writeExamination(log: RunLog, step: number, examination: Examinat
   await log.write({ type: 'evaluation', step, metrics });
 }
 
-/** Removes the files of an earlier demo, and nothing else. */
+/** Removes the files of an earlier demo, and refuses a folder that has others. */
 async function clearEarlierDemo(out: string): Promise<void> {
-  await mkdir(out, { recursive: true });
   const written = [
+    'config.json',
     'summary.json',
     'metrics.jsonl',
     'trajectories.jsonl',
@@ -196,6 +182,7 @@ async function clearEarlierDemo(out: string): Promise<void> {
     'checkpoints',
   ];
   for (const name of written) await rm(join(out, name), { recursive: true, force: true });
+  await refuseUsedFolder(out, 'choose another folder');
 }
 
 function percent(fraction: number): string {

@@ -1,7 +1,6 @@
 /** The demo's numbers, in the form of summary.json. */
 import type { Trajectory } from '@toolenv/core';
-import type { Evaluation } from '@toolenv/training';
-import type { MetricsLine } from 'toolenv';
+import type { Evaluation, MetricsLine } from '@toolenv/training';
 
 /** Answers to the held-out questions, greedy and sampled. */
 export interface Examination {

@@ -80,7 +80,8 @@ async function compute(
 ): Promise<Numbers> {
   const started = performance.now();
   const runtime = onnxRuntime({ device });
-  const { policy, learner, model } = await loadPolicy(checkpoint, { runtime, learner: learnerOptions });
+  await using policy = await loadPolicy(checkpoint, { runtime, learner: learnerOptions });
+  const { learner, model } = policy;
   const messages = [{ role: 'user' as const, content: 'Where was Dronis Ashmoor filmed?' }];
   const { tokens } = await policy.act({ messages, tools: [] }, { maxTokens: 16, temperature: 0, seed: 1 });
   const numbers: Numbers = { 'greedy tokens': tokens!.action };
@@ -109,8 +110,6 @@ async function compute(
     for (const [name, { data }] of Object.entries(await readTensorData(runtime, model.weights)))
       numbers[`change of ${name} by step ${step}`] = data.map((value, i) => value - before[name]!.data[i]!);
   }
-  await learner.close();
-  await policy.close();
   console.log(`${device}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
   return numbers;
 }

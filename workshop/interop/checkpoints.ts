@@ -39,7 +39,8 @@ export async function checkpointsToCheck(scratch: string): Promise<Map<string, O
 }
 
 async function train(start: string, folder: string, lora?: LoraOptions): Promise<string> {
-  const { policy, learner, model } = await loadPolicy(start, { learner: { lora } });
+  await using policy = await loadPolicy(start, { learner: { lora } });
+  const { learner, model } = policy;
   const rng = createRng(1, 'updates');
   const rows = Array.from({ length: 4 }, () => ({
     tokens: Int32Array.from({ length: 24 }, () => rng.int(model.config.vocab_size)),
@@ -52,9 +53,7 @@ async function train(start: string, folder: string, lora?: LoraOptions): Promise
     );
     await learner.step({ learningRate: 1e-2, weightDecay: 0.01, maxGradNorm: 1 });
   }
-  await learner.save(folder);
-  await learner.close();
-  await policy.close();
+  await policy.save(folder);
   return folder;
 }
 

@@ -1,7 +1,7 @@
 /** The three families of questions: two for training, and one that training never sees. */
 import { type EnvHandle, openEnv, type Policy } from '@toolenv/core';
 import { mixEnvs } from '@toolenv/core/wrappers';
-import { type Evaluation, evaluate } from '@toolenv/training';
+import { evaluate } from '@toolenv/training';
 import { envOptions } from '../demo/setting.ts';
 
 export const datasets = ['bridge', 'comparison', 'compose'] as const;
@@ -39,7 +39,6 @@ export async function score(
   policy: Policy,
   run: { split: 'validation' | 'test'; count: number; seed: number; signal: AbortSignal },
 ): Promise<Score> {
-  const sampling = { maxTokens: 64, temperature: 0 };
-  const { means }: Evaluation = await evaluate({ ...run, env, policy, concurrency: 128, sampling });
+  const { means } = await evaluate({ ...run, env, policy, maxTokens: 64 });
   return { em: means.em ?? 0, f1: means.f1 ?? 0 };
 }

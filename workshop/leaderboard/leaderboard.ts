@@ -5,9 +5,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
-import { parseFlags, RunLog, runAsProcess, TrainingProgress, timeText, writeWhole } from 'toolenv';
+import { train, writeWhole } from '@toolenv/training';
+import { parseFlags, runAsProcess, TrainingProgress, timeText } from 'toolenv';
 import { training } from '../demo/setting.ts';
 import { playBaseline } from './baselines.ts';
 import {
@@ -113,13 +113,8 @@ async function baseline(
   { policy: folder, count }: LeaderboardFlags,
   signal: AbortSignal,
 ): Promise<Pick<Result, 'scores' | 'prompt'>> {
-  const { policy, learner } = await loadPolicy(folder);
-  try {
-    return await playBaseline(row, open, policy, { count, seed, signal });
-  } finally {
-    await learner.close();
-    await policy.close();
-  }
+  await using policy = await loadPolicy(folder);
+  return await playBaseline(row, open, policy, { count, seed, signal });
 }
 
 async function agent(
@@ -131,26 +126,25 @@ async function agent(
 ): Promise<Pick<Result, 'scores'>> {
   const out = join(work, `${row.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${seed}`);
   await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
-  const trainer = await loadPlugin('trainers', row.trainer);
-  const { policy, learner } = await loadPolicy(folder);
+  await using policy = await loadPolicy(folder);
+  const run = {
+    env: trainingEnv(open),
+    policy,
+    trainer: row.trainer,
+    out,
+    seed,
+    signal,
+    trajectories: false,
+  };
   const options = { ...training, checkpointEvery: 0, ...row.options, steps };
-  const log = new RunLog(out);
   const progress = new TrainingProgress(steps);
   try {
-    const run = { env: trainingEnv(open), policy, learner, out, seed, signal };
-    for await (const event of trainer.train(run, options)) {
-      progress.show(event);
-      await log.write(event);
-    }
-    progress.stop();
-    const scores: Record<string, Score> = {};
-    for (const name of datasets)
-      scores[name] = await score(open[name], policy, { split: 'test', count, seed, signal });
-    return { scores };
+    for await (const event of train<Record<string, unknown>>({ ...run, ...options })) progress.show(event);
   } finally {
     progress.stop();
-    await learner.close();
-    await policy.close();
   }
+  const scores: Record<string, Score> = {};
+  for (const name of datasets)
+    scores[name] = await score(open[name], policy, { split: 'test', count, seed, signal });
+  return { scores };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collect, openEnv, type RewardSpec, rollout, scriptedPolicy } from '@toolenv/core';
-import { listPlugins } from '@toolenv/core/plugins';
+import { listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { timeLimit, transformReward, truncateHistory, windowObservation } from '@toolenv/core/wrappers';
 import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
@@ -16,10 +16,11 @@ import {
   checkPlugin,
   checkPolicy,
   checkTool,
+  checkTrainer,
   checkTrajectory,
   type RuleId,
 } from '@toolenv/testing';
-import createSearchTool from '@toolenv/tools-search/search-v1';
+import search from '@toolenv/tools-search/search-v1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -59,7 +60,7 @@ describe('environments', () => {
     const check = checkEnv(ref, { options: options(), actions: 200 });
     const { skipped, passed } = await assertConforms(check);
     expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
-    expect(passed.length).toBe(36 - unchecked.length);
+    expect(passed.length).toBe(37 - unchecked.length);
   });
 });
 
@@ -79,26 +80,26 @@ test('a wrapped environment', async () => {
     },
   };
   const { passed } = await assertConforms(checkEnv(wrapped, { actions: 200, from: root }));
-  expect(passed.length).toBe(36);
+  expect(passed.length).toBe(37);
 });
 
 test('the search tool', async () => {
-  const documents = [
-    { title: 'Alder Point', text: 'Alder Point is a city.' },
-    { title: 'Mara Velden', text: 'Mara Velden was born in Alder Point.' },
-  ];
-  const { skipped } = await assertConforms(checkTool(() => createSearchTool({ documents, topK: 2 })));
+  const { skipped } = await assertConforms(checkTool(search));
   expect(skipped).toEqual([]);
 });
 
 test('the policy and its learner', async () => {
-  const { policy, learner } = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
   expect(ofPolicy.skipped).toEqual([]);
-  const ofLearner = await assertConforms(checkLearner(learner, { vocabulary: 200 }));
+  const ofLearner = await assertConforms(checkLearner(policy.learner, { vocabulary: 200 }));
   expect(ofLearner.skipped).toEqual([]);
-  await learner.close();
-  await policy.close();
+});
+
+test.each(['grpo', 'ppo'])('the trainer %s', async (name) => {
+  const trainer = await loadPlugin('trainers', `@toolenv/trainer-${name}/${name}-v1`, { from: root });
+  const { skipped } = await assertConforms(checkTrainer(trainer));
+  expect(skipped).toEqual([]);
 });
 
 test('trajectories of a rollout', async () => {

@@ -1,10 +1,14 @@
-/** Every example runs and prints its results. */
+/** Every example runs. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { collect, openEnv, rollout, type Scripted, scriptedPolicy } from '@toolenv/core';
+import { assertConforms, checkEnv } from '@toolenv/testing';
+import { describe, expect, test } from 'vitest';
+import bank from '../../examples/bank.ts';
+import memoryGraph from '../../examples/memory-graph.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -17,19 +21,60 @@ test('train-from-code.ts trains for two steps and evaluates before and after', a
   const out = await mkdtemp(join(tmpdir(), 'example-'));
   try {
     const printed = (await runExample('train-from-code.ts', out)).trim().split('\n');
-    expect(printed).toHaveLength(3);
+    expect(printed).toHaveLength(4);
     expect(printed[0]).toMatch(/^step 1 loss -?\d/);
     expect(printed[1]).toMatch(/^step 2 loss -?\d/);
-    expect(printed[2]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
+    expect(printed[2]).toBe(`saved ${join(out, 'checkpoints', 'step-2')}`);
+    expect(printed[3]).toMatch(/^exact match 0\.\d+ before, 0\.\d+ after$/);
     expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-2']);
   } finally {
     await rm(out, { recursive: true });
   }
 }, 120_000);
 
+test('memory-graph.ts rewards the corrected graph only', async () => {
+  const env = await openEnv(memoryGraph);
+  const task = { person: 'Ada', from: 'Oslo', to: 'Rome' };
+  const relations = (to: string) => [{ from: 'Ada', to, relationType: 'lives in' }];
+  const corrected = [
+    [{ name: 'delete_relations', arguments: { relations: relations('Oslo') } }],
+    [{ name: 'create_relations', arguments: { relations: relations('Rome') } }],
+  ];
+  const play = async (script: Scripted[]) => {
+    const policy = scriptedPolicy(script);
+    const episodes = [{ task, group: 0, sample: 0 }];
+    const sampling = { maxTokens: 64, temperature: 1 };
+    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+    return played!;
+  };
+  const { reward, steps } = await play([...corrected, 'done']);
+  expect(reward).toBe(1);
+  expect(steps[0]!.observation.tools.map(({ name }) => name)).not.toContain('read_graph');
+  expect((await play([corrected[1]!, 'done'])).reward).toBe(0);
+  expect((await play(['done'])).reward).toBe(0);
+  await env.close();
+}, 60_000);
+
 test('the README lists every example', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8');
   const listed = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, file]) => file);
   const files = (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts'));
   expect(listed).toEqual(files);
+});
+
+describe('bank.ts', () => {
+  test('is an environment of three tools in at most 45 lines', async () => {
+    const lines = (await readFile(join(root, 'examples/bank.ts'), 'utf8')).trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(45);
+    const env = await openEnv(bank);
+    const { tools } = await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 });
+    expect(tools.map(({ name }) => name)).toEqual(['look_up', 'lend', 'transfer']);
+    await env.close();
+  });
+
+  test('follows the rules of the spec', async () => {
+    const { skipped } = await assertConforms(checkEnv(bank));
+    // It has no label, because it hides nothing from the model, and no tools of others that could fail.
+    expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-15', 'ENV-30', 'ENV-31']);
+  });
 });

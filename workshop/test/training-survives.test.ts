@@ -5,28 +5,26 @@ import { join } from 'node:path';
 import { createRng, openEnv, type Tool, type ToolFactory } from '@toolenv/core';
 import { loadPlugin, type Metrics, type TrainEvent } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
+import { train } from '@toolenv/training';
 import { expect, test } from 'vitest';
 
 const trainers = ['@toolenv/trainer-grpo/grpo-v1', '@toolenv/trainer-ppo/ppo-v1'];
 
 /** Trains for two updates on bridge questions with the search tool changed by `wrap`. */
-async function train(trainerRef: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
-  const createSearch: ToolFactory = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
-  const search: ToolFactory = async (material) => wrap(await createSearch(material));
-  const env = await openEnv(
+async function eventsOf(trainer: string, wrap: (search: Tool) => Tool): Promise<TrainEvent[]> {
+  const plugin = await loadPlugin('tools', '@toolenv/tools-search/search-v1');
+  const search: ToolFactory = async (material) => wrap(await plugin.create(material));
+  await using env = await openEnv(
     '@toolenv/envs-qa/bridge-v1',
     { topK: 2, toolTimeout: 300 },
     { tools: { search } },
   );
-  const trainer = await loadPlugin('trainers', trainerRef);
-  const { policy, learner } = await loadPolicy('workshop/tiny-policy/checkpoint');
-  const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
+  await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
+  const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
   const events: TrainEvent[] = [];
-  for await (const event of trainer.train({ env, policy, learner, out, seed: 1 }, own)) events.push(event);
-  await learner.close();
-  await policy.close();
-  await env.close();
+  for await (const event of train<Record<string, unknown>>({ env, policy, trainer, out, ...own }))
+    events.push(event);
   return events;
 }
 
@@ -37,7 +35,7 @@ function metricsOf(events: readonly TrainEvent[], type: 'rollout' | 'update'): M
 test.each(trainers)('%s learns from the remaining episodes if a tool fails sometimes', async (trainer) => {
   const rng = createRng(1, 'failures');
   let failed = 0;
-  const events = await train(trainer, (search) => ({
+  const events = await eventsOf(trainer, (search) => ({
     ...search,
     async execute(args, context) {
       if (rng.float() < 0.2) {
@@ -61,7 +59,7 @@ test.each(trainers)('%s learns from the remaining episodes if a tool fails somet
 });
 
 test.each(trainers)('%s completes if a tool never answers', async (trainer) => {
-  const events = await train(trainer, (search) => ({ ...search, execute: () => new Promise(() => {}) }));
+  const events = await eventsOf(trainer, (search) => ({ ...search, execute: () => new Promise(() => {}) }));
   const rollouts = metricsOf(events, 'rollout');
   expect(rollouts).toHaveLength(2);
   for (const { episodes, aborted } of rollouts) {

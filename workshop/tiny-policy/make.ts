@@ -11,13 +11,7 @@ import { parseArgs } from 'node:util';
 import { deriveSeed, openEnv } from '@toolenv/core';
 import type { Learner, TokenRow } from '@toolenv/core/learner';
 import { wordsOf, worldVocabulary } from '@toolenv/envs-qa';
-import {
-  createPolicy,
-  type LoadedPolicy,
-  type ModelConfig,
-  parameterCount,
-  writeCheckpoint,
-} from '@toolenv/policy';
+import { createPolicy, type ModelConfig, parameterCount, writeCheckpoint } from '@toolenv/policy';
 import { evaluate } from '@toolenv/training';
 import { envOptions } from '../demo/setting.ts';
 import { comparisonExercises } from './comparison-exercises.ts';
@@ -90,17 +84,17 @@ const checkpoint = {
   endTokens: [tokenizer.endOfTurn],
   files,
 };
-const model = await createPolicy(checkpoint);
+const policy = await createPolicy(checkpoint);
 console.log(`${parameterCount(config)} parameters, ${tokenizer.vocabularySize} tokens`);
 
 const done = phases.findIndex(({ name }) => name === args.after);
-if (done >= 0) await model.learner.load(join(work, phases[done]!.name));
+if (done >= 0) await policy.learner.load(join(work, phases[done]!.name));
 for (const [index, phase] of phases.entries()) {
   if (index <= done) continue;
-  await warmUp(model, phase);
-  await model.learner.save(join(work, phase.name));
+  await warmUp(phase);
+  await policy.learner.save(join(work, phase.name));
 }
-await writeCheckpoint(out, { files, weights: model.model.weights });
+await writeCheckpoint(out, { files, weights: policy.model.weights });
 
 /** The words of the environment's own messages. */
 async function fixedWords(): Promise<string[]> {
@@ -111,7 +105,8 @@ async function fixedWords(): Promise<string[]> {
 }
 
 /** One phase of supervised training: cross-entropy where the mask is 1. */
-async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<void> {
+async function warmUp(phase: Phase): Promise<void> {
+  const { chat, learner } = policy;
   const { name, steps, learningRate, warmUp: rise, batch, mix } = phase;
   const seedOf = (source: string) => deriveSeed(seed, name, source);
   const demonstrationsOf = (family: Family) =>
@@ -150,7 +145,7 @@ async function warmUp({ chat, learner }: LoadedPolicy, phase: Phase): Promise<vo
         `${name} ${step + 1}/${steps}  ${losses}  ${(tokens / seconds).toFixed(0)} tokens/s  ${seconds.toFixed(0)} s`,
       );
     }
-    if (batch.bridge && ((step + 1) % 200 === 0 || step + 1 === steps)) await report(model);
+    if (batch.bridge && ((step + 1) % 200 === 0 || step + 1 === steps)) await report();
   }
 }
 
@@ -170,20 +165,12 @@ async function lossOfEach(learner: Learner, rows: TokenRow[], batch: Batch): Pro
 }
 
 /** Evaluates the policy on questions about a world that it has not seen. */
-async function report({ policy }: LoadedPolicy): Promise<void> {
+async function report(): Promise<void> {
   for (const family of families)
     for (const temperature of [0, 1]) {
       const env = await openEnv(refOf(family), { topK });
-      const sampling = { maxTokens: 64, temperature };
-      const { means, toolCalls, outcomes } = await evaluate({
-        env,
-        split: 'test',
-        policy,
-        count: 200,
-        concurrency: 200,
-        sampling,
-        seed: 1,
-      });
+      const run = { env, policy, concurrency: 200, maxTokens: 64, temperature };
+      const { means, toolCalls, outcomes } = await evaluate(run);
       console.log(
         `  ${family} at ${temperature}: EM ${means.em?.toFixed(3)} F1 ${means.f1?.toFixed(3)} calls ${toolCalls.toFixed(2)}`,
         outcomes,

@@ -1,6 +1,5 @@
 /** toolenv: the parts of the command line that other programs can use. */
 
-export { type Curve, trainingCurves } from './display/curves.ts';
 export { episodeText } from './display/episode-text.ts';
 export { evaluationTable } from './display/evaluation-table.ts';
 export { countText, scoreText, timeText } from './display/number-text.ts';
@@ -10,5 +9,3 @@ export { type TerminalChartOptions, terminalChart } from './display/terminal-cha
 export { TrainingProgress } from './display/training-progress.ts';
 export { parseFlags } from './flags/command-line.ts';
 export { Interrupted, runAsProcess } from './run/run-as-process.ts';
-export { type Checkpoint, exportPolicy, newestCheckpoint, writeWhole } from './run/run-folder.ts';
-export { type MetricsLine, RunLog, readMetrics } from './run/run-log.ts';

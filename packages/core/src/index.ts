@@ -19,7 +19,8 @@ export type { Episode, EpisodeContext, TurnDecision, TurnResult } from './env/ep
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export type { TaskSource, TaskSources } from './env/task-source.ts';
-export { type OpenEnvSettings, openEnv } from './plugins/open-env.ts';
+export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
+export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';
 export { type ErrorCode, isBug, isInfrastructure, messageOf, ToolEnvError } from './protocol/errors.ts';
@@ -52,6 +53,7 @@ export {
 } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';
 export {
+  failure,
   refuse,
   type Tool,
   type ToolAnnotations,
@@ -67,7 +69,9 @@ export type { Flat } from './schemas/json-schema-type.ts';
 export {
   type ArgumentsSchema,
   defineTool,
+  type Execute,
   type ParsedArguments,
   type SentArguments,
+  type ShortArguments,
   type ToolDefinition,
 } from './tools/define-tool.ts';

@@ -11,7 +11,7 @@ import {
   writeRecords,
 } from '@toolenv/envs-qa';
 import hotpotqa from '@toolenv/envs-qa/hotpotqa-v1';
-import createSearchTool from '@toolenv/tools-search/search-v1';
+import { createSearchTool } from '@toolenv/tools-search';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

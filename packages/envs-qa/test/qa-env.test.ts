@@ -12,7 +12,7 @@ import bridge from '@toolenv/envs-qa/bridge-v1';
 import comparison from '@toolenv/envs-qa/comparison-v1';
 import compose from '@toolenv/envs-qa/compose-v1';
 import lookup from '@toolenv/envs-qa/lookup-v1';
-import createSearchTool from '@toolenv/tools-search/search-v1';
+import { createSearchTool } from '@toolenv/tools-search';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const tools = { search: createSearchTool as ToolFactory };

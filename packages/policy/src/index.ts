@@ -16,8 +16,8 @@ export type { Sample, SampleRequest } from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 export {
   createPolicy,
-  type LoadedPolicy,
   loadPolicy,
   type PolicyOptions,
+  type TransformerParts,
   TransformerPolicy,
 } from './transformer-policy.ts';

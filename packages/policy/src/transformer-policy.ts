@@ -2,14 +2,16 @@
 import {
   type Action,
   type Observation,
-  type Policy,
   type PolicySpec,
   type SamplingOptions,
   ToolEnvError,
 } from '@toolenv/core';
+import type { TrainablePolicy } from '@toolenv/core/learner';
+import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { Chat, type Turn } from './chat/chat.ts';
 import { beforeStop, completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
+import { writeFolder } from './checkpoint/write-folder.ts';
 import { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';
 import { createModel, type Model, placeModel } from './model/model.ts';
 import type { Device } from './runtime/device.ts';
@@ -17,29 +19,48 @@ import { onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 import type { Precision, Runtime } from './runtime/runtime.ts';
 import { Sampler, type SamplerOptions } from './sampler/sampler.ts';
 
-export class TransformerPolicy implements Policy {
+/** The parts of a policy. Sampler and learner share the model's weights. */
+export interface TransformerParts {
+  spec: PolicySpec;
+  chat: Chat;
+  model: Model;
+  sampler: Sampler;
+  learner: TransformerLearner;
+}
+
+export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   readonly spec: PolicySpec;
-  readonly #chat: Chat;
+  /** Renders prompts and parses what the model writes. */
+  readonly chat: Chat;
+  readonly model: Model;
+  readonly learner: TransformerLearner;
   readonly #sampler: Sampler;
   readonly #turns: Map<string, Turn> = new Map();
 
-  constructor(spec: PolicySpec, chat: Chat, sampler: Sampler) {
+  constructor({ spec, chat, model, sampler, learner }: TransformerParts) {
     this.spec = spec;
-    this.#chat = chat;
+    this.chat = chat;
+    this.model = model;
+    this.learner = learner;
     this.#sampler = sampler;
+  }
+
+  /** An estimate of the memory for training, without a critic. */
+  get memory(): MemoryEstimate {
+    return this.learner.memory;
   }
 
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { episodeId } = options;
     const last = episodeId === undefined ? undefined : this.#turns.get(episodeId);
-    const prompt = (last && this.#chat.continuation(last, observation)) ?? this.#chat.prompt(observation);
+    const prompt = (last && this.chat.continuation(last, observation)) ?? this.chat.prompt(observation);
     const room = this.spec.contextLength - prompt.length;
     if (room < 1) {
       const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${this.spec.contextLength}: shorten the context.`;
       throw new ToolEnvError('context.overflow', message);
     }
     const stop = (options.stop ?? []).filter((text) => text !== '');
-    const decode = (tokens: Int32Array) => this.#chat.decode(tokens);
+    const decode = (tokens: Int32Array) => this.chat.decode(tokens);
     const { temperature, topP, topK, minP, seed } = options;
     const { tokens, logprobs, stopped } = await this.#sampler.sample({
       prompt,
@@ -49,13 +70,13 @@ export class TransformerPolicy implements Policy {
       topK,
       minP,
       seed,
-      stopTokens: this.#chat.endTokens,
+      stopTokens: this.chat.endTokens,
       ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
       ...(episodeId !== undefined && { conversation: episodeId }),
       batchDelay: options.batchDelay,
       ...(options.signal && { signal: options.signal }),
     });
-    const { text, toolCalls } = this.#chat.parse(beforeStop(this.#chat.written(tokens), stop));
+    const { text, toolCalls } = this.chat.parse(beforeStop(this.chat.written(tokens), stop));
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
     const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
     return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };
@@ -66,8 +87,22 @@ export class TransformerPolicy implements Policy {
     this.#sampler.forget(episodeId);
   }
 
+  /**
+   * Writes a Hugging Face folder that `transformers` opens, without optimizer state. A new folder appears whole. In a
+   * folder that has files, each file appears whole, and files of other names stay.
+   */
+  async save(folder: string): Promise<void> {
+    await writeFolder(folder, (partial) => this.learner.export(partial));
+  }
+
+  /** Closes the learner too. */
   async close(): Promise<void> {
-    await this.#sampler.close();
+    await this.learner.close().finally(() => this.#sampler.close());
+  }
+
+  /** Closes the policy at the end of a scope: `await using policy = await loadPolicy(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
@@ -82,19 +117,12 @@ export interface PolicyOptions {
   learner?: LearnerOptions;
 }
 
-/** A policy and the learner that trains it. They share one set of weights. */
-export interface LoadedPolicy {
-  policy: TransformerPolicy;
-  learner: TransformerLearner;
-  chat: Chat;
-  model: Model;
-}
-
 /**
- * Opens a Hugging Face checkpoint folder.
+ * Opens a Hugging Face checkpoint folder, to sample and to train. Close the policy when it is no longer needed, or declare
+ * it with `await using`.
  * @throws ToolEnvError `usage.checkpoint_*`, `usage.device` or `usage.lora`.
  */
-export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<LoadedPolicy> {
+export async function loadPolicy(folder: string, options: PolicyOptions = {}): Promise<TransformerPolicy> {
   return createPolicy(await readCheckpoint(folder), options);
 }
 
@@ -102,17 +130,13 @@ export async function loadPolicy(folder: string, options: PolicyOptions = {}): P
 export async function createPolicy(
   checkpoint: Checkpoint,
   options: PolicyOptions = {},
-): Promise<LoadedPolicy> {
+): Promise<TransformerPolicy> {
   const { runtime = onnxRuntime({ device: options.device, precision: options.precision }) } = options;
   const chat = new Chat(checkpoint);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };
-  const policy = new TransformerPolicy(spec, chat, new Sampler(runtime, model, options.sampler));
-  return {
-    policy,
-    learner: new TransformerLearner(runtime, model, checkpoint, options.learner),
-    chat,
-    model,
-  };
+  const sampler = new Sampler(runtime, model, options.sampler);
+  const learner = new TransformerLearner(runtime, model, checkpoint, options.learner);
+  return new TransformerPolicy({ spec, chat, model, sampler, learner });
 }

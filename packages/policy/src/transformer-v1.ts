@@ -83,6 +83,7 @@ const transformer: PolicyDefinition<TransformerOptions> = definePolicy({
   description: 'A transformer from a Hugging Face folder, on ONNX Runtime or TensorFlow.js.',
   options: schema,
   open,
+  tokenTexts: async ({ checkpoint }) => (await import('./checkpoint/token-texts.ts')).tokenTexts(checkpoint),
   compute,
 });
 
@@ -97,23 +98,12 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
   // LoraAdapter refuses unknown targets by name.
   const targets = options.loraTargets as LoraTarget[] | undefined;
   const lora = loraRank > 0 ? { rank: loraRank, alpha: options.loraAlpha, targets, seed } : undefined;
-  const { policy, learner } = await loadPolicy(checkpoint, {
+  return loadPolicy(checkpoint, {
     runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
     device,
     precision,
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
-  const savers = {
-    ...(!lora && { loraRank: 16 }),
-    ...(!gradientCheckpointing && { gradientCheckpointing: true }),
-    ...((tokenBudget ?? 4096) > 512 && { tokenBudget: 512 }),
-  };
-  return {
-    policy,
-    learner,
-    memory: { ...learner.memory, savers },
-    close: () => learner.close().finally(() => policy.close()),
-  };
 }
 
 function refuseContradictions({ runtime, device, precision, loraRank, ...rest }: TransformerOptions): void {

@@ -1,25 +1,29 @@
 /** The policy: prompts that grow by exactly the sampled tokens, stop texts, and the limit of the context. */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Observation, Trajectory } from '@toolenv/core';
 import { toTrainingRows } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPolicy, type LoadedPolicy } from '../src/transformer-policy.ts';
+import { readCheckpoint } from '../src/checkpoint/checkpoint.ts';
+import { createPolicy, type TransformerPolicy } from '../src/transformer-policy.ts';
 import { runtime } from './tiny-model.ts';
 import { wordCheckpoint } from './word-checkpoint.ts';
 
-async function open(contextLength = 160): Promise<LoadedPolicy> {
-  const loaded = await createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
+async function open(contextLength = 160): Promise<TransformerPolicy> {
+  const policy = await createPolicy(wordCheckpoint({ max_position_embeddings: contextLength }), {
     runtime,
     sampler: { batchDelay: 1 },
   });
-  onTestFinished(() => loaded.policy.close());
-  return loaded;
+  onTestFinished(() => policy.close());
+  return policy;
 }
 
 const first: Observation = { messages: [{ role: 'user', content: 'where is the river ?' }], tools: [] };
 const sampling = { maxTokens: 9, temperature: 1, seed: 3 };
 
 test('a prompt starts with the tokens of the last prompt and action, so that steps share a training row', async () => {
-  const { policy, learner } = await open();
+  const policy = await open();
   let observation = first;
   const steps: Trajectory['steps'] = [];
   for (let turn = 0; turn < 3; turn++) {
@@ -42,7 +46,7 @@ test('a prompt starts with the tokens of the last prompt and action, so that ste
   } as unknown as Trajectory;
   const rows = toTrainingRows(trajectory);
   expect(rows.length).toBe(1);
-  const { logprobs } = await learner.forward({ rows });
+  const { logprobs } = await policy.learner.forward({ rows });
   for (const [position, bit] of rows[0]!.mask.entries()) {
     expect(Math.abs(logprobs[0]![position]! - rows[0]!.logprobs[position]!)).toBeLessThan(
       bit === 1 ? 1e-4 : 1e-30,
@@ -51,7 +55,7 @@ test('a prompt starts with the tokens of the last prompt and action, so that ste
 });
 
 test('equal seeds give equal actions, and an ended episode leaves no state', async () => {
-  const { policy } = await open();
+  const policy = await open();
   const act = () => policy.act(first, { ...sampling, episodeId: 'one' });
   const action = await act();
   policy.endEpisode('one');
@@ -62,7 +66,8 @@ test('equal seeds give equal actions, and an ended episode leaves no state', asy
 });
 
 test('a stop text of any number of tokens ends the turn: the action keeps its tokens and drops its text', async () => {
-  const { policy, chat } = await open();
+  const policy = await open();
+  const { chat } = policy;
   const free = await policy.act(first, { ...sampling, maxTokens: 30 });
   // The untrained model writes single bytes, so these two characters are two tokens.
   const [stop] = /[!-~]{2}/.exec(free.text.slice(2))!;
@@ -80,7 +85,7 @@ test('a stop text of any number of tokens ends the turn: the action keeps its to
 });
 
 test('after a stop text, the conversation continues with the sampled tokens', async () => {
-  const { policy } = await open();
+  const policy = await open();
   const stop = [/[!-~]/.exec((await policy.act(first, sampling)).text.slice(1))![0]];
   const action = await policy.act(first, { ...sampling, stop, episodeId: 'one' });
   const messages = [
@@ -94,9 +99,10 @@ test('after a stop text, the conversation continues with the sampled tokens', as
 });
 
 test('an action ends at the end of the context', async () => {
-  const { policy, chat } = await open();
+  const policy = await open();
+  const { chat } = policy;
   const { length } = chat.prompt(first);
-  const { policy: short } = await open(length + 4);
+  const short = await open(length + 4);
   expect(policy.spec.contextLength).toBe(160);
   const { tokens, stopReason } = await short.act(first, { ...sampling, maxTokens: 100, seed: 1 });
   expect(tokens!.action.length).toBeLessThanOrEqual(4);
@@ -106,12 +112,60 @@ test('an action ends at the end of the context', async () => {
 
 test('a prompt that fills the context overflows it', async () => {
   const { chat } = await open();
-  const { policy } = await open(chat.prompt(first).length);
+  const policy = await open(chat.prompt(first).length);
   await expect(policy.act(first, sampling)).rejects.toMatchObject({ code: 'context.overflow' });
 });
 
 test('a signal aborts the action', async () => {
-  const { policy } = await open();
+  const policy = await open();
   const signal = AbortSignal.abort(new Error('deadline'));
   await expect(policy.act(first, { ...sampling, signal })).rejects.toThrow('deadline');
+});
+
+test('is saved as a folder without optimizer state, which appears whole and keeps the files of others', async () => {
+  const policy = await open();
+  const folder = join(await mkdtemp(join(tmpdir(), 'policy-')), 'deep', 'saved');
+  onTestFinished(() => rm(join(folder, '..', '..'), { recursive: true }));
+  await policy.save(folder);
+  const files = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
+  expect((await readdir(folder)).sort()).toEqual(files);
+  expect(await readdir(join(folder, '..'))).toEqual(['saved']);
+  expect((await readCheckpoint(folder)).weights).toEqual(policy.model.weights);
+
+  await writeFile(join(folder, 'README.md'), 'mine');
+  const row = { tokens: Int32Array.of(1, 2), mask: Uint8Array.of(0, 1) };
+  await policy.learner.backward({ rows: [row] }, { dLogprobs: [Float32Array.of(0, 1)] });
+  await policy.learner.step({ learningRate: 0.1 });
+  await policy.save(folder);
+  expect((await readdir(folder)).sort()).toEqual(['README.md', ...files]);
+  expect((await readCheckpoint(folder)).weights).toEqual(policy.model.weights);
+});
+
+test('a failed save leaves the saved policy as it was', async () => {
+  const policy = await open();
+  const folder = await mkdtemp(join(tmpdir(), 'policy-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await policy.save(folder);
+  const before = await readCheckpoint(folder);
+  policy.learner.export = async (to) => {
+    await mkdir(to, { recursive: true });
+    await writeFile(join(to, 'model.safetensors'), 'half');
+    throw new Error('the disk is full');
+  };
+  await expect(policy.save(folder)).rejects.toThrow('the disk is full');
+  expect(await readCheckpoint(folder)).toEqual(before);
+  expect((await readdir(folder)).some((name) => name.includes('partial'))).toBe(false);
+});
+
+test('closes its learner and its sampler at the end of a scope', async () => {
+  let closed = 0;
+  {
+    await using policy = await createPolicy(wordCheckpoint(), { runtime });
+    const close = policy.learner.close.bind(policy.learner);
+    policy.learner.close = () => {
+      closed += 1;
+      return close();
+    };
+  }
+  expect(closed).toBe(1);
 });

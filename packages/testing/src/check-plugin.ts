@@ -124,13 +124,13 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
 
 const described: Readonly<Record<PluginKind, string>> = {
   envs: 'the environment',
-  tools: 'the factory of the tool',
+  tools: 'the tool',
   trainers: 'the trainer',
   policies: 'the policy',
 };
 
 /** For each kind of plugin: property → its type. */
-const parts: Readonly<Record<Exclude<PluginKind, 'tools'>, Readonly<Record<string, string>>>> = {
+const parts: Readonly<Record<PluginKind, Readonly<Record<string, string>>>> = {
   envs: {
     name: 'string',
     description: 'string',
@@ -140,12 +140,12 @@ const parts: Readonly<Record<Exclude<PluginKind, 'tools'>, Readonly<Record<strin
     roles: 'object',
     open: 'function',
   },
+  tools: { name: 'string', description: 'string', example: 'object', create: 'function' },
   trainers: { name: 'string', description: 'string', options: 'object', train: 'function' },
   policies: { name: 'string', description: 'string', options: 'object', open: 'function' },
 };
 
 function missingParts(kind: PluginKind, plugin: unknown): string[] {
-  if (kind === 'tools') return typeof plugin === 'function' ? [] : ['a call signature'];
   const given = (plugin ?? {}) as Record<string, unknown>;
   return Object.entries(parts[kind]).flatMap(([part, type]) =>
     typeof given[part] === type && given[part] !== null ? [] : [part],

@@ -1,6 +1,6 @@
 /** checkTool: checks a tool against the TOOL rules of the spec. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonSchema, Tool, ToolContext, ToolResult } from '@toolenv/core';
+import type { JsonSchema, Tool, ToolContext, ToolPlugin, ToolResult } from '@toolenv/core';
 import { createRng, deriveSeed } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import fc from 'fast-check';
@@ -34,12 +34,31 @@ const callRules: readonly RuleId[] = ['TOOL-3', 'TOOL-4', 'TOOL-5', 'TOOL-6', 'T
 
 /**
  * Makes the tool several times, calls it with arguments that its schema allows, and reports the rules that it breaks.
- * @param open Makes the tool: `() => createSearchTool({ documents, topK: 3 })`, or `() => tool`.
- * @throws Whatever `open` throws.
+ * @param subject A plugin, whose example is used, or a function that makes the tool: `() => createSearchTool({ documents })`.
+ * @throws Whatever the function throws.
  */
-export async function checkTool(
+export async function checkTool<Material>(
+  subject: ToolPlugin<Material> | (() => Tool | Promise<Tool>),
+  options: CheckToolOptions = {},
+): Promise<Report> {
+  if (typeof subject === 'function') return checkOpened(subject, options);
+  const { name, example, create } = subject;
+  const open = () => create(example.material);
+  const report = new Reporter(`tool "${name}"`, 'TOOL', options);
+  await report.check(['TOOL-14'], async () => {
+    try {
+      await (await open()).close?.();
+    } catch (error) {
+      throw new Violation('TOOL-14', `a tool from the example's material`, brief(error));
+    }
+  });
+  if (!report.report.ok) return report.report;
+  return checkOpened(open, { ...options, examples: [...(example.calls ?? []), ...(options.examples ?? [])] });
+}
+
+async function checkOpened(
   open: () => Tool | Promise<Tool>,
-  { seed = 1, calls = 100, examples = [], timeout = 10_000, ...options }: CheckToolOptions = {},
+  { seed = 1, calls = 100, examples = [], timeout = 10_000, ...options }: CheckToolOptions,
 ): Promise<Report> {
   const tool = await open();
   const report = new Reporter(`tool "${tool.name}"`, 'TOOL', options);
@@ -47,6 +66,8 @@ export async function checkTool(
   try {
     await checkDescription(tool, report);
     if (!report.report.ok) return report.report;
+    await report.check(['TOOL-14'], () => checkExamples(tool.inputSchema, examples));
+    if (report.broken('TOOL-14')) return report.report;
     const args = [...examples, ...validArguments(tool.inputSchema, calls, seed)];
     if (args.length === 0) {
       const reason = 'no valid arguments could be generated from inputSchema: give examples';
@@ -158,6 +179,14 @@ async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
     const error = outputSchema && schemaError(outputSchema);
     if (error) throw new Violation('TOOL-3', 'a valid JSON Schema', error);
   });
+}
+
+function checkExamples(schema: JsonSchema, examples: readonly Arguments[]): void {
+  for (const example of examples) {
+    const wrong = validate(schema, example)[0];
+    if (wrong)
+      throw new Violation('TOOL-14', `${brief(example)}${wrong.path} ${wrong.expected}`, wrong.received);
+  }
 }
 
 function validArguments(schema: JsonSchema, count: number, seed: number): Arguments[] {

@@ -66,7 +66,8 @@ export async function checkTrajectoryFile(file: string, options: CheckOptions = 
   const { skipped } = last;
   const left = skipped.map(({ rule }) => rule);
   const passed = trajectoryRules.filter((rule) => !findings.has(rule) && !left.includes(rule));
-  return { subject: file, ok: findings.size === 0, findings: [...findings.values()], passed, skipped };
+  const ok = findings.size === 0;
+  return { subject: file, ok, findings: [...findings.values()], warnings: [], passed, skipped };
 }
 
 function readLine(line: string): Trajectory {

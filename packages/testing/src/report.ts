@@ -3,7 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { type RuleId, rules } from './rules.ts';
 import { Violation } from './violation.ts';
 
-/** A broken rule. */
+/** A broken rule, or a warning. */
 export interface Finding {
   rule: RuleId;
   title: string;
@@ -16,9 +16,12 @@ export interface Finding {
 export interface Report {
   /** What was checked: a reference, a name or a path. */
   subject: string;
+  /** Whether no rule is broken. Warnings do not count. */
   ok: boolean;
   /** One for each broken rule: its first violation. */
   findings: Finding[];
+  /** Likely mistakes that break no rule. */
+  warnings: Finding[];
   passed: RuleId[];
   /** Rules that were not checked, and why. */
   skipped: { rule: RuleId; reason: string }[];
@@ -26,21 +29,27 @@ export interface Report {
 
 /** Options of every check. */
 export interface CheckOptions {
-  /** Rules to leave out; the report names them. */
+  /** Rules and warnings to leave out; the report names them. */
   skip?: readonly RuleId[];
   /** Ends the check by throwing its reason. */
   signal?: AbortSignal;
+  /** Called when the check of some rules begins. */
+  onRules?(rules: readonly RuleId[], subject: string): void;
 }
 
 /** Prefix of the ids of all rules for one kind of subject: `ENV` for `ENV-1`. */
-export type RuleFamily = RuleId extends `${infer Family}-${number}` ? Family : never;
+export type RuleFamily = Exclude<RuleId extends `${infer Family}-${number}` ? Family : never, 'WARN'>;
 
 const allRules = Object.keys(rules) as RuleId[];
+
+function isWarning(rule: RuleId): boolean {
+  return rule.startsWith('WARN-');
+}
 
 /** Collects the results of checks. */
 export class Reporter {
   readonly #subject: string;
-  readonly #family: readonly RuleId[];
+  readonly #family: RuleId[];
   readonly #options: CheckOptions;
   readonly #checked: Set<RuleId> = new Set();
   readonly #skipped: Map<RuleId, string> = new Map();
@@ -52,6 +61,9 @@ export class Reporter {
     this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
     this.#options = options;
     for (const rule of options.skip ?? []) this.#skipped.set(rule, 'it was left out by request');
+    // The warnings concern environments.
+    if (family === 'ENV')
+      this.#family.push(...allRules.filter((rule) => this.#skipped.has(rule) && isWarning(rule)));
   }
 
   /**
@@ -63,6 +75,7 @@ export class Reporter {
     const wanted = rules.filter((rule) => !this.#options.skip?.includes(rule));
     if (wanted.length === 0) return;
     for (const rule of wanted) this.#checked.add(rule);
+    this.#options.onRules?.(wanted, this.#subject);
     try {
       await run();
     } catch (error) {
@@ -92,12 +105,16 @@ export class Reporter {
   }
 
   get report(): Report {
-    const findings = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
-    const passed = inOrder([...this.#checked]).filter((rule) => !this.#findings.has(rule));
+    const found = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
+    const findings = found.filter(({ rule }) => !isWarning(rule));
+    const warnings = found.filter(({ rule }) => isWarning(rule));
+    const passed = inOrder([...this.#checked]).filter(
+      (rule) => !this.#findings.has(rule) && !isWarning(rule),
+    );
     const skipped = this.#family
       .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))
       .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended earlier' }));
-    return { subject: this.#subject, ok: findings.length === 0, findings, passed, skipped };
+    return { subject: this.#subject, ok: findings.length === 0, findings, warnings, passed, skipped };
   }
 }
 
@@ -106,19 +123,20 @@ function inOrder(ids: RuleId[]): RuleId[] {
 }
 
 /**
- * Fails a test in any test runner unless all checked rules hold: `await assertConforms(checkEnv(env, { seed: 1 }))`.
+ * Fails a test in any test runner unless all checked rules hold and there are no warnings:
+ * `await assertConforms(checkEnv(env, { seed: 1 }))`.
  * @throws ToolEnvError `bug.conformance` with the report as its message.
  */
 export async function assertConforms(check: Report | Promise<Report>): Promise<Report> {
   const report = await check;
-  if (report.ok) return report;
+  if (report.ok && report.warnings.length === 0) return report;
   throw new ToolEnvError('bug.conformance', reportText(report));
 }
 
-/** The report as text: each broken rule with expected, received and how to fix it. */
-export function reportText({ subject, findings, passed, skipped }: Report): string {
+/** The report as text: each broken rule and warning with expected, received and how to fix it. */
+export function reportText({ subject, findings, warnings, passed, skipped }: Report): string {
   const head = `${subject}: ${passed.length} rules hold, ${findings.length} are broken, ${skipped.length} were not checked.`;
-  const broken = findings.map(
+  const broken = [...findings, ...warnings].map(
     ({ rule, title, expected, received, hint }) =>
       `${rule} ${title}\n  expected  ${expected}\n  received  ${received}\n  hint      ${hint}`,
   );

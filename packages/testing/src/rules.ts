@@ -54,6 +54,10 @@ export const rules = {
     title: 'Nothing is left behind',
     hint: 'Clear timers and close handles when the call settles, and everything else in close().',
   },
+  'TOOL-14': {
+    title: 'Examples',
+    hint: 'Give example: { material, calls } material that create accepts, and calls that follow inputSchema.',
+  },
   'ENV-1': {
     title: 'Spec',
     hint: 'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
@@ -117,6 +121,10 @@ export const rules = {
   'ENV-16': {
     title: 'JSON',
     hint: 'Put only JSON values into tasks, observations, rewards, calls and info.',
+  },
+  'ENV-37': {
+    title: 'Reply',
+    hint: "Reply to the answer or end the episode: onAnswer: () => 'That is wrong. Try again.', or onAnswer: () => ({ end: 'answered' }).",
   },
   'ENV-17': {
     title: 'Outcome',
@@ -197,6 +205,26 @@ export const rules = {
   'ENV-34': {
     title: 'Nothing is left behind',
     hint: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
+  },
+  'WARN-1': {
+    title: 'The task vanished',
+    hint: "Return the new text, which is appended: return 'Try again.'; rewrite replaces the whole context: rewrite: [...conversation, message]. If it should, skip WARN-1.",
+  },
+  'WARN-2': {
+    title: 'Empty reply',
+    hint: "Reply with what the policy needs next: return 'That is wrong. Try again.';",
+  },
+  'WARN-3': {
+    title: 'The same reply to everything',
+    hint: 'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
+  },
+  'WARN-4': {
+    title: 'A constant reward',
+    hint: "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
+  },
+  'WARN-5': {
+    title: 'No oracle',
+    hint: 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
   },
   'POL-1': {
     title: 'Spec',
@@ -286,6 +314,46 @@ export const rules = {
     title: 'Critic',
     hint: 'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
   },
+  'TRN-1': {
+    title: 'Options',
+    hint: 'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',
+  },
+  'TRN-2': {
+    title: 'Events in order',
+    hint: 'Yield rollout n, update n, then evaluation n and checkpoint n if they are due; n counts from 1. End with a checkpoint.',
+  },
+  'TRN-3': {
+    title: 'Metrics',
+    hint: 'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN.',
+  },
+  'TRN-4': {
+    title: 'Trajectories',
+    hint: 'Yield the trajectories of rollout() of @toolenv/core as they are. Copy a trajectory before you change it.',
+  },
+  'TRN-5': {
+    title: 'Evaluation',
+    hint: 'Evaluate on the validation split after each step that evaluateEvery divides: if (step % evaluateEvery === 0).',
+  },
+  'TRN-6': {
+    title: 'Resume',
+    hint: 'Save all that changes from step to step beside the weights (defineTrainer: memory), and seed each step by its number.',
+  },
+  'TRN-7': {
+    title: 'Interrupt',
+    hint: "Pass run.signal to the rollout. When it aborts, save the finished steps, then throw the signal's reason.",
+  },
+  'TRN-8': {
+    title: 'Aborted episodes',
+    hint: 'Learn only from trajectories with a reward: trajectories.filter(({ reward }) => reward !== null). They may be none.',
+  },
+  'TRN-9': {
+    title: 'Seeds',
+    hint: 'Draw everything from run.seed: createRng(run.seed, "my purpose", step).',
+  },
+  'TRN-10': {
+    title: 'Learning',
+    hint: 'Look at the sign of dLogprobs: the loss falls, so better actions need a negative gradient. Or give the check a learning rate.',
+  },
   'TRAJ-1': {
     title: 'Form',
     hint: 'Write it with encodeTrajectory. trajectory.schema.json has the form.',
@@ -336,7 +404,7 @@ export const rules = {
   },
   'PLUG-4': {
     title: 'Default export',
-    hint: 'Export the definition as default: defineEnv, a tool factory, defineTrainer or definePolicy.',
+    hint: 'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer or definePolicy.',
   },
   'PLUG-5': {
     title: 'Keyword',

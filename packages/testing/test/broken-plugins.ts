@@ -22,7 +22,10 @@ const json = {
 export const goodPlugin: Files = {
   'package.json': json,
   'lamp.js': env,
-  'switch.js': 'export default async () => ({ name: "switch" });',
+  'switch.js': `export default {
+    name: 'switch-v1', description: 'A switch.', example: { material: {} },
+    async create() { throw new Error('not created by a check of the package'); },
+  };`,
 };
 
 function manifest(toolenv: object | undefined): Files {
@@ -52,9 +55,9 @@ export const brokenPlugins: readonly [what: string, rule: RuleId, files: Files][
   ],
   ['no default export', 'PLUG-4', { ...goodPlugin, 'lamp.js': 'export const lamp = 1;' }],
   [
-    'a tool where a factory belongs',
+    'a function where the definition of a tool belongs',
     'PLUG-4',
-    { ...goodPlugin, 'switch.js': 'export default { name: "switch" };' },
+    { ...goodPlugin, 'switch.js': 'export default async () => ({ name: "switch" });' },
   ],
   ['a module that does not load', 'PLUG-4', { ...goodPlugin, 'lamp.js': 'throw new TypeError("no");' }],
   [

@@ -55,6 +55,17 @@ export const brokenTools: readonly [what: string, rule: RuleId, change: Partial<
     { inputSchema: { type: 'object', properties: { sides: { type: 'int' } } } },
   ],
   [
+    'an example that the input schema refuses',
+    'TOOL-14',
+    {
+      inputSchema: {
+        type: 'object',
+        properties: { sides: { type: 'integer', minimum: 1, maximum: 12 } },
+        required: ['sides'],
+      },
+    },
+  ],
+  [
     'data that breaks the output schema',
     'TOOL-3',
     rolling(() => ({ content: [], structuredContent: { roll: 0 } })),

@@ -1,7 +1,7 @@
 /** checkTool reports each defect under its rule, and reports nothing for a valid tool. */
-import type { Tool } from '@toolenv/core';
+import { defineToolPlugin, type Tool } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
-import { checkTool, reportText } from '../src/index.ts';
+import { assertConforms, checkTool, reportText } from '../src/index.ts';
 import { brokenTools, die, toolLeaks } from './broken-tools.ts';
 import { expectFinding } from './expect-finding.ts';
 
@@ -13,7 +13,7 @@ afterEach(() => {
 
 test('a valid tool passes every rule', async () => {
   const report = await checkTool(() => die as Tool, { examples });
-  expect(reportText(report)).toBe('tool "roll": 13 rules hold, 0 are broken, 0 were not checked.');
+  expect(reportText(report)).toBe('tool "roll": 14 rules hold, 0 are broken, 0 were not checked.');
 });
 
 test('a tool that does not declare that it only reads need not repeat its results', async () => {
@@ -24,6 +24,21 @@ test('a tool that does not declare that it only reads need not repeat its result
   };
   const report = await checkTool(() => counter as Tool);
   expect(report).toMatchObject({ ok: true, skipped: [{ rule: 'TOOL-9' }, { rule: 'TOOL-10' }] });
+});
+
+test('a plugin is made from the material of its example', async () => {
+  const plugin = defineToolPlugin({
+    name: 'roll-v1',
+    description: 'Rolls a die.',
+    example: { material: { sides: 6 }, calls: examples },
+    create: async ({ sides }) => ({ ...die, description: `Roll a die of ${sides} sides.` }) as Tool,
+  });
+  await assertConforms(checkTool(plugin));
+  const create = async () => {
+    throw new Error('no die');
+  };
+  const finding = expectFinding(await checkTool({ ...plugin, create }), 'TOOL-14');
+  expect(finding.received).toBe('Error: no die');
 });
 
 test.each(brokenTools)('%s: %s', async (_, rule, change) => {

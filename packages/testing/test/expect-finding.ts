@@ -1,9 +1,12 @@
-/** Expects a report with exactly one finding. */
+/** Expects a report with exactly one finding or warning. */
 import { expect } from 'vitest';
 import { type Finding, type Report, type RuleId, reportText } from '../src/index.ts';
 
 export function expectFinding(report: Report, rule: RuleId): Finding {
-  const found = report.findings.map((finding) => finding.rule);
-  expect(found, reportText(report)).toEqual([rule]);
-  return report.findings[0]!;
+  const found = [...report.findings, ...report.warnings];
+  expect(
+    found.map((finding) => finding.rule),
+    reportText(report),
+  ).toEqual([rule]);
+  return found[0]!;
 }

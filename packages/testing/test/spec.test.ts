@@ -10,11 +10,12 @@ import { brokenTools } from './broken-tools.ts';
 import { brokenTrajectories } from './broken-trajectories.ts';
 import { brokenEnvs } from './env/broken-envs.ts';
 import { brokenLearners } from './learner/broken-learners.ts';
+import { brokenTrainers } from './trainer/broken-trainers.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const spec = readFileSync(join(root, 'packages/core/spec/v1.md'), 'utf8');
 const known = Object.keys(rules) as RuleId[];
-const id = /'((?:TOOL|ENV|POL|LRN|TRAJ|PLUG)-\d+)'/g;
+const id = /'((?:TOOL|ENV|WARN|POL|LRN|TRN|TRAJ|PLUG)-\d+)'/g;
 
 /** Rule ids that the checks cite, by file. */
 const kit = join(root, 'packages/testing/src');
@@ -43,7 +44,15 @@ test('no check cites a rule that the spec lacks', () => {
 });
 
 test('each rule has a broken example', () => {
-  const broken = [brokenTools, brokenEnvs, brokenPolicies, brokenLearners, brokenTrajectories, brokenPlugins];
+  const broken = [
+    brokenTools,
+    brokenEnvs,
+    brokenPolicies,
+    brokenLearners,
+    brokenTrainers,
+    brokenTrajectories,
+    brokenPlugins,
+  ];
   const shown = new Set(broken.flatMap((examples) => examples.map(([, rule]) => rule)));
   expect(known.filter((rule) => !shown.has(rule))).toEqual([]);
 });

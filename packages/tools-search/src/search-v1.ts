@@ -1,5 +1,12 @@
 /** The `search-v1` tool: finds documents by their words. */
-import { defineTool, ToolEnvError, type ToolFactory, type ToolResult } from '@toolenv/core';
+import {
+  defineTool,
+  defineToolPlugin,
+  ToolEnvError,
+  type ToolFactory,
+  type ToolPlugin,
+  type ToolResult,
+} from '@toolenv/core';
 import type { SearchDocument, SearchHit } from './document.ts';
 import { createSearchIndex } from './search-index.ts';
 
@@ -20,7 +27,7 @@ export interface SearchData {
  * Opens the index and makes the tool. Its result has one line `Title: text` per document, best first.
  * @throws ToolEnvError `usage.top_k` if topK is not a positive integer; `usage.no_documents` without documents.
  */
-const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, folder }) => {
+export const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, folder }) => {
   if (!Number.isInteger(topK) || topK < 1) {
     throw new ToolEnvError('usage.top_k', `topK is ${topK}: set it to an integer of 1 or more.`);
   }
@@ -44,7 +51,22 @@ const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, 
   });
 };
 
-export default createSearchTool;
+const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
+  name: 'search-v1',
+  description: 'Full-text search (BM25) in the documents of an environment',
+  example: {
+    material: {
+      documents: [
+        { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
+        { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
+      ],
+      topK: 2,
+    },
+    calls: [{ query: 'first compiler' }, { query: 'Ada' }],
+  },
+  create: createSearchTool,
+});
+export default search;
 
 function describe(hits: readonly SearchHit[]): string {
   if (hits.length === 0) return 'No document found.';

@@ -1,6 +1,6 @@
 import { createRng, type Tool } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import createSearchTool from '@toolenv/tools-search/search-v1';
+import { createSearchTool } from '@toolenv/tools-search';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const documents = [

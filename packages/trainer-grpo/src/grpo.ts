@@ -1,9 +1,10 @@
 /** GRPO and its critic-free family: compare the episodes of a group, and follow the clipped policy gradient. */
 import type { JsonSchema } from '@toolenv/core';
 import type { Learner, TokenGradients, TokenValues } from '@toolenv/core/learner';
-import type { Metrics, Trainer } from '@toolenv/core/plugins';
+import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AlgorithmContext,
+  type ConfigurableTrainer,
   completionMask,
   defineTrainer,
   estimateAdvantages,
@@ -21,7 +22,7 @@ import {
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
 import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 
-export const grpo: Trainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
+export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
   options: withAlgorithmDefaults({ properties: { ...grpoOptions.properties, ...updateOptions } }),

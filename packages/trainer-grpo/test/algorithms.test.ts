@@ -211,8 +211,8 @@ test('corrects for a sampler with half the probabilities, up to the cap', async 
     spec: learner.spec,
     act: async (...request) => {
       const action = await learner.act(...request);
-      const logprobs = action.tokens.logprobs.map((value) => value - Math.log(2));
-      return { ...action, tokens: { ...action.tokens, logprobs } };
+      const logprobs = action.tokens!.logprobs.map((value) => value - Math.log(2));
+      return { ...action, tokens: { ...action.tokens!, logprobs } };
     },
   });
   const norms: number[] = [];

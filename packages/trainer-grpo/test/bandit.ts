@@ -1,20 +1,17 @@
-/** The smallest thing that can learn: one state, some arms, a logit for each. The trainer sees a policy and a learner. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Bandits of five arms: paid once, by degrees, or twice. */
 import {
-  createRng,
+  type Action,
   defineTool,
   defineToolEnv,
   type EnvHandle,
   type Observation,
   openEnv,
-  type Policy,
+  type SamplingOptions,
   text,
 } from '@toolenv/core';
-import type { Learner, TokenBatch } from '@toolenv/core/learner';
+import { BanditModel } from '@toolenv/testing';
 
 const arms = 5;
-const prompt = Int32Array.of(arms);
 /** The token of the tool's answer, whatever it says; an arm, so that it has a probability. */
 const answer = 0;
 
@@ -73,94 +70,23 @@ export async function openTwoPulls(best: number): Promise<EnvHandle<unknown>> {
   return openEnv(twoPulls);
 }
 
-/** softmax(logits) as policy and learner at once; its optimizer is gradient descent. */
-export class Softmax implements Policy, Learner {
-  spec = { name: 'softmax', contextLength: 8 };
-  logits: Float32Array = new Float32Array(arms);
-  #gradient: Float32Array = new Float32Array(arms);
-
-  async act(_observation: unknown, { temperature, seed }: Parameters<Policy['act']>[1]) {
-    const probabilities = this.probabilities(temperature || 1);
-    let token = probabilities.indexOf(Math.max(...probabilities));
-    if (temperature > 0) {
-      let threshold = createRng(seed, 'arm').float();
-      token = 0;
-      while (token < arms - 1 && threshold >= probabilities[token]!) threshold -= probabilities[token++]!;
-    }
-    const logprobs = Float32Array.of(Math.log(probabilities[token]!));
-    const tokens = { prompt, action: Int32Array.of(token), logprobs };
-    return { text: String(token), toolCalls: [], stopReason: 'stop' as const, tokens };
-  }
-
-  probabilities(temperature = 1): number[] {
-    const weights = Array.from(this.logits, (logit) => Math.exp(logit / temperature));
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    return weights.map((weight) => weight / sum);
+/** A policy and learner for all of them. */
+export class Softmax extends BanditModel {
+  constructor() {
+    super(arms);
   }
 
   /** Plays {@link openTwoPulls}: the second prompt is the first, its action, and the tool's answer. */
-  async actTwice(observation: Observation, options: Parameters<Policy['act']>[1]) {
+  async actTwice(observation: Observation, options: SamplingOptions): Promise<Action> {
     const action = await this.act(observation, options);
     const [called] = observation.messages.flatMap((message) =>
       'toolCalls' in message ? (message.toolCalls ?? []) : [],
     );
     if (called) {
       const first = (called.arguments as { arm: number }).arm;
-      return { ...action, tokens: { ...action.tokens, prompt: Int32Array.of(arms, first, answer) } };
+      return { ...action, tokens: { ...action.tokens!, prompt: Int32Array.of(arms, first, answer) } };
     }
     const toolCalls = [{ id: 'first', name: 'pull', arguments: { arm: Number(action.text) } }];
     return { ...action, toolCalls };
-  }
-
-  async forward({ rows, temperature = 1 }: TokenBatch) {
-    const probabilities = this.probabilities(temperature);
-    const each = (value: (token: number) => number) =>
-      rows.map(({ tokens, mask }) =>
-        Float32Array.from(tokens, (token, t) => (mask[t] === 1 ? value(token) : 0)),
-      );
-    const entropy = probabilities.reduce((sum, p) => sum - p * Math.log(p), 0);
-    return { logprobs: each((token) => Math.log(probabilities[token]!)), entropy: each(() => entropy) };
-  }
-
-  async backward(
-    { rows, temperature = 1 }: TokenBatch,
-    { dLogprobs, dEntropy }: Parameters<Learner['backward']>[1],
-  ): Promise<void> {
-    const probabilities = this.probabilities(temperature);
-    const entropy = probabilities.reduce((sum, p) => sum - p * Math.log(p), 0);
-    for (const [b, { tokens, mask }] of rows.entries()) {
-      for (const [t, token] of tokens.entries()) {
-        if (mask[t] !== 1) continue;
-        for (let arm = 0; arm < arms; arm++) {
-          const slope = (Number(arm === token) - probabilities[arm]!) / temperature;
-          this.#gradient[arm]! += dLogprobs[b]![t]! * slope;
-          if (!dEntropy) continue;
-          const p = probabilities[arm]!;
-          this.#gradient[arm]! -= (dEntropy[b]![t]! * p * (Math.log(p) + entropy)) / temperature;
-        }
-      }
-    }
-  }
-
-  async step({ learningRate }: Parameters<Learner['step']>[0]): Promise<{ gradNorm: number }> {
-    const gradNorm = Math.hypot(...this.#gradient);
-    this.logits = this.logits.map((logit, arm) => logit - learningRate * this.#gradient[arm]!);
-    this.#gradient.fill(0);
-    return { gradNorm };
-  }
-
-  async reference(): Promise<Softmax> {
-    const frozen = new Softmax();
-    frozen.logits = this.logits.slice();
-    return frozen;
-  }
-
-  async save(folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'logits.json'), JSON.stringify([...this.logits]));
-  }
-
-  async load(folder: string): Promise<void> {
-    this.logits = Float32Array.from(JSON.parse(await readFile(join(folder, 'logits.json'), 'utf8')));
   }
 }

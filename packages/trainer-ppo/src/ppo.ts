@@ -1,10 +1,11 @@
 /** PPO: a critic estimates what each token was worth, and the policy follows the clipped gradient. The whole algorithm. */
 import { ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenOutputs, TokenValues } from '@toolenv/core/learner';
-import type { Metrics, Trainer } from '@toolenv/core/plugins';
+import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AlgorithmContext,
   adaptBeta,
+  type ConfigurableTrainer,
   completionMask,
   defineTrainer,
   explainedVariance,
@@ -25,7 +26,7 @@ import {
 } from '@toolenv/training';
 import { type PpoOptions, ppoOptions } from './ppo-options.ts';
 
-export const ppo: Trainer<PpoOptions & RunOptions> = defineTrainer({
+export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
   options: { ...ppoOptions, properties: { ...ppoOptions.properties, ...updateOptions } },

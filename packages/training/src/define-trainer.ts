@@ -23,14 +23,20 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   create(context: AlgorithmContext<Options>): Algorithm | Promise<Algorithm>;
 }
 
+/** A trainer that can be called: `grpo({ learningRate: 3e-5 })` is the same trainer with other defaults. */
+export interface ConfigurableTrainer<Options> extends Trainer<Options> {
+  /** @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option. */
+  (defaults: Partial<Options>): ConfigurableTrainer<Options>;
+}
+
 /**
  * The trainer's options are the algorithm's and the loop's. `train` checks them and fills in defaults.
  * @throws ToolEnvError `bug.trainer` for an option that the loop has too.
  */
 export function defineTrainer<const Schema extends JsonSchema, Options = OptionsOf<Schema>>(
   definition: TrainerDefinition<Schema, Options>,
-): Trainer<Options & RunOptions> {
-  const { name, description, defaults = {}, minimums = {} } = definition;
+): ConfigurableTrainer<Options & RunOptions> {
+  const { name, defaults = {}, minimums = {} } = definition;
   const own = (definition.options.properties ?? {}) as Record<string, object>;
   const taken = Object.keys(own).find((option) => Object.hasOwn(runOptions, option));
   if (taken !== undefined) {
@@ -52,16 +58,40 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
     additionalProperties: false,
     properties: { ...Object.fromEntries(loop), ...own },
   };
-  return {
+  return trainerOf(definition, options);
+}
+
+/** @param options The schema of all options, with the defaults of this trainer. */
+function trainerOf<Options>(
+  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'create'>,
+  options: JsonSchema,
+): ConfigurableTrainer<Options & RunOptions> {
+  const { name, description, create } = definition;
+  const configure = (defaults: Partial<Options & RunOptions>) =>
+    trainerOf(definition, withDefaults(options, { ...defaults }, name));
+  const trainer: Trainer<Options & RunOptions> = {
     name,
     description,
     options,
     async *train(run, given) {
       checkRun(run, name);
       const complete = completeOptions(options, { ...given }, name) as Options & RunOptions;
-      yield* runLoop(run, complete, definition.create);
+      yield* runLoop(run, complete, create);
     },
   };
+  // A function has a name of its own, which assignment cannot replace.
+  return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as ConfigurableTrainer<
+    Options & RunOptions
+  >;
+}
+
+function withDefaults(schema: JsonSchema, defaults: Record<string, unknown>, name: string): JsonSchema {
+  // Options that must be given may still come later.
+  completeOptions({ ...schema, required: [] }, defaults, name);
+  const properties = schema.properties as Record<string, object>;
+  const changed = Object.entries(defaults).filter(([, value]) => value !== undefined);
+  const replaced = changed.map(([option, value]) => [option, { ...properties[option], default: value }]);
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(replaced) } };
 }
 
 function checkRun(run: Partial<Run> | undefined, name: string): void {

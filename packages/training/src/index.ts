@@ -13,8 +13,9 @@ export { whiten } from './advantages/whiten.ts';
 export type { Algorithm, AlgorithmContext, RolloutBatch } from './algorithm.ts';
 export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
-export { defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
+export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
 export {
   adaptBeta,
   type KlEstimator,
@@ -32,6 +33,7 @@ export {
 export type { LossType } from './losses/row-weights.ts';
 export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
 export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
+export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
 export { rolloutMetrics } from './metrics/rollout-metrics.ts';
@@ -41,5 +43,17 @@ export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-varia
 export { completionMask } from './rows/completion-mask.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
+export { type Curve, runCurves, trainingCurves } from './run-folder/curves.ts';
+export {
+  newestCheckpoint,
+  type RunCheckpoint,
+  refuseOtherRun,
+  refuseUsedFolder,
+} from './run-folder/run-folder.ts';
+export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
+export { type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
+export { writeWhole } from './run-folder/write-whole.ts';
 export type { RunOptions } from './run-options.ts';
+export { type TrainOptions, train } from './train.ts';
+export { type TrainSettings, trainSettings } from './train-settings.ts';
 export { type UpdateOptions, updateOptions } from './update-options.ts';

@@ -1,16 +1,12 @@
 import { createRng } from '@toolenv/core';
 import { assertConforms, checkTool } from '@toolenv/testing';
 import { expect, test } from 'vitest';
-import createSearch, { rarity } from '../src/search-v1.ts';
+import plugin, { rarity } from '../src/search-v1.ts';
 
-const documents = [
-  { title: 'Ada', text: 'Ada wrote the first program.' },
-  { title: 'Grace', text: 'Grace wrote the first compiler.' },
-  { title: 'Alan', text: 'Alan asked whether machines can think.' },
-];
+const { documents } = plugin.example.material;
 
 async function search(query: string, topK = 2): Promise<string[]> {
-  const tool = await createSearch({ documents, topK });
+  const tool = await plugin.create({ documents, topK });
   const { signal } = new AbortController();
   const context = { signal, rng: createRng(1), episodeId: 'test', callIndex: 0 };
   const { content } = await tool.execute({ query }, context);
@@ -29,9 +25,9 @@ test('rare words count more', async () => {
 test('returns at most topK documents, and says if there is none', async () => {
   expect(await search('wrote', 1)).toHaveLength(1);
   expect(await search('zebra')).toEqual(['No document found.']);
-  await expect(createSearch({ documents: [], topK: 1 })).rejects.toThrow('pass at least one');
+  await expect(plugin.create({ documents: [], topK: 1 })).rejects.toThrow('pass at least one');
 });
 
 test('follows the rules of the toolenv spec', async () => {
-  await assertConforms(checkTool(() => createSearch({ documents, topK: 2 })));
+  await assertConforms(checkTool(plugin));
 }, 60_000);

@@ -2,14 +2,13 @@
  * `reinforce-v1`: REINFORCE with a baseline (Williams 1992). Compare each episode with the mean of the rollout, and make
  * the better episodes more likely. Rollouts, evaluation, checkpoints, resuming and Ctrl-C come from `defineTrainer`.
  */
-import type { Trainer } from '@toolenv/core/plugins';
-import { countTokens, defineTrainer, type RunOptions } from '@toolenv/training';
+import { type ConfigurableTrainer, countTokens, defineTrainer, type RunOptions } from '@toolenv/training';
 
 export interface ReinforceOptions {
   learningRate: number;
 }
 
-const reinforce: Trainer<ReinforceOptions & RunOptions> = defineTrainer({
+const reinforce: ConfigurableTrainer<ReinforceOptions & RunOptions> = defineTrainer({
   name: 'reinforce',
   description: 'REINFORCE with the mean of the rollout as baseline',
   options: {

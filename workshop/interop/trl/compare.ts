@@ -161,16 +161,12 @@ async function examine(
   env: EnvHandle<unknown>,
   folder: string,
 ): Promise<{ greedy: number; sampled: number }> {
-  const { policy, learner } = await loadPolicy(folder);
+  await using policy = await loadPolicy(folder);
   const emAt = async (temperature: number) => {
-    const sampling = { maxTokens: training.maxTokens, temperature };
-    const run = { env, policy, split: 'test', count: 256, concurrency: 128, sampling, seed: 1 } as const;
-    return round((await evaluate(run)).means.em ?? 0, 3);
+    const { means } = await evaluate({ env, policy, count: 256, maxTokens: training.maxTokens, temperature });
+    return round(means.em ?? 0, 3);
   };
-  const scores = { greedy: await emAt(0), sampled: await emAt(1) };
-  await learner.close();
-  await policy.close();
-  return scores;
+  return { greedy: await emAt(0), sampled: await emAt(1) };
 }
 
 function show(name: string, steps: readonly StepReport[]): void {

@@ -1,22 +1,23 @@
 /** Our side: trains with trainer-grpo until the goal is reached. */
+import { join } from 'node:path';
 import type { EnvHandle } from '@toolenv/core';
-import { loadPlugin, type Metrics } from '@toolenv/core/plugins';
-import { createPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
+import type { Metrics } from '@toolenv/core/plugins';
+import { loadPolicy, onnxRuntime } from '@toolenv/policy';
+import { grpo } from '@toolenv/trainer-grpo';
+import { train } from '@toolenv/training';
 import type { StepReport } from './learning-curve.ts';
 import { checkpoint, type SideOptions } from './side.ts';
 
 /** Trains, and saves the trained policy to `out`. */
 export async function trainOurs(env: EnvHandle<unknown>, options: SideOptions): Promise<void> {
   const { setting, out, seed, threads, maxSteps, onStep } = options;
-  const { policy, learner } = await createPolicy(await readCheckpoint(checkpoint), {
-    runtime: onnxRuntime({ threads }),
-  });
-  const trainer = await loadPlugin('trainers', '@toolenv/trainer-grpo/grpo-v1');
-  const given = { ...setting, steps: maxSteps, checkpointEvery: 0 };
+  await using policy = await loadPolicy(checkpoint, { runtime: onnxRuntime({ threads }) });
+  const trainer = grpo({ ...setting, checkpointEvery: 0 });
+  const run = { env, policy, trainer, seed, out: join(out, 'run'), trajectories: false };
   const begun = performance.now();
   const cpuBefore = process.cpuUsage();
   let rollout: Metrics = {};
-  for await (const event of trainer.train({ env, policy, learner, out, seed }, given)) {
+  for await (const event of train({ ...run, steps: maxSteps })) {
     if (event.type === 'rollout') rollout = event.metrics;
     if (event.type !== 'update') continue;
     const { user, system } = process.cpuUsage(cpuBefore);
@@ -32,7 +33,5 @@ export async function trainOurs(env: EnvHandle<unknown>, options: SideOptions): 
     };
     if (onStep(report)) break;
   }
-  await learner.save(out);
-  await learner.close();
-  await policy.close();
+  await policy.save(out);
 }

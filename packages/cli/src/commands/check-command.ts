@@ -2,7 +2,9 @@
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
 import { Command } from 'commander';
+import { CheckProgress } from '../display/check-progress.ts';
 import { reportView } from '../display/report-view.ts';
+import { addEnvFlags, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
 
@@ -17,56 +19,67 @@ const schema = {
   type: 'object',
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
-    actions: { type: 'integer', minimum: 1, default: 300, description: 'fuzzed actions or calls' },
+    actions: { type: 'integer', minimum: 1, default: 1000, description: 'fuzzed actions or calls' },
     timeout: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
   },
 } as const;
 
-export function checkCommand(signal: AbortSignal): Command {
+export function checkCommand(signal: AbortSignal, env: NamedEnv): Command {
   const command = new Command('check')
     .summary('check a plugin, package, checkpoint or trajectories against the spec')
     .description(
-      'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken.',
+      'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken or there is a warning.',
     )
     .argument(
       '<subject>',
       'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder, module or .jsonl file',
     )
     .option('--json', 'print one JSON array of reports')
-    .option('--option <key=value...>', "set the environment's or policy's options")
     .option(
-      '--material <json>',
-      'the material that an environment gives a tool plugin (for a search tool: documents and topK)',
+      '--option <key=value...>',
+      'set the options of the environment, policy or trainer; those of an environment are also flags',
     )
-    .option('--skip <rule...>', 'do not check these rules');
+    .option('--material <json>', "make a tool plugin from this material, in place of its example's")
+    .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
+  addEnvFlags(command, env);
   return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
-    check(subject, given, signal),
+    check(subject, given, givenEnvOptions(env, given), signal),
   );
 }
 
 async function check(
   subject: string,
   given: OwnFlags & Record<string, unknown>,
+  envOptions: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
   const reports: Report[] = [];
+  const progress = new CheckProgress();
   const options = {
     seed,
     actions,
     timeout: timeout * 1000,
     pairs: given.option ?? [],
+    envOptions,
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,
+    onRules: progress.rules,
+    onActions: (done: number) => progress.actions(done, actions),
   };
-  for await (const report of checkSubject(subject, options)) {
-    reports.push(report);
-    if (!given.json) process.stdout.write(`${reportView(report)}\n`);
+  try {
+    for await (const report of checkSubject(subject, options)) {
+      reports.push(report);
+      progress.clear();
+      if (!given.json) process.stdout.write(`${reportView(report)}\n`);
+    }
+  } finally {
+    progress.stop();
   }
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
-  if (reports.some(({ ok }) => !ok)) process.exitCode = 1;
+  if (reports.some(({ ok, warnings }) => !ok || warnings.length > 0)) process.exitCode = 1;
 }
 
 function readRules(ids: readonly string[] = []): RuleId[] {

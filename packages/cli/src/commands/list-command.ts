@@ -2,33 +2,47 @@
 import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
 import { Command } from 'commander';
+import { pluginFolders } from '../subject/find-subject.ts';
+import { pluginDetails } from '../subject/plugin-details.ts';
 
 interface Flags {
   kind?: string;
   json?: boolean;
+  details?: boolean;
 }
 
 export function listCommand(): Command {
   return new Command('list')
     .summary('list the installed environments, tools, trainers and policies')
     .description(
-      'Lists the plugins that are installed here, by reference. It reads package.json files and runs no plugin.',
+      'Lists the plugins that are installed here, by reference. Without --details, it reads package.json files and runs no plugin.',
     )
     .option('--kind <kind>', `only these: ${pluginKinds.join(', ')}`)
     .option('--json', 'print a JSON array of {ref, kind, package, version}')
+    .option(
+      '--details',
+      'with --json: load each plugin, and add its description, options, rewards, limits, capabilities and roles',
+    )
     .action(list);
 }
 
-function list({ kind, json }: Flags): void {
+async function list({ kind, json, details }: Flags): Promise<void> {
   const known: readonly string[] = pluginKinds;
   if (kind !== undefined && !known.includes(kind)) {
     throw new ToolEnvError('usage.bad_flag', `--kind ${kind}: give one of ${known.join(', ')}.`);
   }
-  // References are resolved from the working folder first, then from the folder of this command.
-  const folders = [process.cwd(), import.meta.dirname];
-  const plugins = listPlugins(folders, ({ message }) => process.stderr.write(`Left out: ${message}\n`));
+  if (details && !json) {
+    throw new ToolEnvError(
+      'usage.arguments',
+      '--details is for --json: read about a plugin with toolenv info <ref>.',
+    );
+  }
+  const plugins = listPlugins(pluginFolders(), ({ message }) =>
+    process.stderr.write(`Left out: ${message}\n`),
+  );
   const shown = plugins.filter((plugin) => kind === undefined || plugin.kind === kind);
-  process.stdout.write(`${json ? JSON.stringify(shown) : listText(shown)}\n`);
+  const listed = details ? await Promise.all(shown.map((plugin) => pluginDetails(plugin))) : shown;
+  process.stdout.write(`${json ? JSON.stringify(listed) : listText(shown)}\n`);
 }
 
 function listText(plugins: readonly PluginInfo[]): string {

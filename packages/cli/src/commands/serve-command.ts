@@ -1,8 +1,9 @@
 /** `toolenv serve`: serves an environment to any client that speaks MCP. */
 import { once } from 'node:events';
 import { Command } from 'commander';
+import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
 import { importMcp } from './import-mcp.ts';
 
 const schema = {
@@ -20,31 +21,32 @@ const schema = {
   },
 } as const;
 
-export function serveCommand(signal: AbortSignal): Command {
+export function serveCommand(signal: AbortSignal, env: NamedEnv): Command {
   const command = new Command('serve')
     .summary('serve an environment to MCP clients')
     .description('Serves an environment as an MCP server. Each client has its own session.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1');
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags');
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  addEnvFlags(command, env);
   return command.action((ref: string, given: EnvFlags & Record<string, unknown>) =>
-    serve(ref, given, signal),
+    serve({ ref, options: envOptions(env, given) }, given, signal),
   );
 }
 
 async function serve(
-  ref: string,
+  chosen: ChosenEnv,
   given: EnvFlags & Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   const { http, split, seed } = completeFlags(schema, given);
   const { serveMcp } = await importMcp('toolenv serve');
-  const env = await openRunEnv(ref, { ...given, seed });
+  const env = await openRunEnv(chosen, { ...given, seed });
   try {
     const transport = http === undefined ? 'stdio' : ({ type: 'http', port: http } as const);
     const service = await serveMcp(env, { transport, split, seed });
     // Over stdio, the server writes to stdout: say this on stderr.
     process.stderr.write(
-      service.url ? `${ref} is served at ${service.url}\n` : `${ref} is served over stdio\n`,
+      service.url ? `${chosen.ref} is served at ${service.url}\n` : `${chosen.ref} is served over stdio\n`,
     );
     try {
       await Promise.race([service.closed, signal.aborted || once(signal, 'abort')]);

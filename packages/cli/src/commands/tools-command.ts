@@ -2,6 +2,7 @@
 import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { Command } from 'commander';
+import { toolSignature } from '../display/tool-signature.ts';
 import { importMcp } from './import-mcp.ts';
 
 interface Flags {
@@ -65,16 +66,9 @@ function listText(tools: readonly Tool[], json: boolean | undefined): string {
     );
   }
   if (tools.length === 0) return 'The server offers no tools.';
-  const rows = tools.map((tool) => [signature(tool), tool.description.trim().split('\n')[0]!] as const);
+  const rows = tools.map((tool) => [toolSignature(tool), tool.description.trim().split('\n')[0]!] as const);
   const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= 40), 0);
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
-}
-
-/** `name(a, b?)`: the arguments, with a question mark after an optional argument. */
-function signature({ name, inputSchema }: Tool): string {
-  const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
-  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
-  return `${name}(${names.join(', ')})`;
 }
 
 const noLimits = {

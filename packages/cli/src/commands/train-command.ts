@@ -1,101 +1,81 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import {
+  newestCheckpoint,
+  readMetrics,
+  refuseOtherRun,
+  refuseUsedFolder,
+  train,
+  trainingCurves,
+  trainSettings,
+} from '@toolenv/training';
 import { Command } from 'commander';
-import { trainingCurves } from '../display/curves.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
+import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
-import {
-  abandonRun,
-  beginRun,
-  exportPolicy,
-  newestCheckpoint,
-  refuseOtherRun,
-  refuseUsedFolder,
-} from '../run/run-folder.ts';
-import { RunLog, readMetrics } from '../run/run-log.ts';
-import { TensorBoardLog } from '../run/tensorboard-log.ts';
 
 interface OwnFlags extends EnvFlags, RecordingFlags {
   policy: string;
   trainer: string;
   out: string;
-  resume?: boolean;
-  trajectories: boolean;
-  tensorboard?: boolean;
   json?: boolean;
 }
 
 /** The plugins that a command line names. */
 interface Plugins {
+  env: NamedEnv;
   policy: NamedPlugin<'policies'>;
   trainer: NamedPlugin<'trainers'>;
 }
 
-const seedSchema = {
-  type: 'object',
-  properties: {
-    seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
-  },
-} as const;
-
-export function trainCommand(
-  signal: AbortSignal,
-  policy: NamedPlugin<'policies'>,
-  trainer: NamedPlugin<'trainers'>,
-): Command {
+export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
   const command = new Command('train')
     .summary('improve a policy in an environment')
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder to begin with, or reference of a policy; its options are flags',
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
-    .option('--resume', 'go on from the newest checkpoint in --out')
     .option('--trainer <reference>', 'trainer; its options are flags', defaultTrainer)
-    .option('--no-trajectories', 'do not write the training episodes')
-    .option('--tensorboard', 'write the metrics for TensorBoard too, to <out>/tensorboard')
     .option('--json', 'print each event as a line of JSON');
-  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(seedSchema)])
+  for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
     command.addOption(flag);
-  addPluginFlags(command, [policy, trainer]);
+  addEnvFlags(command, plugins.env);
+  addPluginFlags(command, [plugins.policy, plugins.trainer]);
   return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
-    train(ref, given, { policy, trainer }, signal),
+    trainPolicy(ref, given, plugins, signal),
   );
 }
 
-async function train(
+async function trainPolicy(
   ref: string,
   given: OwnFlags & Record<string, unknown>,
   named: Plugins,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, resume = false, envOption = [], tool = [] } = given;
-  const { seed } = completeFlags(seedSchema, given);
+  const { out, tool = [] } = given;
+  const settings = completeFlags(trainSettings, given);
+  const { seed, resume } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
-  const identity = {
-    env: ref,
-    envOption,
-    tool,
-    policy: given.policy,
-    policyOptions: lastingOptions(policy),
-    trainer: given.trainer,
-    seed,
-  };
-  if (resume) await refuseOtherRun(out, identity);
-  else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  const run = await openRun(ref, policy, { ...given, seed });
-  const { env, handle } = run;
+  const options = envOptions(named.env, given);
+  const identity = { tool, policy: given.policy, policyOptions: lastingOptions(policy) };
+  // Refused here, and not only by train, before the environment and the policy are opened.
+  if (resume) {
+    await refuseOtherRun(out, { env: ref, envOptions: options, trainer: given.trainer, seed, ...identity });
+  } else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
+  const run = await openRun({ ref, options }, policy, { ...given, seed });
+  const { env } = run;
   let progress: TrainingProgress | undefined;
   let last = 0;
   let isAtWork = false;
@@ -105,29 +85,27 @@ async function train(
         `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
       );
     }
-    const { learner, memory } = handle;
-    if (!learner) {
-      const message = `${given.policy} cannot be trained: give a checkpoint folder.`;
-      throw new ToolEnvError('usage.not_trainable', message);
-    }
+    const { memory } = run.policy;
     if (memory) process.stderr.write(`${checkMemory(memory)}\n`);
-    await beginRun(out, { ...identity, trainerOptions: trainer.options });
-    const log = new RunLog(out, { resume });
-    const board = given.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
     const begun = resume ? await newestCheckpoint(out) : undefined;
     last = begun?.step ?? 0;
     progress = new TrainingProgress(Number(trainer.options.steps ?? 0), last);
-    const parts = { env, policy: handle.policy, learner, out, seed, resume, signal };
-    for await (const event of trainer.plugin.train(parts, trainer.options)) {
+    const events = train<Record<string, unknown>>({
+      ...trainer.options,
+      ...settings,
+      env,
+      // train refuses a policy that has no learner.
+      policy: run.policy as TrainablePolicy,
+      trainer: given.trainer,
+      out,
+      signal,
+      identity,
+    });
+    for await (const event of events) {
       // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.
       if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
       isAtWork = true;
-      if (event.type === 'rollout') {
-        warnOfAborted(event);
-        if (given.trajectories) await log.writeEpisodes(event.trajectories, { step: event.step });
-      }
-      await log.write(event);
-      await board?.write(event);
+      if (event.type === 'rollout') warnOfAborted(event);
       progress.show(event);
       if (given.json) process.stdout.write(`${eventLine(event)}\n`);
       if (event.type === 'checkpoint') last = event.step;
@@ -135,8 +113,6 @@ async function train(
     await run.finish();
   } catch (error) {
     progress?.stop();
-    // A run that failed before its first step may be tried again with the same --out.
-    if (!isAtWork && !resume) await abandonRun(out);
     if (signal.aborted) {
       const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
@@ -146,7 +122,7 @@ async function train(
     progress?.stop();
     await run.close();
   }
-  await report(out, { isAtWork, json: given.json === true });
+  if (!given.json) await report(out, isAtWork);
 }
 
 /** The options of a policy that a resumed run must have too. */
@@ -167,15 +143,13 @@ function eventLine(event: TrainEvent): string {
   return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
 }
 
-async function report(out: string, { isAtWork, json }: { isAtWork: boolean; json: boolean }): Promise<void> {
-  const checkpoint = await newestCheckpoint(out);
-  const folder = join(out, 'policy');
-  if (checkpoint) await exportPolicy(checkpoint.folder, folder);
-  if (json) return;
+async function report(out: string, isAtWork: boolean): Promise<void> {
   const chart = terminalChart(trainingCurves(await readMetrics(out)));
+  const checkpoint = await newestCheckpoint(out);
   const steps = checkpoint?.step ?? 0;
   const summary = isAtWork
     ? `${steps} steps done.`
     : `Nothing to do: the run has its ${steps} steps; give more --steps to go on.`;
-  process.stdout.write(`${chart}\n\n${summary}\n${checkpoint ? `The policy is in ${folder}\n` : ''}`);
+  const policy = checkpoint ? `The policy is in ${join(out, 'policy')}\n` : '';
+  process.stdout.write(`${chart}\n\n${summary}\n${policy}`);
 }

@@ -1,7 +1,7 @@
 /** An episode as text for people: the conversation, then its outcome and scores. */
 import { isParseFailure, type Message, type ToolCallRecord, type Trajectory } from '@toolenv/core';
+import { scoreLabel } from '@toolenv/training';
 import { scoreText } from './number-text.ts';
-import { scoreLabel } from './status-line.ts';
 
 const labels: Record<Message['role'], string> = {
   system: 'system',

@@ -1,7 +1,7 @@
 /** The numbers of an evaluation as a table for people to read. */
 import type { Evaluation } from '@toolenv/training';
+import { scoreLabel } from '@toolenv/training';
 import { countText, scoreText, timeText } from './number-text.ts';
-import { scoreLabel } from './status-line.ts';
 
 export function evaluationTable(evaluation: Evaluation): string {
   const { episodes, aborted, means, reward, outcomes, toolCalls, turns, tokens, seconds } = evaluation;

@@ -1,26 +1,32 @@
-/** A conformance report in a terminal: which rules are broken, how to fix them, and how much was checked. */
-import { styleText } from 'node:util';
+/** A conformance report in a terminal: which rules are broken, what else is likely wrong, and how to fix it. */
 import { type Finding, type Report, rules } from '@toolenv/testing';
+import { paint } from './paint.ts';
 
-/** Colours where stdout shows them (`NO_COLOR` and pipes get none). */
-function paint(format: 'green' | 'red' | 'dim' | 'bold', text: string): string {
-  return styleText(format, text, { stream: process.stdout });
-}
-
-export function reportView({ subject, ok, findings, passed, skipped }: Report): string {
-  const mark = ok ? paint('green', '✔') : paint('red', '✘');
-  const count = findings.length === 0 ? '' : `, ${paint('red', `${findings.length} broken`)}`;
-  const head = `${mark} ${paint('bold', subject)}  ${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}${count}`;
+export function reportView({ subject, ok, findings, warnings, passed, skipped }: Report): string {
+  const counts = [`${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}`];
+  if (findings.length > 0) counts.push(paint('red', `${findings.length} broken`));
+  if (warnings.length > 0) counts.push(paint('yellow', plural(warnings.length, 'warning')));
+  const head = `${markOf({ ok, warnings })} ${paint('bold', subject)}  ${counts.join(', ')}`;
   const left = skipped.map(({ rule, reason }) =>
     paint('dim', `  – ${rule} ${rules[rule].title}: not checked, ${reason}`),
   );
-  return [head, ...findings.map(findingView), ...left].join('\n');
+  const found = findings.map((finding) => findingView(finding, cross()));
+  const warned = warnings.map((warning) => findingView(warning, exclamation()));
+  return [head, ...found, ...warned, ...left].join('\n');
 }
 
-function findingView({ rule, title, expected, received, hint }: Finding): string {
+const cross = () => paint('red', '✘');
+const exclamation = () => paint('yellow', '!');
+
+function markOf({ ok, warnings }: Pick<Report, 'ok' | 'warnings'>): string {
+  if (!ok) return cross();
+  return warnings.length > 0 ? exclamation() : paint('green', '✔');
+}
+
+function findingView({ rule, title, expected, received, hint }: Finding, mark: string): string {
   const line = (name: string, text: string) => `      ${paint('dim', name.padEnd(9))}${text}`;
   return [
-    `  ${paint('red', '✘')} ${paint('bold', rule)} ${title}`,
+    `  ${mark} ${paint('bold', rule)} ${title}`,
     line('expected', expected),
     line('received', received),
     line('hint', hint),

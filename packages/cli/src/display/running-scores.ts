@@ -1,6 +1,6 @@
 /** Means over the episodes so far, for the progress bar of an evaluation. */
 import { EpisodeStatistics, summariseEpisode, type Trajectory } from '@toolenv/core';
-import { headlineScore } from './headline-score.ts';
+import { headlineScore } from '@toolenv/training';
 import { statusLine } from './status-line.ts';
 
 export class RunningScores {

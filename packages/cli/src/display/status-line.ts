@@ -1,4 +1,5 @@
 /** The numbers beside a progress bar. */
+import { scoreLabel } from '@toolenv/training';
 import { countText } from './number-text.ts';
 
 export interface Status {
@@ -18,9 +19,4 @@ export function statusLine({ reward, headline, calls, tokensPerSecond }: Status)
   if (calls !== undefined) parts.push(`${calls.toFixed(1)} calls/episode`);
   if (tokensPerSecond !== undefined) parts.push(`${countText(tokensPerSecond)} tokens/s`);
   return parts.join('  ');
-}
-
-/** Abbreviations in capitals, as the field writes them: `em` → `EM`. */
-export function scoreLabel(name: string): string {
-  return name.length <= 2 ? name.toUpperCase() : name.replaceAll('_', ' ');
 }

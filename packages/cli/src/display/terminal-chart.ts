@@ -1,12 +1,15 @@
 /** Curves as text. Each curve has its own panel, one below the other, so that the chart needs no colours. */
+
+import type { Curve } from '@toolenv/training';
 import { type PlotConfig, plot } from 'asciichart';
-import type { Curve } from './curves.ts';
 
 export interface TerminalChartOptions {
   /** Columns in all. Default 80. */
   width?: number;
   /** Rows of each panel. Default 7. */
   height?: number;
+  /** Panels that stand side by side. Default 1. */
+  perRow?: number;
 }
 
 /** Columns left of the curve: the values and the axis. */
@@ -18,10 +21,21 @@ const symbols: PlotConfig['symbols'] = ['┤', '┤', '╶', '╴', '─', '╰'
 /** The value axis begins at 0, or below if the curve does. */
 export function terminalChart(
   curves: readonly Curve[],
-  { width = 80, height = 7 }: TerminalChartOptions = {},
+  { width = 80, height = 7, perRow = 1 }: TerminalChartOptions = {},
 ): string {
   const drawn = curves.filter(({ points }) => points.length > 0);
-  return drawn.map((curve) => panel(curve, width - margin, height)).join('\n\n');
+  const each = Math.floor(width / perRow);
+  const panels = drawn.map((curve) => panel(curve, each - margin - (perRow > 1 ? 1 : 0), height).split('\n'));
+  const rows = Array.from({ length: Math.ceil(panels.length / perRow) }, (_, row) =>
+    panels.slice(row * perRow, (row + 1) * perRow),
+  );
+  return rows.map((row) => sideBySide(row, each)).join('\n\n');
+}
+
+/** All panels have the same number of lines. */
+function sideBySide(panels: readonly string[][], width: number): string {
+  const lines = panels[0]!.map((_, index) => panels.map((panel) => panel[index]!.padEnd(width)).join(''));
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 function panel({ name, points }: Curve, width: number, height: number): string {

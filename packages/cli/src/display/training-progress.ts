@@ -1,6 +1,6 @@
 /** The progress bar of a training run, fed with the trainer's events. */
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { headlineScore } from './headline-score.ts';
+import { headlineMetric } from '@toolenv/training';
 import { Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';
 
@@ -29,17 +29,6 @@ export class TrainingProgress {
   stop(): void {
     this.#bar.stop();
   }
-}
-
-/** Name and mean of the score that says which episodes were right, from metrics such as `rewards/em/mean`. */
-export function headlineMetric(metrics: Metrics): [name: string, mean: number] | undefined {
-  const means = Object.entries(metrics).flatMap(([key, value]) => {
-    const name = /^rewards\/(.+)\/mean$/.exec(key)?.[1];
-    return name === undefined ? [] : [[name, value] as const];
-  });
-  const name = headlineScore(means.map(([each]) => each));
-  const mean = means.find(([each]) => each === name)?.[1];
-  return name === undefined || mean === undefined ? undefined : [name, mean];
 }
 
 function rolloutStatus(metrics: Metrics): string {

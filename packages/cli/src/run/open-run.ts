@@ -1,9 +1,8 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
-import { findPlugin, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import type { PolicyDefinition, PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
-import { readPairs } from '../flags/schema-flags.ts';
 
 /** What the flags of {@link envFlags} give. */
 export interface EnvFlags {
@@ -11,10 +10,19 @@ export interface EnvFlags {
   tool?: string[];
 }
 
+/** An environment to open. */
+export interface ChosenEnv {
+  ref: string;
+  options: Record<string, unknown>;
+}
+
 /** The flags of every command that opens an environment. */
 export function envFlags(): Option[] {
   return [
-    new Option('--env-option <key=value...>', "set the environment's options"),
+    new Option(
+      '--env-option <key=value...>',
+      "set the environment's options by name; each is also a flag, --env-<name> where another flag has the name",
+    ),
     new Option(
       '--tool <role=reference...>',
       "put another tool plugin into a role, in place of the environment's own",
@@ -39,8 +47,8 @@ export function recordingFlags(): Option[] {
 }
 
 export interface OpenRun {
-  env: EnvHandle<unknown>;
-  handle: PolicyHandle;
+  env: OpenedEnv<unknown>;
+  policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -48,19 +56,19 @@ export interface OpenRun {
 
 /** @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open. */
 export async function openRun(
-  ref: string,
+  chosen: ChosenEnv,
   { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
   { record, replay, ...flags }: EnvFlags & RecordingFlags & { seed: number },
 ): Promise<OpenRun> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  const env = await openRunEnv(ref, { ...flags, tap });
+  const env = await openRunEnv(chosen, { ...flags, tap });
   try {
-    const handle = await plugin.open(options, { seed: flags.seed });
+    const policy = await plugin.open(options, { seed: flags.seed });
     return {
       env,
-      handle,
+      policy,
       finish: async () => tap?.finish(),
-      close: () => handle.close().finally(() => env.close()),
+      close: () => policy.close().finally(() => env.close()),
     };
   } catch (error) {
     await env.close();
@@ -68,13 +76,16 @@ export async function openRun(
   }
 }
 
-export async function openRunEnv(
-  ref: string,
-  { seed, tap, envOption = [], tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
-): Promise<EnvHandle<unknown>> {
-  const { plugin } = await findPlugin('envs', ref);
-  const options = readPairs(plugin.options, envOption, '--env-option');
-  return openEnv(ref, options, { seed, tools: Object.fromEntries(tool.map(readTool)), tap });
+export function openRunEnv(
+  { ref, options }: ChosenEnv,
+  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
+): Promise<OpenedEnv<unknown>> {
+  return openEnv(ref, options, { seed, tools: readTools(tool), tap });
+}
+
+/** The tools that `--tool` puts into roles. */
+export function readTools(pairs: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(pairs.map(readTool));
 }
 
 function readTool(pair: string): [role: string, ref: string] {

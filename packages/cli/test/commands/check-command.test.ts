@@ -23,6 +23,8 @@ describe.concurrent('toolenv check', () => {
       '50',
       '--option',
       'size=9',
+      '--skip',
+      'WARN-5',
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^✔ fixture-plugin\/lamp-v1 {2}\d\d rules hold\n/);
@@ -50,15 +52,30 @@ describe.concurrent('toolenv check', () => {
     expect(reports.map(({ subject, ok }) => [subject, ok])).toEqual([
       ['fixture-plugin@1.2.3', true],
       ['fixture-plugin/lamp-v1', true],
+      ['fixture-plugin/nudge-v1', false],
+      ['fixture-plugin/precise-v1', false],
+      ['fixture-plugin/seeded-v1', false],
       ['fixture-plugin/weight-v1, its policy', false],
       ['fixture-plugin/weight-v1, its learner', false],
     ]);
-    expect(reports[2]!.findings[0]).toMatchObject({
+    expect(reports[3]!.findings[0]).toMatchObject({
+      rule: 'TRN-1',
+      expected: 'an option "steps", the number of updates',
+    });
+    expect(reports[5]!.findings[0]).toMatchObject({
       rule: 'POL-7',
       title: 'Overflow',
       expected: expect.stringContaining('context.overflow'),
       hint: expect.stringContaining('context.overflow'),
     });
+  });
+
+  it('checks a trainer, with its options', async () => {
+    const good = await runCli('check', '@toolenv/trainer-grpo/grpo-v1');
+    expect(good).toMatchObject({ code: 0, stdout: '✔ @toolenv/trainer-grpo/grpo-v1  10 rules hold\n' });
+    const idle = await runCli('check', '@toolenv/trainer-grpo/grpo-v1', '--option', 'learningRate=0');
+    expect(idle.code).toBe(1);
+    expect(idle.stdout).toContain('✘ TRN-10 Learning');
   });
 
   it('checks a file of trajectories', async () => {
@@ -73,8 +90,9 @@ describe.concurrent('toolenv check', () => {
 
   it('checks a module that is no plugin yet', async () => {
     const { code, stdout } = await runCli('check', join(fixture.folder, 'env.ts'), '--actions', '50');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^✔ lamp {2}\d\d rules hold\n/);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^! lamp {2}\d\d rules hold, 1 warning\n {2}! WARN-5 No oracle\n/);
+    expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
   });
 
   const wrong: [what: string, args: string[], message: RegExp][] = [
@@ -123,7 +141,7 @@ describe.concurrent('toolenv check', () => {
 });
 
 it('is coloured where the terminal shows it', () => {
-  const report: Report = { subject: 'lamp', ok: false, findings: [], passed: [], skipped: [] };
+  const report: Report = { subject: 'lamp', ok: false, findings: [], warnings: [], passed: [], skipped: [] };
   process.env.FORCE_COLOR = '1';
   expect(reportView(report)).toContain('\u001b[31m✘\u001b[39m');
   delete process.env.FORCE_COLOR;

@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PluginInfo } from '@toolenv/core/plugins';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { beforeAll, expect, it } from 'vitest';
+import type { PluginDetails } from '../../src/subject/plugin-details.ts';
 import { fixture, runCli, startCli } from '../run-cli.ts';
 
 let project: string;
@@ -56,6 +58,31 @@ it('is a list by kind for people, of one kind on request', async () => {
     },
     { ref: fixture.policy, kind: 'policies', package: 'fixture-plugin', version: '1.2.3' },
   ]);
+});
+
+it('adds what the plugins say of themselves on request, and why a plugin cannot be loaded', async () => {
+  const { code, stdout } = await startCli(['list', '--json', '--details'], project).finished;
+  expect(code).toBe(0);
+  const details = JSON.parse(stdout) as PluginDetails[];
+  for (const each of details) expect(validate(wireSchemas['plugin-details'], each)).toEqual([]);
+  const of = (ref: string) => details.find((each) => each.ref === ref);
+  expect(of('@toolenv/envs-qa/hotpotqa-v1')).toMatchObject({
+    description: expect.stringContaining('HotpotQA'),
+    options: { required: ['path'], properties: { topK: { default: 3 } } },
+    rewards: { em: { kind: 'outcome', range: [0, 1], weight: 1 } },
+    limits: { maxTurns: 5 },
+    roles: { search: '@toolenv/tools-search/search-v1' },
+    capabilities: { seedable: true, concurrent: true, networked: false },
+  });
+  expect(of('good/maze-v3')).toEqual({
+    ref: 'good/maze-v3',
+    kind: 'envs',
+    package: 'good',
+    version: '2.0.1',
+    error: 'good@2.0.1: ./a has no default export: it must be the environment.',
+  });
+  const text = await runCli('list', '--details');
+  expect(text).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('toolenv info <ref>') });
 });
 
 it('refuses an unknown kind in one line, with exit code 2', async () => {

@@ -48,9 +48,24 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
   expect(await readdir(join(stopped, 'tensorboard'))).toHaveLength(2);
   expect(await readdir(join(stopped, 'policy'))).toEqual(['config.json']);
 
+  expect(await readFile(join(stopped, 'curves.svg'), 'utf8')).toContain('seed 1</title>');
+  expect(JSON.parse(await readFile(join(stopped, 'config.json'), 'utf8'))).toMatchObject({
+    env: fixture.env,
+    envVersion: '1.2.3',
+    envOptions: { size: 30 },
+    policy: fixture.policy,
+    policyOptions: { weight: 0.3 },
+    trainer: fixture.trainer,
+    trainerOptions: { steps, checkpointEvery: 5 },
+    node: process.version,
+    packages: { 'fixture-plugin': '1.2.3' },
+  });
+
   const other = await runCli(...args(stopped, '--resume', '--seed', '2'));
   expect(other).toMatchObject({ code: 2, stdout: '' });
-  expect(other.stderr).toMatch(/^toolenv: --resume: the run in .* has seed 1, not 2: .*\n$/);
+  expect(other.stderr).toMatch(/^toolenv: The run in .* has seed 1, not 2: .*\n$/);
+  const larger = await runCli(...args(stopped, '--resume', '--env-option', 'size=31'));
+  expect(larger.stderr).toMatch(/^toolenv: The run in .* has envOptions\.size 30, not 31: .*\n$/);
 });
 
 it('quits at once at the second SIGINT', async () => {

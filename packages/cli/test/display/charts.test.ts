@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { trainingCurves } from '../../src/display/curves.ts';
 import { terminalChart } from '../../src/display/terminal-chart.ts';
 
 const ramp = { name: 'reward', points: [1, 2, 3, 4, 5].map((step) => [step, step / 5] as const) };
@@ -47,20 +46,5 @@ describe('terminalChart', () => {
     );
     expect(zeros).toContain('  0.00 ┤──────');
     expect(zeros).toContain('  1.00 ┤\n');
-  });
-});
-
-describe('trainingCurves', () => {
-  it('takes reward and the score of being right from the rollouts', () => {
-    const metrics = { reward: 0.4, 'rewards/f1/mean': 0.5, 'rewards/em/mean': 0.3 };
-    expect(
-      trainingCurves([
-        { type: 'rollout', step: 1, metrics },
-        { type: 'update', step: 1, metrics: { loss: 0.1 } },
-      ]),
-    ).toEqual([
-      { name: 'reward', points: [[1, 0.4]] },
-      { name: 'EM', points: [[1, 0.3]] },
-    ]);
   });
 });

@@ -1,19 +1,12 @@
 import { expect, it } from 'vitest';
 import { countText, scoreText, timeText } from '../../src/display/number-text.ts';
 import { statusLine } from '../../src/display/status-line.ts';
-import { headlineMetric } from '../../src/display/training-progress.ts';
 
 it('writes what is known, and no more', () => {
   expect(statusLine({ reward: 0.412, headline: ['em', 0.385], calls: 2.06, tokensPerSecond: 1234.4 })).toBe(
     'reward 0.41  EM 0.39  2.1 calls/episode  1,234 tokens/s',
   );
   expect(statusLine({ reward: -1 })).toBe('reward -1.00');
-});
-
-it('prefers a score that means being right', () => {
-  expect(headlineMetric({ reward: 1, 'rewards/f1/mean': 0.5, 'rewards/em/mean': 0.4 })).toEqual(['em', 0.4]);
-  expect(headlineMetric({ 'rewards/format/mean': 0.9 })).toEqual(['format', 0.9]);
-  expect(headlineMetric({ reward: 1 })).toBeUndefined();
 });
 
 it('writes numbers for people', () => {

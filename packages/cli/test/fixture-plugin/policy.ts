@@ -1,9 +1,9 @@
 /** A policy of one weight: the probability of doing what was asked. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Action, createRng, type Policy } from '@toolenv/core';
+import { type Action, createRng } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
-import { definePolicy } from '@toolenv/core/plugins';
+import { definePolicy, type PolicyHandle } from '@toolenv/core/plugins';
 
 export default definePolicy({
   name: 'weight',
@@ -11,7 +11,21 @@ export default definePolicy({
   options: { type: 'object', properties: { weight: { type: 'number', default: 0.3 } } },
   async open({ weight: initial }: { weight: number }) {
     let weight = initial;
-    const policy: Policy = {
+    const learner = {
+      async step() {
+        weight = Math.min(1, weight + 0.05);
+        return { gradNorm: weight };
+      },
+      async save(folder: string) {
+        await mkdir(folder, { recursive: true });
+        await writeFile(join(folder, 'config.json'), JSON.stringify({ weight }));
+        await writeFile(join(folder, 'optimizer.safetensors'), 'state');
+      },
+      async load(folder: string) {
+        ({ weight } = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')));
+      },
+    } as unknown as Learner;
+    const policy: PolicyHandle = {
       spec: { name: 'weight', contextLength: 100 },
       async act({ messages }, { seed }): Promise<Action> {
         const asked = Number(/\d+/.exec(String(messages[0]?.content))?.[0]);
@@ -31,21 +45,9 @@ export default definePolicy({
             }
           : { text: 'done', toolCalls: [], stopReason: 'stop', tokens };
       },
+      learner,
+      async close() {},
     };
-    const learner = {
-      async step() {
-        weight = Math.min(1, weight + 0.05);
-        return { gradNorm: weight };
-      },
-      async save(folder: string) {
-        await mkdir(folder, { recursive: true });
-        await writeFile(join(folder, 'config.json'), JSON.stringify({ weight }));
-        await writeFile(join(folder, 'optimizer.safetensors'), 'state');
-      },
-      async load(folder: string) {
-        ({ weight } = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')));
-      },
-    } as unknown as Learner;
-    return { policy, learner, async close() {} };
+    return policy;
   },
 });

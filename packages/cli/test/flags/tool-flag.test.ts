@@ -21,10 +21,10 @@ beforeAll(async () => {
     toolenv: { spec: 'v1', tools: { 'search-v1': './search-v1' } },
   };
   await writeFile(join(folder, 'package.json'), JSON.stringify(json));
-  const source = `export default async () => ({
+  const source = `export default { create: async () => ({
     name: 'search', description: 'Find documents.', inputSchema: { type: 'object' },
     execute: async () => ({ content: [{ type: 'text', text: 'I cannot hear you.' }] }),
-  });`;
+  }) };`;
   await writeFile(join(folder, 'search.js'), source);
 });
 

@@ -70,9 +70,9 @@ export interface ToolEnvDefinition<Task, Name extends string, Schema extends Arg
   ): Episode<NoInfer<Name>> | Promise<Episode<NoInfer<Name>>>;
   /**
    * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
-   * to show that the task can be won.
+   * to show that the task can be won. `undefined` for a task whose answer is not known.
    */
-  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script;
+  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script | undefined;
   /**
    * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
    * itself may name the answer, as "which of A and B" does.

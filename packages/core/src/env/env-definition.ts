@@ -49,8 +49,6 @@ export interface EnvHandle<Task> {
   readonly packageVersion?: string;
   /** The capabilities of its definition, set by `openEnv`. */
   readonly capabilities?: EnvCapabilities;
-  /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. Set by `openEnv`. */
-  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
@@ -65,7 +63,7 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly roles: Record<string, string>;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<EnvHandle<Task>>;
   /** A script that wins the task because it knows the answer. Checks and baselines use it to show that the task can be won. */
-  oracle?(task: Task): Script | readonly Scripted[];
+  oracle?(task: Task): Script | readonly Scripted[] | undefined;
   /**
    * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
    * itself may name the answer, as "which of A and B" does.

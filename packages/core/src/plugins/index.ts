@@ -23,4 +23,5 @@ export {
   type PolicyHandle,
 } from './policy-definition.ts';
 export { parseReference, type Reference } from './reference.ts';
+export { type ToolSource, toolFactory } from './tool-source.ts';
 export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';

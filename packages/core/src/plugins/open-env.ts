@@ -4,17 +4,26 @@ import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { ToolTap } from '../recording/tool-tap.ts';
 import { completeOptions } from './options.ts';
-import { findPlugin, loadPlugin } from './plugin.ts';
+import { findPlugin } from './plugin.ts';
+import { type ToolSource, toolFactory } from './tool-source.ts';
 
 export interface OpenEnvSettings {
   /** Seeds whatever the environment generates when it opens. Default 1. */
   seed?: number;
-  /** Role → tool, in place of the environment's default: a factory, or the reference of a tool plugin. */
-  tools?: Record<string, ToolFactory<never> | string>;
+  /** Role → tool, in place of the environment's default: a factory, a tool plugin or its reference. */
+  tools?: Record<string, ToolSource>;
   /** Folder that plugins are looked for from. Default: the working folder. */
   from?: string;
   /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
   tap?: ToolTap;
+}
+
+/** An environment that {@link openEnv} has opened. */
+export interface OpenedEnv<Task> extends EnvHandle<Task> {
+  /** The environment's own options, with defaults. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -28,17 +37,17 @@ export function openEnv(
   ref: string,
   options?: Record<string, unknown>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<unknown>>;
+): Promise<OpenedEnv<unknown>>;
 export function openEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
   options?: Partial<Options>,
   settings?: OpenEnvSettings,
-): Promise<EnvHandle<Task>>;
+): Promise<OpenedEnv<Task>>;
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
   { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
-): Promise<EnvHandle<unknown>> {
+): Promise<OpenedEnv<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
   const owner = loaded?.ref ?? definition.name;
@@ -49,9 +58,7 @@ export async function openEnv(
   const chosen: Record<string, ToolFactory> = {};
   for (const [role, fallback] of Object.entries(definition.roles)) {
     const tool = tools[role] ?? fallback;
-    // What a role's tool is given is agreed between the environment and the tool; no type can follow it here.
-    const load = async () =>
-      (typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool) as ToolFactory;
+    const load = () => toolFactory(tool, { from: folders });
     chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
 
@@ -70,6 +77,7 @@ export async function openEnv(
     ref: loaded?.ref,
     packageVersion: loaded?.version,
     capabilities: definition.capabilities,
+    options: complete,
   };
 }
 

@@ -2,19 +2,20 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { EnvDefinition, ToolFactory } from '../env/env-definition.ts';
+import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { allPackages, findPackage, type InstalledPackage, resolveExport } from './installed-package.ts';
 import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { parseReference, type Reference } from './reference.ts';
+import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';
 
 /** Type of the default export, by kind of plugin. */
 export interface PluginTypes {
   envs: EnvDefinition;
-  tools: ToolFactory;
+  tools: ToolPlugin;
   trainers: Trainer;
   policies: PolicyDefinition;
 }

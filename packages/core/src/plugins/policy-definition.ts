@@ -20,12 +20,11 @@ export interface MemoryEstimate {
 }
 
 /** A policy that is open for a run. */
-export interface PolicyHandle {
-  policy: Policy;
+export interface PolicyHandle extends Policy {
   /** Trains the policy's weights; absent if they cannot be trained here. */
-  learner?: Learner;
+  readonly learner?: Learner;
   /** Absent if the policy does not know. */
-  memory?: MemoryEstimate;
+  readonly memory?: MemoryEstimate;
   close(): Promise<void>;
 }
 
@@ -63,6 +62,12 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
   readonly options: JsonSchema;
   /** @param run.seed Seeds whatever is drawn at random as the policy opens. */
   open(options: Options, run: { seed: number }): Promise<PolicyHandle>;
+  /**
+   * Reads what gives each of the policy's tokens its text, without opening the model. The texts of a sequence, one after
+   * another, are the text of the sequence. Absent if the policy has no such texts.
+   * @throws ToolEnvError `usage.*` if files are not there.
+   */
+  tokenTexts?(options: Options): Promise<(ids: Int32Array) => string[]>;
   /** Tries what this machine computes with. It may take seconds; it ends early with the signal's reason. */
   compute?(signal: AbortSignal): Promise<ComputeReport>;
 }

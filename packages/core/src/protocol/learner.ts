@@ -1,4 +1,5 @@
 /** Learner: what a trainer needs from a model, independent of the engine that runs it. */
+import type { Policy } from './policy.ts';
 
 /** One sequence to learn from. All arrays have the same length T. */
 export interface TokenRow {
@@ -79,4 +80,10 @@ export interface Learner {
   /** Writes weights and optimizer state. */
   save(folder: string): Promise<void>;
   load(folder: string): Promise<void>;
+}
+
+/** A policy whose weights can be trained. */
+export interface TrainablePolicy extends Policy {
+  /** Trains the weights that the policy samples from. */
+  readonly learner: Learner;
 }

@@ -180,15 +180,17 @@ const checkpointState: JsonSchema = object({
   sha256: { type: 'object', additionalProperties: sha256 },
 });
 
-const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|POL|LRN|TRAJ|PLUG)-[1-9][0-9]*$' };
+const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|WARN|POL|LRN|TRN|TRAJ|PLUG)-[1-9][0-9]*$' };
 
+const findings: JsonSchema = {
+  type: 'array',
+  items: object({ rule, title: name, expected: string, received: string, hint: name }),
+};
 const report: JsonSchema = object({
   subject: name,
   ok: { type: 'boolean' },
-  findings: {
-    type: 'array',
-    items: object({ rule, title: name, expected: string, received: string, hint: name }),
-  },
+  findings,
+  warnings: findings,
   passed: { type: 'array', items: rule },
   skipped: { type: 'array', items: object({ rule, reason: name }) },
 });
@@ -200,6 +202,30 @@ const pluginInfo: JsonSchema = object({
   version: name,
 });
 
+/** What a plugin says of itself. A plugin that cannot be loaded has an `error`. */
+const pluginDetails: JsonSchema = object({
+  ref: optional({ type: 'string', pattern: '^.+/[^/]+-v[1-9][0-9]*$' }),
+  kind: { enum: pluginKinds },
+  package: optional(name),
+  version: optional(name),
+  /** The file of an environment that is no plugin yet. */
+  module: optional(name),
+  name: optional(string),
+  description: optional(string),
+  options: optional({ type: 'object' }),
+  rewards: optional(rewardSpec),
+  limits: optional(limits),
+  capabilities: optional({ type: 'object', additionalProperties: { type: 'boolean' } }),
+  roles: optional({ type: 'object', additionalProperties: name }),
+  example: optional({}),
+  // From here on: what an environment shows once it is open.
+  missingOptions: optional({ type: 'array', items: name }),
+  tasks: optional(object({ train: natural, validation: natural, test: natural })),
+  split: optional({ enum: ['train', 'validation', 'test'] }),
+  observation: optional(observation),
+  error: optional(string),
+});
+
 export type WireSchemaName =
   | 'action'
   | 'checkpoint-state'
@@ -207,6 +233,7 @@ export type WireSchemaName =
   | 'manifest'
   | 'observation'
   | 'outcome'
+  | 'plugin-details'
   | 'plugin-info'
   | 'report'
   | 'reward-spec'
@@ -224,6 +251,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   manifest: manifestSchema,
   observation,
   outcome,
+  'plugin-details': pluginDetails,
   'plugin-info': pluginInfo,
   report,
   'reward-spec': rewardSpec,

@@ -13,6 +13,7 @@ export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env
   const wrapped: Wrappable =
     'episode' in env
       ? {
+          ...env,
           tasks: env.tasks,
           episode: () => wrapEpisode(env.episode()),
           close: () => env.close(),

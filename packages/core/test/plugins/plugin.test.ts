@@ -66,7 +66,7 @@ beforeAll(async () => {
       exports: { './search': './search.js' },
       toolenv: { spec: 'v1', tools: { 'search-v1': './search' } },
     },
-    { 'search.js': 'export default async (material) => ({ name: "search", material });' },
+    { 'search.js': 'export default { create: async (material) => ({ name: "search", material }) };' },
   );
   await symlink(join(root, 'packages/tools'), join(modules, '@lab/tools'));
   await install(join(modules, 'future'), {
@@ -134,7 +134,8 @@ test('imports an entry once, under the export conditions of this process', async
   const loaded = await findPlugin('envs', '@lab/envs/maze-v1', { from });
   expect(loaded).toMatchObject({ ref: '@lab/envs/maze-v1', version: '1.2.3', plugin: { name: 'maze-v1' } });
   expect(await loadPlugin('envs', '@lab/envs/maze-v1', { from })).toBe(loaded.plugin);
-  expect(await loadPlugin('tools', '@lab/tools/search-v1', { from })).toBeTypeOf('function');
+  const search = await loadPlugin('tools', '@lab/tools/search-v1', { from });
+  expect(search.create).toBeTypeOf('function');
   expect(await loadPlugin('trainers', 'own/a-v1', { from })).toBe(1);
 });
 
@@ -188,6 +189,9 @@ describe('openEnv', () => {
     const search = async () => ({ name: 'mine' }) as never;
     const env = await open({}, { tools: { search } });
     expect(env.tasks.train.get(0)).toMatchObject({ tools: { search } });
+    const withPlugin = await open({}, { tools: { search: { create: search } } });
+    const { tools } = withPlugin.tasks.train.get(0) as { tools: { search: typeof search } };
+    expect(await tools.search()).toEqual({ name: 'mine' });
   });
 
   test('opens a definition that is not installed', async () => {

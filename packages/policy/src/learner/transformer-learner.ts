@@ -93,11 +93,17 @@ export class TransformerLearner implements Learner {
 
   /** An estimate of the memory for training, without a critic. */
   get memory(): MemoryEstimate {
-    return trainingMemory(this.#model.config, {
+    const estimate = trainingMemory(this.#model.config, {
       tokenBudget: this.#tokenBudget,
       gradientCheckpointing: this.#checkpointing,
       trained: this.#group.shapes,
     });
+    const savers = {
+      ...(!this.#lora && { loraRank: 16 }),
+      ...(!this.#checkpointing && { gradientCheckpointing: true }),
+      ...(this.#tokenBudget > 512 && { tokenBudget: 512 }),
+    };
+    return { ...estimate, savers };
   }
 
   async addCritic({ critic }: CriticOptions): Promise<void> {
@@ -166,12 +172,17 @@ export class TransformerLearner implements Learner {
     return { forward: (batch) => this.#forward(batch, { ...weights, ...copies }, ['logprobs', 'entropy']) };
   }
 
-  async save(folder: string): Promise<void> {
+  /** Writes what sampling needs: a Hugging Face folder. With an adapter, its weights are merged, and it has its own folder too. */
+  async export(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     const weights = await readTensorData(this.#runtime, this.#model.weights);
     await writeCheckpoint(folder, { ...this.#checkpoint, weights });
-    const { step, moments } = await this.#group.state();
     await this.#lora?.save(folder, this.#checkpoint.folder);
+  }
+
+  async save(folder: string): Promise<void> {
+    await this.export(folder);
+    const { step, moments } = await this.#group.state();
     await writeSafetensors(join(folder, optimizerFile), moments, { step: String(step) });
     if (this.#critic) await writeCritic(folder, this.#runtime, this.#critic);
   }

@@ -37,7 +37,8 @@ test.each([{}, { lora: { rank: 2 } }])(
     ) as typeof import('@tensorflow/tfjs');
     const remote = await remoteRuntime();
     const before = memory().numTensors;
-    const { policy, learner } = await createPolicy(wordCheckpoint(), { runtime: remote, learner: options });
+    const policy = await createPolicy(wordCheckpoint(), { runtime: remote, learner: options });
+    const { learner } = policy;
     const observation = { messages: [{ role: 'user' as const, content: 'where is the river ?' }], tools: [] };
     const reference = await learner.reference();
     await learner.addCritic({ critic: 'separate' });
@@ -59,8 +60,6 @@ test.each([{}, { lora: { rank: 2 } }])(
       await learner.save(folder);
       await learner.load(folder);
     });
-    await learner.close();
-    expect(memory().numTensors).toBeGreaterThan(before);
     await policy.close();
     expect(memory().numTensors).toBe(before);
   },

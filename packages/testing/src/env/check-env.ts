@@ -1,7 +1,7 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import type { EnvCapabilities, EnvDefinition, EnvHandle, ToolFactory } from '@toolenv/core';
+import type { EnvCapabilities, EnvDefinition, EnvHandle } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
-import { findPlugin } from '@toolenv/core/plugins';
+import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
@@ -12,18 +12,19 @@ import { fuzzEnv, fuzzRules } from './env-fuzz.ts';
 import { checkOrder } from './env-order-checks.ts';
 import { checkReplay } from './env-replay-checks.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
+import { checkWarnings } from './env-warnings.ts';
 import { FaultyTools } from './faulty-tools.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */
   options?: Partial<Options>;
   /** Tools for its roles, in place of the defaults. */
-  tools?: Record<string, ToolFactory<never> | string>;
+  tools?: Record<string, ToolSource>;
   /** Seeds the environment and the check. Default 1. */
   seed?: number;
   /** Folder from which plugins are searched for. Default: the working folder. */
   from?: string;
-  /** Number of fuzzed actions. Default 300. */
+  /** Number of fuzzed actions. Default 1,000. */
   actions?: number;
   /** Milliseconds that a reset or a step may take at most. Default 10,000. */
   timeout?: number;
@@ -50,7 +51,7 @@ export async function checkEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Omit<CheckEnvOptions, 'options'> & { options?: unknown } = {},
 ): Promise<Report> {
-  const { from = process.cwd(), seed = 1, timeout = 10_000, actions = 300, signal } = options;
+  const { from = process.cwd(), seed = 1, timeout = 10_000, actions = 1000, signal } = options;
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = (loaded?.plugin ?? env) as AnyEnvDefinition;
   const report = new Reporter(loaded?.ref ?? definition.name, 'ENV', options);
@@ -86,6 +87,7 @@ export async function checkEnv(
     await checkLabels(subject, someTasks(first, searchedTasks));
     await report.check(fuzzRules, () => fuzzEnv(subject, actions, options.onActions));
     await checkBaselines(subject);
+    await checkWarnings(subject);
   } finally {
     await first.close();
   }

@@ -1,5 +1,5 @@
 /** Checks with known players: an oracle must win, a player that does nothing must lose, and no label may leak. */
-import type { Observation, Transition } from '@toolenv/core';
+import type { Observation, Script, Scripted, Transition } from '@toolenv/core';
 import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
@@ -8,7 +8,9 @@ import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 export async function checkBaselines(subject: EnvSubject): Promise<void> {
   const { definition, report } = subject;
   const rules: RuleId[] = ['ENV-32', 'ENV-33'];
+  const isKnown = subject.tasks.some((task) => definition.oracle?.(task) !== undefined);
   if (!definition.oracle) report.skip(rules, 'the definition has no oracle');
+  else if (!isKnown) report.skip(rules, 'the oracle knows no task');
   // Scores mean little while steps break other rules.
   else if (!report.report.ok) report.skip(rules, 'other rules are broken');
   else await report.check(rules, () => oracleWins(subject));
@@ -16,7 +18,9 @@ export async function checkBaselines(subject: EnvSubject): Promise<void> {
 
 async function oracleWins(subject: EnvSubject): Promise<void> {
   for (const [index, task] of subject.tasks.entries()) {
-    const won = await playOracle(subject, task, index);
+    const script = subject.definition.oracle!(task);
+    if (!script) continue;
+    const won = await playOracle(subject, script, task, index);
     if (!subject.report.report.ok) return;
     const { rewards: spec } = subject.definition;
     const total = sumRewards(spec, won);
@@ -38,15 +42,20 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
   }
 }
 
-async function playOracle(subject: EnvSubject, task: unknown, seed: number): Promise<Transition[]> {
-  const policy = scriptedPolicy(subject.definition.oracle!(task));
+async function playOracle(
+  subject: EnvSubject,
+  script: Script | readonly Scripted[],
+  task: unknown,
+  seed: number,
+): Promise<Transition[]> {
+  const policy = scriptedPolicy(script);
   return subject.withWatched(async (env) => {
     let observation: Observation = await env.reset(task, seed);
     const transitions: Transition[] = [];
     while (env.running) {
-      const transition = await env.step(
-        await policy.act(observation, { maxTokens: 1, temperature: 0, seed }),
-      );
+      const action = await policy.act(observation, { maxTokens: 1, temperature: 0, seed });
+      subject.oracleActions.push(action);
+      const transition = await env.step(action);
       observation = transition.observation;
       transitions.push(transition);
       if (transitions.length > subject.definition.limits.maxTurns) break;

@@ -9,12 +9,12 @@ import type {
   Split,
   TaskSet,
 } from '@toolenv/core';
-import { validate, validateWithDefaults, wireSchemas } from '@toolenv/core/schemas';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from '../json-value.ts';
+import { optionsMistake } from '../options-mistake.ts';
 import type { Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
 import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
-import { schemaError } from './transition-rules.ts';
 
 export const splits: readonly Split[] = ['train', 'validation', 'test'];
 
@@ -39,18 +39,9 @@ export async function checkSpec({ definition, open, report }: EnvSubject): Promi
   });
 }
 
-/** The schema must be valid and describe an object, and its defaults must follow it. */
 export function checkOptions(schema: AnyEnvDefinition['options']): void {
-  if (typeof schema !== 'object' || schema === null || (schema.type ?? 'object') !== 'object') {
-    throw new Violation('ENV-2', 'options of type "object"', brief(schema));
-  }
-  const error = schemaError(schema);
-  if (error) throw new Violation('ENV-2', 'a valid JSON Schema of the options', error);
-  const options: Record<string, unknown> = {};
-  const wrong = validateWithDefaults(schema, options).find(
-    ({ path }) => path.split('/')[1] !== undefined && Object.hasOwn(options, path.split('/')[1]!),
-  );
-  if (wrong) throw new Violation('ENV-2', `default ${wrong.path} ${wrong.expected}`, wrong.received);
+  const mistake = optionsMistake(schema);
+  if (mistake) throw new Violation('ENV-2', mistake.expected, mistake.received);
 }
 
 function checkRewardSpec(rewards: RewardSpec): void {

@@ -11,7 +11,7 @@ import { WatchedEnv } from './watched-env.ts';
 /** Largest number of actions in an episode. */
 const longest = 12;
 
-/** Rules that every action is checked against. */
+/** Rules and warnings that every action is checked against. */
 export const fuzzRules: readonly RuleId[] = [
   'ENV-13',
   'ENV-14',
@@ -29,6 +29,9 @@ export const fuzzRules: readonly RuleId[] = [
   'ENV-27',
   'ENV-28',
   'ENV-35',
+  'ENV-37',
+  'WARN-1',
+  'WARN-2',
 ];
 
 /**
@@ -79,14 +82,14 @@ class Fuzzer {
   }
 
   async #play(task: number, actions: Action[]): Promise<void> {
-    const { open, timeout, signal } = this.#subject;
+    const { open, timeout, signal, onEnd } = this.#subject;
     signal?.throwIfAborted();
     // A hang is not shrunk: each try would wait for the timeout.
     if (this.#found?.rule === 'ENV-28') return;
     const onViolation = (violation: Violation) => {
       if (this.#isNews(violation)) throw violation;
     };
-    const env = new WatchedEnv(open.episode(), { timeout, onViolation });
+    const env = new WatchedEnv(open.episode(), { timeout, onViolation, onEnd });
     try {
       await env.play(this.#subject.task(task), task, actions);
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What the checks of an environment share: the open environment, tasks to play, and actions to take. */
-import type { Action, EnvDefinition, EnvHandle, Observation } from '@toolenv/core';
+import type { Action, EnvDefinition, EnvHandle, Observation, Rewards } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc from 'fast-check';
 import type { Reporter } from '../report.ts';
@@ -21,6 +21,10 @@ export class EnvSubject {
   readonly timeout: number;
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
+  /** Two different values of each component at the end of the episodes so far, or one if there is no second. Unscored is 0. */
+  readonly totals: Map<string, Set<number>> = new Map();
+  /** What the oracle did in the episodes so far. */
+  readonly oracleActions: Action[] = [];
 
   constructor(
     of: Pick<
@@ -49,8 +53,17 @@ export class EnvSubject {
     return new WatchedEnv(this.open.episode(), {
       timeout,
       onViolation: (violation) => report.add(violation),
+      onEnd: this.onEnd,
     });
   }
+
+  /** Remembers the rewards of an episode. */
+  readonly onEnd = (rewards: Rewards): void => {
+    for (const [name, value] of Object.entries(rewards)) {
+      const seen = this.totals.get(name) ?? new Set();
+      if (seen.size < 2) this.totals.set(name, seen.add(value ?? 0));
+    }
+  };
 
   /** Runs `use` with a fresh watched Env, and closes the Env in any case. */
   async withWatched<T>(use: (env: WatchedEnv<unknown>) => Promise<T>): Promise<T> {

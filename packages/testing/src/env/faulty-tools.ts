@@ -1,6 +1,6 @@
 /** The tools of an environment's roles, which can be made to hang or fail. */
 import type { EnvDefinition, Tool, ToolFactory } from '@toolenv/core';
-import { loadPlugin } from '@toolenv/core/plugins';
+import { type ToolSource, toolFactory } from '@toolenv/core/plugins';
 
 /** `none`: the tools work. `hang`: calls never settle. `fail`: calls reject. */
 export type Fault = 'none' | 'hang' | 'fail';
@@ -14,13 +14,13 @@ export class FaultyTools {
   /** @param folders Folders from which referenced plugins are searched for. */
   constructor(
     { roles }: Pick<EnvDefinition, 'roles'>,
-    given: Record<string, ToolFactory<never> | string>,
+    given: Record<string, ToolSource>,
     folders: readonly string[],
   ) {
     for (const [role, fallback] of Object.entries(roles)) {
       const tool = given[role] ?? fallback;
       this.factories[role] = async (material) => {
-        const factory = typeof tool === 'string' ? await loadPlugin('tools', tool, { from: folders }) : tool;
+        const factory = await toolFactory(tool, { from: folders });
         return this.#faulty(await factory(material));
       };
     }

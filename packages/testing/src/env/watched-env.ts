@@ -1,9 +1,17 @@
 /** WatchedEnv: checks every answer of an Env against the rules and records it. */
-import type { Action, Env, Observation, Transition } from '@toolenv/core';
+import {
+  type Action,
+  type Env,
+  type Observation,
+  type Rewards,
+  ToolEnvError,
+  type Transition,
+} from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
 import { brief, Violation } from '../violation.ts';
+import { observationViolations } from './observation-rules.ts';
 import {
   malformedTransition,
   plainTransition,
@@ -16,6 +24,8 @@ export interface Watch {
   timeout: number;
   /** Called with each rule that an answer breaks. Throw to stop. */
   onViolation(violation: Violation): void;
+  /** Called with the rewards of each episode that ends and is scored, summed over its steps. */
+  onEnd?(rewards: Rewards): void;
 }
 
 /** Throws a {@link Violation} if an answer is missing or too malformed to go on with. */
@@ -24,7 +34,9 @@ export class WatchedEnv<Task> {
   readonly #watch: Watch;
   /** One JSON text for the reset and one for each step of the episode, with the times of calls set to 0. */
   transcript: string[] = [];
+  #first: Observation | undefined;
   #observation: Observation | undefined;
+  #totals: Rewards = {};
   #running = false;
 
   constructor(env: Env<Task>, watch: Watch) {
@@ -45,7 +57,12 @@ export class WatchedEnv<Task> {
     const malformed = malformedObservation(observation);
     if (malformed) throw malformed;
     for (const violation of toolViolations(observation.tools)) this.#watch.onViolation(violation);
+    for (const violation of observationViolations(observation, observation)) {
+      this.#watch.onViolation(violation);
+    }
+    this.#first = observation;
     this.#observation = observation;
+    this.#totals = Object.fromEntries(Object.keys(this.env.spec.rewards).map((name) => [name, null]));
     this.#running = true;
     this.transcript.push(timeless(observation));
     return observation;
@@ -65,7 +82,15 @@ export class WatchedEnv<Task> {
     const step = { action, spec: this.env.spec, offered, turn: this.transcript.length };
     for (const violation of transitionViolations(transition, step)) this.#watch.onViolation(violation);
     this.#observation = transition.observation;
+    this.#score(transition.rewards);
     this.#running = transition.outcome.kind === 'running';
+    if (this.#running) {
+      for (const violation of observationViolations(transition.observation, this.#first!)) {
+        this.#watch.onViolation(violation);
+      }
+    } else if (transition.outcome.kind !== 'aborted') {
+      this.#watch.onEnd?.(this.#totals);
+    }
     this.transcript.push(timeless(plainTransition(transition)));
     return transition;
   }
@@ -85,6 +110,12 @@ export class WatchedEnv<Task> {
     await this.#answered('close()', () => this.env.close());
   }
 
+  #score(rewards: Rewards = {}): void {
+    for (const [name, value] of Object.entries(rewards)) {
+      if (value !== null) this.#totals[name] = (this.#totals[name] ?? 0) + value;
+    }
+  }
+
   async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { timeout } = this.#watch;
     const late = () => new Violation('ENV-28', `an answer to ${what} within ${timeout} ms`, 'none');
@@ -92,7 +123,8 @@ export class WatchedEnv<Task> {
       return await inTime(work, timeout, late);
     } catch (error) {
       if (error instanceof Violation) throw error;
-      throw new Violation('ENV-27', `an answer to ${what}`, brief(error));
+      const rule = ToolEnvError.isInstance(error) && error.code === 'bug.no_reply' ? 'ENV-37' : 'ENV-27';
+      throw new Violation(rule, `an answer to ${what}`, brief(error));
     }
   }
 

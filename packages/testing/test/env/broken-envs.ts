@@ -97,6 +97,11 @@ function whileRunning(change: (transition: Transition) => object): Changes {
   );
 }
 
+/** The user says a text at the end. */
+function said({ observation: { messages, tools } }: Transition, content: string): object {
+  return { observation: { messages: [...messages, { role: 'user', content }], tools } };
+}
+
 const noBoolean = { seedable: 'no' };
 let shared = 0;
 let drawn = 0;
@@ -590,6 +595,44 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     'ENV-35',
     { env: (_, tool) => ladderWithLimits(tool, { maxToolCharacters: 1_000_000 }) },
   ],
+  [
+    'an answer that nobody replies to',
+    'ENV-37',
+    {
+      env: (good) => ({
+        async step(action, options) {
+          const transition = await good.step(action, options);
+          if (transition.outcome.kind !== 'running') return transition;
+          const { messages, tools } = transition.observation;
+          const thought = { role: 'assistant' as const, content: 'Let me think.' };
+          return { ...transition, observation: { messages: [...messages, thought], tools } };
+        },
+      }),
+    },
+  ],
+  [
+    'only the new message as the context',
+    'WARN-1',
+    whileRunning(({ observation: { messages, tools } }) => ({
+      observation: { messages: messages.slice(-1), tools },
+    })),
+  ],
+  [
+    'an empty reply',
+    'WARN-2',
+    whileRunning(({ observation: { messages, tools } }) => ({
+      observation: { messages: [{ role: 'user', content: ' ' }, ...messages], tools },
+    })),
+  ],
+  ['one reply to everything', 'WARN-3', whileRunning((transition) => said(transition, 'Go on.'))],
+  [
+    'a reward that is always 0',
+    'WARN-4',
+    stepping((transition) =>
+      transition.rewards ? { ...transition, rewards: { ...transition.rewards, climbed: 0 } } : transition,
+    ),
+  ],
+  ['no oracle', 'WARN-5', { definition: { oracle: undefined } }],
 ];
 
 /** Timers left by a broken environment, for the test to clear. */

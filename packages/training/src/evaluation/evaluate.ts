@@ -5,24 +5,21 @@ import {
   EpisodeStatistics,
   type EpisodeSummary,
   type Policy,
-  type RolloutOptions,
   rollout,
   type Split,
   summariseEpisode,
   ToolEnvError,
   type Trajectory,
 } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import { requireParts } from '../require-parts.ts';
+import { type EvaluationOptions, evaluationOptions } from './evaluation-options.ts';
 
-export interface EvaluateOptions<Task = unknown>
-  extends Pick<
-    RolloutOptions<Task>,
-    'concurrency' | 'sampling' | 'seed' | 'deadline' | 'signal' | 'retries'
-  > {
+export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
   env: EnvHandle<Task>;
-  split: Split;
   policy: Policy;
-  /** Number of tasks, from the split's first on. Default: all of them. */
-  count?: number;
+  /** Ends the evaluation by throwing the signal's reason. */
+  signal?: AbortSignal;
   /** Called with each trajectory as it finishes, for example to write it to a file. */
   onTrajectory?(trajectory: Trajectory<Task>): void | Promise<void>;
 }
@@ -49,21 +46,36 @@ export interface Evaluation {
 }
 
 /**
- * Plays one episode of each task and summarises. Throws as {@link rollout} does.
- * @throws ToolEnvError `usage.evaluate` if the split is empty or `count` is below 1.
+ * Plays one episode of each of a split's first tasks and summarises: `evaluate({ env, policy })`. Everything else has a
+ * default in {@link evaluationOptions}. Throws as {@link rollout} does.
+ * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.unknown_option`, `usage.bad_option`,
+ *   `usage.evaluate` if the split has no tasks.
  */
 export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Evaluation> {
-  const { env, split, count = Number.POSITIVE_INFINITY } = options;
+  requireParts('evaluate', options);
+  const { env, policy, signal, onTrajectory, ...given } = options;
+  const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
+  const { split, count, concurrency, deadline, seed, retries, ...sampling } = complete;
   const length = Math.min(count, env.tasks[split].length);
-  if (!(length >= 1)) {
-    const message = `evaluate: no tasks: count is ${count} and split "${split}" has ${env.tasks[split].length}.`;
-    throw new ToolEnvError('usage.evaluate', message);
+  if (length === 0) {
+    throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
   }
   const start = performance.now();
   const summaries: EpisodeSummary[] = [];
-  for await (const trajectory of rollout({ ...options, episodes: oneEach(env, split, length) })) {
+  const plan = {
+    env,
+    policy,
+    episodes: oneEach(env, split, length),
+    concurrency,
+    sampling,
+    seed,
+    deadline,
+    retries,
+    signal,
+  };
+  for await (const trajectory of rollout(plan)) {
     summaries.push(summariseEpisode(trajectory));
-    await options.onTrajectory?.(trajectory);
+    await onTrajectory?.(trajectory);
   }
   // In the order of the tasks, so that rounding does not depend on which episode finished first.
   summaries.sort((a, b) => a.index - b.index);

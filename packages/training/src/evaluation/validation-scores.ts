@@ -9,8 +9,7 @@ export async function validationScores(
   { evaluationEpisodes, maxTokens, deadline }: RunOptions,
 ): Promise<Metrics> {
   const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const sampling = { maxTokens, temperature: 0 };
-  const plan = { split: 'validation', count, concurrency: count, sampling, deadline } as const;
+  const plan = { split: 'validation', count, concurrency: count, maxTokens, deadline } as const;
   const { reward, means } = await evaluate({ ...plan, env, policy, seed, signal });
   const scored = Object.entries(means).filter((entry): entry is [string, number] => entry[1] !== null);
   return {

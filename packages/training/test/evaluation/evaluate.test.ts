@@ -1,12 +1,18 @@
-import { scriptedPolicy, ToolEnvError, type Trajectory } from '@toolenv/core';
+import {
+  type Observation,
+  type SamplingOptions,
+  scriptedPolicy,
+  ToolEnvError,
+  type Trajectory,
+} from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { LadderEnv, openLadder } from '../../../core/test/ladder-env.ts';
-import { evaluate } from '../../src/index.ts';
+import { type EvaluateOptions, evaluate } from '../../src/index.ts';
 
 const common = {
   split: 'validation',
   concurrency: 4,
-  sampling: { maxTokens: 8, temperature: 0 },
+  maxTokens: 8,
   seed: 1,
 } as const;
 /** Climbs two rungs and answers: right where the goal is 2. */
@@ -56,6 +62,49 @@ test('refuses a split without tasks; a count beyond its length means all tasks',
   await expect(evaluate({ ...common, env, policy, split: 'test' })).rejects.toMatchObject({
     code: 'usage.evaluate',
   });
-  await expect(evaluate({ ...common, env, policy, count: 0 })).rejects.toThrow('count is 0');
+  await expect(evaluate({ ...common, env, policy, count: 0 })).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: 'evaluate: option "count": expected must be >= 1; received 0.',
+  });
   expect((await evaluate({ ...common, env, policy, count: 99 })).episodes).toBe(10);
+});
+
+test('needs no more than an environment and a policy: the schema has every default', async () => {
+  const env = openLadder();
+  const long = { ...env, tasks: { ...env.tasks, test: { length: 1000, get: () => ({ goal: 2 }) } } };
+  let [playing, most] = [0, 0];
+  const seen: SamplingOptions[] = [];
+  const counting = {
+    ...policy,
+    async act(observation: Observation, options: SamplingOptions) {
+      most = Math.max(most, ++playing);
+      seen.push(options);
+      const action = await policy.act(observation, options);
+      playing -= 1;
+      return action;
+    },
+  };
+  const { episodes, means } = await evaluate({ env: long, policy: counting });
+  expect(episodes).toBe(200);
+  expect(means.right).toBe(1);
+  expect(most).toBe(128);
+  expect(seen[0]).toMatchObject({ temperature: 0, topP: 1, minP: 0, maxTokens: 256 });
+});
+
+test('names a wrong option and a missing part, with the remedy', async () => {
+  const env = openLadder();
+  const call = (options: object) => evaluate(options as EvaluateOptions);
+  await expect(call({ env, policy, tempereture: 1 })).rejects.toMatchObject({
+    code: 'usage.unknown_option',
+    message: 'evaluate has no option "tempereture". Did you mean "temperature"?',
+  });
+  await expect(call({ env, policy, topP: 2 })).rejects.toMatchObject({ code: 'usage.bad_option' });
+  await expect(call({ policy })).rejects.toMatchObject({
+    code: 'usage.run',
+    message: expect.stringContaining('evaluate: needs env: open one with await openEnv('),
+  });
+  await expect(call({ env, policy: 'my-checkpoint' })).rejects.toMatchObject({
+    code: 'usage.run',
+    message: expect.stringContaining('policy is the text "my-checkpoint": open one with await loadPolicy('),
+  });
 });

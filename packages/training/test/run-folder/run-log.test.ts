@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { RunLog, readMetrics } from '../../src/run/run-log.ts';
+import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
 
 const update = (step: number, loss: number) => ({ type: 'update' as const, step, metrics: { loss } });
 

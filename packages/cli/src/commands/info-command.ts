@@ -1,0 +1,201 @@
+/** `toolenv info`: what a plugin says of itself, and what an environment shows once it is open. */
+import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
+import { findPlugin, type PluginInfo, type PluginTypes } from '@toolenv/core/plugins';
+import { Command } from 'commander';
+import { detailsView, openedView } from '../display/details-view.ts';
+import { terminalWidth } from '../display/terminal-text.ts';
+import {
+  addEnvFlags,
+  envFlagOption,
+  flagsOfEnv,
+  givenEnvOptions,
+  type NamedEnv,
+  type TakenFlags,
+} from '../flags/env-flags.ts';
+import { policyReference } from '../flags/plugin-flags.ts';
+import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
+import { type EnvFlags, envFlags, readTools } from '../run/open-run.ts';
+import {
+  findSubject,
+  importEnv,
+  packagePlugins,
+  pluginFolders,
+  type Subject,
+} from '../subject/find-subject.ts';
+import { missingOptions, type OpenedDetails, openedDetails } from '../subject/opened-details.ts';
+import { type Details, detailsOf } from '../subject/plugin-details.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    seed: {
+      type: 'integer',
+      minimum: 0,
+      default: 1,
+      description: 'of the environment and its first episode',
+    },
+  },
+} as const;
+
+type Given = EnvFlags & { json?: boolean } & Record<string, unknown>;
+
+interface Context {
+  given: Given;
+  env: NamedEnv;
+  taken: TakenFlags;
+  signal: AbortSignal;
+}
+
+/** A plugin, or an environment that has no reference because it is no plugin yet. */
+interface Found {
+  info: PluginInfo | { kind: 'envs'; module: string };
+  plugin: PluginTypes[keyof PluginTypes];
+  /** Folder that the tools of an environment are looked for from. */
+  from: string;
+}
+
+/** What is known of it. */
+interface Report extends Found {
+  details: Details;
+  /** Options without which the environment cannot be opened. */
+  missingOptions: string[];
+  opened?: OpenedDetails;
+  /** Why the environment could not be opened. */
+  failure?: unknown;
+}
+
+/** @param taken Flags that exist already: they decide the names of an environment's flags. */
+export function infoCommand(
+  signal: AbortSignal,
+  { env, taken }: { env: NamedEnv; taken: TakenFlags },
+): Command {
+  const command = new Command('info')
+    .summary('show what an environment, tool, trainer or policy is')
+    .description(
+      'Shows the description and the options of a plugin. An environment is opened, to show its tasks, its tools and what the model reads first, too.',
+    )
+    .argument(
+      '<subject>',
+      'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder or module',
+    )
+    .option('--json', 'print a JSON object; for a package folder, an array');
+  for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  addEnvFlags(command, env);
+  return command.action((subject: string, given: Given) =>
+    info(findSubject(subject), { given, env, taken, signal }),
+  );
+}
+
+async function info(subject: Subject, context: Context): Promise<void> {
+  const { json } = context.given;
+  const reports: Report[] = [];
+  for await (const found of pluginsOf(subject)) {
+    const report = await reportOf(found, context);
+    if (!json) process.stdout.write(`${reports.length > 0 ? '\n' : ''}${textOf(report, context)}\n`);
+    reports.push(report);
+  }
+  const values = reports.map(jsonOf);
+  if (json) process.stdout.write(`${JSON.stringify(subject.type === 'package' ? values : values[0])}\n`);
+  const failed = reports.find(({ failure }) => failure !== undefined);
+  if (failed) throw failed.failure;
+}
+
+/** @throws ToolEnvError What loading a plugin throws, and `usage.info` for a subject that is no plugin. */
+async function* pluginsOf(subject: Subject): AsyncGenerator<Found, void, void> {
+  const load = async ({ kind, ref }: Pick<PluginInfo, 'kind' | 'ref'>, folder?: string): Promise<Found> => {
+    const from = folder ?? process.cwd();
+    const loaded = await findPlugin(kind, ref, { from: folder ?? pluginFolders() });
+    const { plugin, package: owner, version } = loaded;
+    return { info: { ref, kind, package: owner, version }, plugin, from };
+  };
+  switch (subject.type) {
+    case 'plugin':
+      yield await load(subject);
+      return;
+    case 'checkpoint':
+      yield await load({ kind: 'policies', ref: policyReference(subject.folder).ref });
+      return;
+    case 'module': {
+      const info = { kind: 'envs', module: subject.file } as const;
+      yield { info, plugin: await importEnv(subject.file), from: process.cwd() };
+      return;
+    }
+    case 'package': {
+      const plugins = packagePlugins(subject.folder);
+      if (plugins.length === 0) {
+        const message = `${subject.folder} has no plugins: list them in the field "toolenv" of its package.json.`;
+        throw new ToolEnvError('usage.info', message);
+      }
+      for (const plugin of plugins) yield await load(plugin, subject.folder);
+      return;
+    }
+    case 'trajectories':
+      throw new ToolEnvError('usage.info', `${subject.file} has episodes: show them with toolenv show.`);
+  }
+}
+
+async function reportOf(found: Found, context: Context): Promise<Report> {
+  const { given, signal } = context;
+  const report: Report = { ...found, details: detailsOf(found.plugin), missingOptions: [] };
+  if (!isEnv(found)) return report;
+  const { seed } = completeFlags(schema, given);
+  const options = optionsOf(found.plugin, context);
+  report.missingOptions = missingOptions(found.plugin, options);
+  if (report.missingOptions.length > 0) return report;
+  const env = 'ref' in found.info ? found.info.ref : found.plugin;
+  try {
+    const tools = readTools(given.tool);
+    report.opened = await openedDetails(env, { options, tools, seed, from: found.from, signal });
+  } catch (failure) {
+    signal.throwIfAborted();
+    report.failure = failure;
+  }
+  return report;
+}
+
+function isEnv(found: Found): found is Found & { plugin: EnvDefinition } {
+  return found.info.kind === 'envs';
+}
+
+/** The options of a named environment; of an environment among others in a package, those that it has. */
+function optionsOf(definition: EnvDefinition, { env, given }: Context): Record<string, unknown> {
+  if (env.definition) return givenEnvOptions(env, given);
+  const known = propertiesOf(definition.options);
+  const envOption = given.envOption?.filter((pair) => Object.hasOwn(known, pair.split('=')[0]!));
+  return givenEnvOptions({ definition, flags: [] }, { envOption });
+}
+
+function jsonOf({ info, details, missingOptions, opened, failure }: Report): object {
+  return {
+    ...info,
+    ...details,
+    ...opened,
+    ...(missingOptions.length > 0 && { missingOptions }),
+    ...(failure !== undefined && { error: messageOf(failure) }),
+  };
+}
+
+const nouns = { envs: 'environment', tools: 'tool', trainers: 'trainer', policies: 'policy' };
+
+function textOf(report: Report, { taken }: Context): string {
+  const { info, details, missingOptions, opened } = report;
+  const width = terminalWidth();
+  const heading =
+    'ref' in info
+      ? `${info.ref}  ${nouns[info.kind]}, version ${info.version} of its package`
+      : `${details.name}  environment in ${info.module}`;
+  const envFlags = isEnv(report) ? flagsOfEnv(report.plugin.options, taken) : [];
+  const flags = isEnv(report)
+    ? envFlags.flatMap((flag) => envFlagOption(flag) ?? [])
+    : schemaFlags(details.options ?? {});
+  const parts = [detailsView(heading, details, { flags, width })];
+  if (missingOptions.length > 0) {
+    const given = missingOptions.map((name) => {
+      const flag = envFlags.find(({ option }) => option === name);
+      return (flag && envFlagOption(flag)?.flags) ?? `--env-option ${name}=…`;
+    });
+    parts.push(`Give ${given.join(' and ')} to see its tasks, its tools and what the model reads first.`);
+  }
+  if (opened) parts.push(openedView(opened, width).trimStart());
+  return parts.join('\n\n');
+}

@@ -1,0 +1,147 @@
+/** `toolenv show`: the curves of a run, and its episodes, one by one. */
+import { stat } from 'node:fs/promises';
+import { ToolEnvError } from '@toolenv/core';
+import { encodeTrajectory } from '@toolenv/core/recording';
+import { readMetrics } from '@toolenv/training';
+import { Command } from 'commander';
+import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
+import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
+import { countText } from '../display/number-text.ts';
+import { paint } from '../display/paint.ts';
+import { runView } from '../display/run-view.ts';
+import { terminalWidth } from '../display/terminal-text.ts';
+import { tokenLegend } from '../display/token-view.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { EpisodeCensus } from '../show/episode-census.ts';
+import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
+import type { RecordedEpisode } from '../show/recorded-episode.ts';
+import { orders, type Selection, selectEpisodes } from '../show/select-episodes.ts';
+import { tokenTextsOf } from '../show/token-texts.ts';
+import { findRecordedRun, type RecordedRun } from '../subject/recorded-run.ts';
+
+interface OwnFlags extends FilterFlags {
+  tokens?: boolean;
+  policy?: string;
+  json?: boolean;
+}
+
+const schema = {
+  type: 'object',
+  properties: {
+    count: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'episodes at most (default: 3; all with --json, and all, or 100 in an order, where keys turn the pages)',
+    },
+    sort: { enum: orders, description: 'smallest first, or largest first with - (default: as in the file)' },
+  },
+} as const;
+
+/** Episodes without --count, and the most that an order keeps in memory without it. */
+const few = 3;
+const many = 100;
+
+export function showCommand(signal: AbortSignal): Command {
+  const command = new Command('show')
+    .summary('show the curves and the episodes of a run')
+    .description(
+      'Shows a training run or an evaluation: its curves, then its episodes, as conversations with what was rewarded. In a terminal, a key shows the next episode.',
+    )
+    .argument('<run>', 'folder that train or eval wrote, or a file of trajectories');
+  for (const flag of [...filterFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  command
+    .option(
+      '--tokens',
+      'show the tokens as sampled, shaded by probability, and which of them are learned from',
+    )
+    .option(
+      '--policy <folder>',
+      "Hugging Face folder, or reference of a policy, whose tokens they are (default: the run's)",
+    )
+    .option('--json', 'print the episodes as lines of JSON, and nothing else');
+  return command.action((path: string, given: OwnFlags & Record<string, unknown>) =>
+    show(path, given, signal),
+  );
+}
+
+async function show(
+  path: string,
+  given: OwnFlags & Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = findRecordedRun(path);
+  const { count, sort } = completeFlags(schema, given);
+  const isPaged = !given.json && hasKeys();
+  if (given.json && sort !== undefined && count === undefined) {
+    throw new ToolEnvError(
+      'usage.arguments',
+      `--json with --sort ${sort}: give --count, because sorted episodes are held in memory.`,
+    );
+  }
+  const most = given.json || isPaged ? (sort === undefined ? Number.POSITIVE_INFINITY : many) : few;
+  const selection = { filter: readFilter(given), order: sort, count: count ?? most, signal };
+  if (given.json) return printLines(run, selection);
+
+  const width = terminalWidth();
+  if (run.folder !== undefined && run.kind !== 'episodes') {
+    const metrics = await readMetrics(run.folder);
+    process.stdout.write(`${runView(run, metrics, width)}\n\n`);
+  }
+  if (selection.count === 0) return;
+  if (run.episodes === undefined || (await stat(run.episodes)).size === 0) {
+    process.stdout.write('The run kept no episodes.\n');
+    return;
+  }
+  const tokens = given.tokens ? await tokenTextsOf(run, given.policy) : undefined;
+  if (tokens)
+    process.stdout.write(`${[tokenLegend(), ...(tokens.note ? [tokens.note] : [])].join('\n')}\n\n`);
+  await showEpisodes(run.episodes, selection, { view: { width, tokens }, isPaged });
+}
+
+async function showEpisodes(
+  file: string,
+  { count, ...selection }: Selection,
+  { view, isPaged }: { view: EpisodeViewOptions; isPaged: boolean },
+): Promise<void> {
+  const census = new EpisodeCensus();
+  // One more than wanted, to know whether more follow.
+  const episodes = selectEpisodes(file, { ...selection, count: count + 1 }, census);
+  let shown = 0;
+  let follow = false;
+  const views = async function* (): AsyncGenerator<string, void, void> {
+    for await (const episode of episodes) {
+      follow = shown === count;
+      if (follow) return;
+      shown += 1;
+      yield episodeView(episode, view);
+    }
+  };
+  if (isPaged) await pageEpisodes(views(), selection.signal);
+  else for await (const text of views()) process.stdout.write(`${text}\n\n`);
+  if (follow) process.stdout.write(`${paint('dim', 'More episodes follow: --count shows more.')}\n`);
+  if (shown === 0) process.stdout.write(`${nothing(census)}\n`);
+}
+
+async function printLines(run: RecordedRun, selection: Selection): Promise<void> {
+  if (run.episodes === undefined) throw new ToolEnvError('usage.no_run', `${run.folder} kept no episodes.`);
+  const census = new EpisodeCensus();
+  let shown = 0;
+  for await (const episode of selectEpisodes(run.episodes, selection, census)) {
+    shown += 1;
+    if (!(await writeLine(episode))) return;
+  }
+  if (shown === 0 && selection.count > 0) process.stderr.write(`${nothing(census)}\n`);
+}
+
+/** Waits for a slow reader, so that the lines do not pile up in memory. False if nobody reads on, as after `| head`. */
+function writeLine(episode: RecordedEpisode): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${encodeTrajectory(episode)}\n`, (error) => resolve(!error));
+  });
+}
+
+function nothing(census: EpisodeCensus): string {
+  if (census.episodes === 0) return 'The file has no episodes.';
+  return `None of the ${countText(census.episodes)} episodes matches. The file has\n${census.text}`;
+}

@@ -1,0 +1,29 @@
+/** Messages of a conversation in a terminal, each under its role. */
+import { isParseFailure, type Message, type ParseFailure, type ToolCall } from '@toolenv/core';
+import { paint } from './paint.ts';
+import { safeText, wrapText } from './terminal-text.ts';
+
+const colours = { system: 'magenta', user: 'blue', assistant: 'green', tool: 'cyan' } as const;
+
+/** The role on a line of its own, then the indented text. */
+export function messageView(message: Message, width: number): string {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  const name = message.role === 'tool' ? ` ${safeText(message.name)}` : '';
+  return [
+    paint(['bold', colours[message.role]], `${message.role}${name}`),
+    ...(message.content === '' ? [] : [indented(message.content, width)]),
+    ...calls.map((call) => callView(call, width)),
+  ].join('\n');
+}
+
+/** `→ search {"query":"…"}` */
+export function callView(call: ToolCall | ParseFailure, width: number): string {
+  const text = isParseFailure(call) ? call.text : `${call.name} ${JSON.stringify(call.arguments)}`;
+  const [first = '', ...rest] = indented(text, width, 4).split('\n');
+  return [`  ${paint('yellow', '→')} ${first.slice(4)}`, ...rest].join('\n');
+}
+
+/** Text of a model, tool or person, safe for the terminal. */
+export function indented(text: string, width: number, by = 2): string {
+  return wrapText(safeText(text), { width, indent: ' '.repeat(by) });
+}

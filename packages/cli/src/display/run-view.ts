@@ -1,0 +1,60 @@
+/** A run in a terminal: what was run, and how it went. */
+import { type Evaluation, type MetricsLine, runCurves } from '@toolenv/training';
+import type { RecordedRun } from '../subject/recorded-run.ts';
+import { evaluationTable } from './evaluation-table.ts';
+import { paint } from './paint.ts';
+import { terminalChart } from './terminal-chart.ts';
+import { columns, safeText } from './terminal-text.ts';
+
+/** Columns of a panel at least; as many panels as fit stand side by side. */
+const panelWidth = 50;
+
+export function runView(
+  { folder, kind, facts }: RecordedRun,
+  metrics: readonly MetricsLine[],
+  width: number,
+): string {
+  const parts = [paint('bold', folder ?? ''), columns(factRows(facts, metrics), width)];
+  if (kind === 'evaluation') parts.push('', evaluationTable(facts as unknown as Evaluation));
+  const columnsInAll = Number.isFinite(width) ? width : 100;
+  const perRow = Math.max(1, Math.floor(columnsInAll / panelWidth));
+  const chart = terminalChart(runCurves(metrics), { width: Math.min(columnsInAll, 160), height: 5, perRow });
+  if (chart !== '') parts.push('', chart);
+  return parts.join('\n');
+}
+
+function factRows(
+  { env, envVersion, policy, trainer, trainerOptions, split, seed, ...facts }: RecordedRun['facts'],
+  metrics: readonly MetricsLine[],
+): [string, string][] {
+  const done = metrics.reduce((most, { step }) => Math.max(most, step), 0);
+  const planned = trainerOptions?.steps;
+  const rows: [string, unknown][] = [
+    ['environment', env === undefined ? undefined : [env, envVersion].filter(Boolean).join(' ')],
+    ['split', split],
+    ['policy', policy],
+    ['trainer', trainer],
+    [
+      'steps',
+      trainer === undefined && done === 0
+        ? undefined
+        : [done, planned].filter((n) => n !== undefined).join(' of '),
+    ],
+    ['seed', seed],
+    ['packages', versionsText(facts.packages)],
+    ['node', facts.node],
+    ['commit', facts.commit],
+  ];
+  return rows.flatMap(([name, value]) =>
+    value === undefined || value === null || value === ''
+      ? []
+      : [[name, safeText(String(value))] as [string, string]],
+  );
+}
+
+function versionsText(versions: unknown): string {
+  const entries = Object.entries(Object(versions) as object).filter(
+    ([, version]) => typeof version === 'string',
+  );
+  return entries.map(([name, version]) => `${name} ${version}`).join(', ');
+}

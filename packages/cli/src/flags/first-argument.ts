@@ -1,0 +1,33 @@
+/** Finds the argument of a command before all of its flags are known, because the argument names a plugin with flags. */
+import { existsSync } from 'node:fs';
+import type { Command, Option } from 'commander';
+
+/**
+ * The first word that is neither a flag nor the value of a flag. A word after an unknown flag may be the value of that
+ * flag: it counts only if no other word does, and if it is a reference or a path.
+ * @param words What follows the name of the command.
+ */
+export function firstArgument(command: Command, words: readonly string[]): string | undefined {
+  const known = new Map(command.options.map((option) => [option.long, option]));
+  const doubtful: string[] = [];
+  let flag: Option | 'unknown' | undefined;
+  let values = 0;
+  for (const word of words) {
+    const mustBeValue = typeof flag === 'object' && flag.required && values === 0;
+    if (word.startsWith('-') && !mustBeValue) {
+      flag = word.includes('=') ? undefined : (known.get(word) ?? 'unknown');
+      values = 0;
+      continue;
+    }
+    if (flag === undefined) return word;
+    if (flag === 'unknown') {
+      doubtful.push(word);
+      flag = undefined;
+      continue;
+    }
+    const takesValue = (flag.required || flag.optional) && (values === 0 || flag.variadic);
+    if (!takesValue) return word;
+    values += 1;
+  }
+  return doubtful.find((word) => /-v[1-9]\d*$/.test(word) || existsSync(word));
+}

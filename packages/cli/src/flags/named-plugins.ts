@@ -1,0 +1,78 @@
+/** Loads the plugins that a command line names before its flags are parsed, because their options are flags. */
+import { parseArgs } from 'node:util';
+import type { Command } from 'commander';
+import { type NamedEnv, namedEnv, noEnv, type TakenFlags } from './env-flags.ts';
+import { firstArgument } from './first-argument.ts';
+import {
+  defaultTrainer,
+  type NamedPlugin,
+  namedPlugin,
+  namedPolicy,
+  referencePolicy,
+  unloaded,
+} from './plugin-flags.ts';
+import { schemaFlags } from './schema-flags.ts';
+
+/** The plugins that the command line names. */
+export interface NamedPlugins {
+  env: NamedEnv;
+  /** The flags that exist without those of the environment. */
+  taken: TakenFlags;
+  policy: NamedPlugin<'policies'>;
+  trainer: NamedPlugin<'trainers'>;
+}
+
+export const noPlugins: NamedPlugins = {
+  env: noEnv,
+  taken: new Map(),
+  policy: unloaded(referencePolicy),
+  trainer: unloaded(defaultTrainer),
+};
+
+/** The commands that open an environment. Those of `paths` take an environment that is not published, too. */
+const opening = ['eval', 'train', 'serve', 'check', 'info'];
+const paths = ['check', 'info'];
+
+/**
+ * @param bare All commands, without flags of plugins.
+ * @throws ToolEnvError What loading a plugin throws, unless the command line asks for help.
+ */
+export async function namedPlugins(argv: string[], bare: readonly Command[]): Promise<NamedPlugins> {
+  const at = argv.findIndex((word) => !word.startsWith('-'));
+  const command = bare.find((each) => each.name() === argv[at]);
+  if (!command || !opening.includes(command.name())) return noPlugins;
+  const string = { type: 'string' } as const;
+  const options = { policy: string, trainer: string, help: { type: 'boolean' } } as const;
+  const { values } = parseArgs({ args: argv, strict: false, options });
+  const isHelp = values.help === true;
+  const isTraining = command.name() === 'train';
+  // A flag without its value is true; commander refuses it.
+  const named = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  const hasPolicy = isTraining || command.name() === 'eval';
+  const policy = hasPolicy
+    ? await namedPolicy(named(values.policy), { isHelp, isTraining })
+    : noPlugins.policy;
+  const trainer = isTraining
+    ? await namedPlugin('trainers', named(values.trainer) ?? defaultTrainer, { isHelp })
+    : noPlugins.trainer;
+  const taken = takenFlags(bare, [policy, trainer]);
+  const env = await namedEnv(firstArgument(command, argv.slice(at + 1)), {
+    isHelp,
+    takesPaths: paths.includes(command.name()),
+    taken,
+  });
+  return { env, taken, policy, trainer };
+}
+
+/** A flag of any command that opens environments counts, so that an option of an environment has one flag in all of them. */
+function takenFlags(bare: readonly Command[], plugins: readonly NamedPlugin[]): Map<string, string> {
+  const taken = new Map([
+    ['help', 'toolenv'],
+    ['version', 'toolenv'],
+  ]);
+  const add = (name: string, owner: string) => taken.has(name) || taken.set(name, owner);
+  for (const command of bare.filter((each) => opening.includes(each.name())))
+    for (const option of command.options) add(option.attributeName(), `toolenv ${command.name()}`);
+  for (const { ref, flags } of plugins) for (const flag of schemaFlags(flags)) add(flag.attributeName(), ref);
+  return taken;
+}

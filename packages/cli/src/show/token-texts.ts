@@ -1,0 +1,46 @@
+/** Finds what gives the tokens of a run their texts: the tokenizer of its policy. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { loadPlugin, type PolicyDefinition } from '@toolenv/core/plugins';
+import { policyReference } from '../flags/plugin-flags.ts';
+import { pluginFolders } from '../subject/find-subject.ts';
+import type { RecordedRun } from '../subject/recorded-run.ts';
+
+export interface TokenTexts {
+  /** Absent if nothing knows the texts: then ids are shown. */
+  texts?: (ids: Int32Array) => string[];
+  /** Why there are no texts. */
+  note?: string;
+}
+
+/**
+ * @param given The policy that the command line names. Default: what the run trained, else what it began with.
+ * @throws ToolEnvError What loading the named policy throws.
+ */
+export async function tokenTextsOf({ folder, facts }: RecordedRun, given?: string): Promise<TokenTexts> {
+  if (given !== undefined) return { texts: await textsOf(given, {}) };
+  const exported = folder === undefined ? '' : join(folder, 'policy');
+  const isReference = policyReference(facts.policy ?? '').ref === facts.policy;
+  const name = !isReference && existsSync(join(exported, 'tokenizer.json')) ? exported : facts.policy;
+  if (name === undefined)
+    return { note: 'Tokens are shown as ids: name the policy with --policy to see their texts.' };
+  try {
+    return { texts: await textsOf(name, facts.policyOptions ?? {}) };
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error)) throw error;
+    return { note: `Tokens are shown as ids, because their texts are not known: ${messageOf(error)}` };
+  }
+}
+
+async function textsOf(
+  name: string,
+  options: Record<string, unknown>,
+): Promise<(ids: Int32Array) => string[]> {
+  const { ref, preset } = policyReference(name);
+  const policy: PolicyDefinition = await loadPlugin('policies', ref, { from: pluginFolders() });
+  if (!policy.tokenTexts) {
+    throw new ToolEnvError('usage.no_token_texts', `${ref} does not say what its tokens mean.`);
+  }
+  return policy.tokenTexts({ ...options, ...preset });
+}

@@ -1,0 +1,57 @@
+/** What a plugin says of itself, without opening it. */
+import {
+  type EnvCapabilities,
+  type EnvLimits,
+  type JsonSchema,
+  messageOf,
+  type RewardSpec,
+  ToolEnvError,
+} from '@toolenv/core';
+import { findPlugin, type PluginInfo, type PluginTypes } from '@toolenv/core/plugins';
+import { pluginFolders } from './find-subject.ts';
+
+/** Fields that a kind of plugin lacks are absent. */
+export interface Details {
+  name?: string;
+  description?: string;
+  /** JSON Schema of the options, with defaults. */
+  options?: JsonSchema;
+  /** Of an environment, as the following fields. */
+  rewards?: RewardSpec;
+  limits?: EnvLimits;
+  capabilities?: Required<EnvCapabilities>;
+  /** Role → reference of the tool that fills it unless another is given. */
+  roles?: Record<string, string>;
+  /** Material for which a tool can be made. */
+  example?: unknown;
+}
+
+export type PluginDetails = PluginInfo & Details & { error?: string };
+
+/** A plugin that cannot be loaded has an `error`. */
+export async function pluginDetails(info: PluginInfo): Promise<PluginDetails> {
+  try {
+    const { plugin } = await findPlugin(info.kind, info.ref, { from: pluginFolders() });
+    return { ...info, ...detailsOf(plugin) };
+  } catch (error) {
+    return { ...info, error: messageOf(error) };
+  }
+}
+
+/** @throws ToolEnvError `usage.bad_plugin` for a value that is no plugin at all. */
+export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
+  if (typeof plugin !== 'object' || plugin === null) {
+    throw new ToolEnvError(
+      'usage.bad_plugin',
+      'The default export is no plugin: toolenv check says what it must be.',
+    );
+  }
+  const { name, description } = plugin;
+  if ('example' in plugin) return { name, description, example: plugin.example.material };
+  if (!('options' in plugin)) return { name, description };
+  const { options } = plugin;
+  if (!('rewards' in plugin)) return { name, description, options };
+  const { rewards, limits, roles, capabilities } = plugin;
+  const usual = { seedable: true, concurrent: true, networked: false };
+  return { name, description, options, rewards, limits, roles, capabilities: { ...usual, ...capabilities } };
+}

@@ -1,0 +1,75 @@
+/** Finds what `toolenv show` is to show: the folder of a training run or of an evaluation, or a file of episodes. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+
+/** What config.json of a training run, or summary.json of an evaluation, says. Folders of other versions lack fields. */
+export interface RunFacts {
+  env?: string;
+  policy?: string;
+  policyOptions?: Record<string, unknown>;
+  trainer?: string;
+  trainerOptions?: Record<string, unknown>;
+  seed?: number;
+  /** Versions of the packages, by name. */
+  packages?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export interface RecordedRun {
+  /** Absent for a file that lies in no run's folder. */
+  folder?: string;
+  /** `episodes`: only the file is to be shown. */
+  kind: 'training' | 'evaluation' | 'episodes';
+  facts: RunFacts;
+  /** JSONL of trajectories; absent if the run kept none. */
+  episodes?: string;
+}
+
+/** @throws ToolEnvError `usage.no_run` if the path does not exist or is neither. */
+export function findRecordedRun(path: string): RecordedRun {
+  if (!existsSync(path)) {
+    throw new ToolEnvError(
+      'usage.no_run',
+      `${path} does not exist: name the folder of a run, or a file of trajectories.`,
+    );
+  }
+  const full = resolve(path);
+  if (!statSync(full).isDirectory()) {
+    const folder = basename(full) === 'trajectories.jsonl' ? dirname(full) : undefined;
+    const facts = folder === undefined ? {} : (factsOf(folder)?.facts ?? {});
+    return { folder, kind: 'episodes', facts, episodes: full };
+  }
+  const file = join(full, 'trajectories.jsonl');
+  const episodes = existsSync(file) ? file : undefined;
+  const found = factsOf(full);
+  if (!found && !episodes) {
+    const message = `${path} is not the folder of a run: it has no trajectories.jsonl and no metrics.jsonl.`;
+    throw new ToolEnvError('usage.no_run', message);
+  }
+  return { folder: full, kind: found?.kind ?? 'episodes', facts: found?.facts ?? {}, episodes };
+}
+
+function factsOf(folder: string): { kind: 'training' | 'evaluation'; facts: RunFacts } | undefined {
+  // A Hugging Face folder has a config.json too.
+  const config = existsSync(join(folder, 'config.json')) ? readJson(join(folder, 'config.json')) : undefined;
+  if (config?.env !== undefined || existsSync(join(folder, 'metrics.jsonl'))) {
+    return { kind: 'training', facts: config ?? {} };
+  }
+  const summary = join(folder, 'summary.json');
+  return existsSync(summary) ? { kind: 'evaluation', facts: readJson(summary) } : undefined;
+}
+
+function readJson(file: string): RunFacts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as RunFacts;
+  } catch (error) {
+    throw new ToolEnvError(
+      'usage.no_run',
+      `${file} is damaged (${messageOf(error)}): show the run's trajectories.jsonl.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,152 @@
+/** The options of an environment are flags: their names where names collide, their values, and what is refused. */
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EnvDefinition } from '@toolenv/core';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { addEnvFlags, envOptions, flagsOfEnv } from '../../src/flags/env-flags.ts';
+import { firstArgument } from '../../src/flags/first-argument.ts';
+import { runProgram } from '../../src/program.ts';
+import { fixture, runCli } from '../run-cli.ts';
+
+beforeEach(() => process.chdir(fixture.folder));
+afterEach(() => vi.restoreAllMocks());
+
+function run(...argv: string[]): Promise<void> {
+  return runProgram(argv, new AbortController().signal);
+}
+
+async function helpOf(...argv: string[]): Promise<string> {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  await run(...argv, '--help');
+  return write.mock.calls.join('');
+}
+
+const schema = {
+  type: 'object',
+  properties: {
+    topK: { type: 'integer', minimum: 1, default: 3, description: 'documents' },
+    hard: { type: 'boolean', default: true },
+    option: { type: 'string' },
+    path: { type: 'string' },
+    'odd name': { type: 'string' },
+  },
+};
+
+/** The environment's flags on a command that has `--top-k`, `--hard` and `--env-option` already. */
+function flagged(argv: string[]) {
+  const definition = { options: schema } as unknown as EnvDefinition;
+  const taken = new Map([
+    ['topK', 'toolenv eval'],
+    ['hard', 'a/b-v1'],
+    ['option', 'toolenv check'],
+    ['envOption', 'toolenv eval'],
+  ]);
+  const env = { name: 'a/env-v1', definition, flags: flagsOfEnv(schema, taken) };
+  const command = new Command('eval').exitOverride().option('--env-option <key=value...>');
+  addEnvFlags(command, env);
+  command.parse(argv, { from: 'user' });
+  return { env, options: envOptions(env, command.opts()), command };
+}
+
+describe('a flag of an environment', () => {
+  it('has the name of its option, with the prefix env where another flag has that name', () => {
+    const { env, command } = flagged([]);
+    expect(env.flags.map(({ option, name }) => [option, name])).toEqual([
+      ['topK', 'envTopK'],
+      ['hard', 'envHard'],
+      ['option', undefined],
+      ['path', 'path'],
+      ['odd name', undefined],
+    ]);
+    const help: string[] = [];
+    command.configureOutput({ writeOut: (text) => help.push(text) }).outputHelp();
+    expect(help.join('')).toMatch(
+      /Options of a\/env-v1:\n +--env-top-k <n> +documents \(default: 3\) \(--top-k is a\s+flag of/,
+    );
+    expect(help.join('')).toMatch(/--no-env-hard +\(--hard is a flag of a\/b-v1\)/);
+    expect(help.join('')).toContain('Option "option" of a/env-v1 has no flag: set it with --env-option.');
+  });
+
+  it('sets the option, as --env-option does for every option', () => {
+    const flags = ['--env-top-k', '5', '--no-env-hard', '--env-option', 'option=x', 'odd name=y'];
+    expect(flagged(flags).options).toEqual({ topK: 5, hard: false, option: 'x', 'odd name': 'y' });
+    expect(flagged([]).options).toEqual({ topK: 3, hard: true });
+  });
+
+  it.each([
+    [['--env-top-k', '0'], 'usage.bad_flag', '--env-top-k 0: give a whole number from 1 up.'],
+    [
+      ['--env-top-k', '2', '--env-option', 'topK=3'],
+      'usage.arguments',
+      '--env-option topK and --env-top-k set the same option: give one of them.',
+    ],
+  ])('%j is refused', (flags, code, message) => {
+    expect(() => flagged(flags)).toThrow(expect.objectContaining({ code, message }));
+  });
+});
+
+describe('firstArgument', () => {
+  const command = new Command('eval').option('--count <n>').option('--tool <pair...>').option('--json');
+  it.each([
+    ['a/b-v1 --count 3', 'a/b-v1'],
+    ['--count 3 a/b-v1', 'a/b-v1'],
+    ['--count=3 a/b-v1', 'a/b-v1'],
+    ['--json a/b-v1', 'a/b-v1'],
+    ['--tool x=y z=w --json a/b-v1', 'a/b-v1'],
+    ['--count --json a/b-v1', 'a/b-v1'],
+    ['--max-turns 3 a/b-v1', 'a/b-v1'],
+    ['--max-turns 3 --unknown a/b-v1', 'a/b-v1'],
+    ['--max-turns 3', undefined],
+    ['--count 3', undefined],
+    ['', undefined],
+  ])('of "%s" is %s', (line, expected) => {
+    expect(firstArgument(command, line.split(' ').filter(Boolean))).toBe(expected);
+  });
+});
+
+describe('commands that open an environment', () => {
+  it.each(['eval', 'train', 'serve', 'check'])(
+    '%s --help lists the options of the environment',
+    async (name) => {
+      expect(await helpOf(name, fixture.env)).toMatch(
+        /\n\nOptions of fixture-plugin\/lamp-v1:\n +--size <n> +\(default: 30\)/,
+      );
+    },
+  );
+
+  it('give an option the same flag, whichever of them has the name already', async () => {
+    const bridge = '@toolenv/envs-qa/bridge-v1';
+    for (const name of ['eval', 'train', 'serve', 'check']) {
+      const help = (await helpOf(name, bridge)).replace(/\s+/g, ' ');
+      expect(help).toContain(
+        '--env-top-k <n> documents per search (default: 3) (--top-k is a flag of toolenv eval)',
+      );
+    }
+  });
+
+  it('show their help where the environment is not installed', async () => {
+    expect(await helpOf('eval', 'nobody/none-v1')).toContain(
+      'nobody/none-v1 cannot be loaded: its options are not listed.',
+    );
+  });
+
+  it('record the complete options of the environment', async () => {
+    const out = join(await mkdtemp(join(tmpdir(), 'toolenv-env-flags-')), 'run');
+    const named = [fixture.env, '--policy', fixture.policy, '--trainer', fixture.trainer];
+    const { code } = await runCli('train', '--size', '7', ...named, '--steps', '1', '--out', out);
+    expect(code).toBe(0);
+    expect(JSON.parse(await readFile(join(out, 'config.json'), 'utf8'))).toMatchObject({
+      envOptions: { size: 7 },
+    });
+    const resumed = await runCli('train', ...named, '--out', out, '--resume');
+    expect(resumed.stderr).toContain('has envOptions.size 7, not 30: give the same');
+    const wrong = await runCli('eval', fixture.env, '--policy', fixture.policy, '--size', 'big');
+    expect(wrong).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'toolenv: --size big: give a whole number from 1 up.\n',
+    });
+  });
+});

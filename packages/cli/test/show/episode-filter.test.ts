@@ -1,0 +1,125 @@
+/** Which episodes a filter keeps, which ranges a flag takes, and in which order episodes come. */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeTrajectory } from '@toolenv/core/recording';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EpisodeCensus } from '../../src/show/episode-census.ts';
+import { type FilterFlags, readFilter } from '../../src/show/episode-filter.ts';
+import { readRange } from '../../src/show/number-range.ts';
+import type { RecordedEpisode } from '../../src/show/recorded-episode.ts';
+import { type Order, selectEpisodes } from '../../src/show/select-episodes.ts';
+import { abortedEpisode, failedCall, refusedCall, someEpisode } from './some-episode.ts';
+
+describe('readRange', () => {
+  it.each([
+    ['2', [2], [1.9, 2.1]],
+    ['-0.5', [-0.5], [0.5]],
+    ['0..0.5', [0, 0.25, 0.5], [-0.1, 0.6]],
+    ['-1..-0.5', [-1, -0.5], [0, -2]],
+    ['0.5..', [0.5, 9], [0.4]],
+    ['..1', [-9, 1], [1.1]],
+    ['>0', [0.1], [0, -1]],
+    ['>= 1e-1', [0.1], [0.09]],
+    ['<1', [0.9], [1]],
+    ['<=-1', [-1], [0]],
+  ])('%s', (text, inside, outside) => {
+    const holds = readRange('--reward', text);
+    expect(inside.filter(holds)).toEqual(inside);
+    expect(outside.filter(holds)).toEqual([]);
+  });
+
+  it.each(['', '..', 'x', '1..2..3', '>', '1-2', '> 0 < 1'])('refuses "%s"', (text) => {
+    expect(() => readRange('--step', text)).toThrow(
+      expect.objectContaining({
+        code: 'usage.bad_flag',
+        message: expect.stringContaining(`--step ${text}: give`),
+      }),
+    );
+  });
+});
+
+describe('readFilter', () => {
+  const good = someEpisode();
+  const long = someEpisode({ outcome: { kind: 'truncated', reason: 'max_turns' }, reward: 0, step: 5 }, [
+    failedCall,
+  ]);
+  const wrong = someEpisode({ reward: -0.5, step: undefined }, [refusedCall]);
+  const all = { good, long, wrong, aborted: abortedEpisode };
+
+  it.each<[FilterFlags, (keyof typeof all)[]]>([
+    [{}, ['good', 'long', 'wrong', 'aborted']],
+    [{ reward: '>=0' }, ['good', 'long']],
+    [{ outcome: 'terminated' }, ['good', 'wrong']],
+    [{ outcome: 'truncated:max_turns' }, ['long']],
+    [{ outcome: 'truncated:deadline' }, []],
+    [{ outcome: 'aborted:infrastructure.tool_failed' }, ['aborted']],
+    [{ aborted: true }, ['aborted']],
+    [{ mistake: true }, ['long', 'wrong']],
+    [{ mistake: 'tool_error' }, ['long']],
+    [{ mistake: 'invalid_arguments' }, ['wrong']],
+    [{ tool: 'fetch' }, ['long']],
+    [{ text: 'OFFLINE' }, ['long']],
+    [{ text: 'who founded' }, ['good', 'long', 'wrong', 'aborted']],
+    [{ step: '4..' }, ['long']],
+    [{ outcome: 'terminated', mistake: true }, ['wrong']],
+  ])('%j', (flags, expected) => {
+    const filter = readFilter(flags);
+    expect(Object.keys(all).filter((name) => filter(all[name as keyof typeof all]))).toEqual(expected);
+  });
+
+  it.each<[FilterFlags, string]>([
+    [
+      { outcome: 'answered' },
+      '--outcome answered: give running, terminated, truncated, aborted, with a reason',
+    ],
+    [{ mistake: 'runs/mine' }, '--mistake runs/mine: give malformed_call, unknown_tool,'],
+  ])('refuses %j', (flags, message) => {
+    expect(() => readFilter(flags)).toThrow(
+      expect.objectContaining({ code: 'usage.bad_flag', message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('selectEpisodes', () => {
+  async function select(
+    episodes: RecordedEpisode[],
+    { order, count, tail = '' }: { order?: Order; count: number; tail?: string },
+  ): Promise<RecordedEpisode[]> {
+    const file = join(await mkdtemp(join(tmpdir(), 'toolenv-select-')), 'trajectories.jsonl');
+    await writeFile(file, episodes.map((each) => `${encodeTrajectory(each)}\n`).join('') + tail);
+    const { signal } = new AbortController();
+    const selection = { filter: () => true, order, count, signal };
+    const selected: RecordedEpisode[] = [];
+    for await (const each of selectEpisodes(file, selection, new EpisodeCensus())) selected.push(each);
+    return selected;
+  }
+
+  it('begins with the smallest or largest, keeps the order of equals, and puts what has no value last', async () => {
+    const rewards = fc.array(fc.option(fc.constantFrom(0, 0.5, 1)), { maxLength: 12 });
+    const orders = fc.constantFrom<Order>('reward', '-reward');
+    await fc.assert(
+      fc.asyncProperty(rewards, orders, fc.integer({ min: 1, max: 12 }), async (values, order, count) => {
+        const episodes = values.map((reward, index) => ({
+          ...(reward === null ? abortedEpisode : someEpisode({ reward })),
+          index,
+        }));
+        const sign = order === 'reward' ? 1 : -1;
+        const key = ({ reward }: RecordedEpisode) => (reward === null ? 9 : sign * reward);
+        const expected = [...episodes].sort((a, b) => key(a) - key(b)).slice(0, count);
+        const selected = await select(episodes, { order, count });
+        expect(selected.map(({ index }) => index)).toEqual(expected.map(({ index }) => index));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('skips a half-written last line, and stops reading after the last that is wanted', async () => {
+    expect(await select([someEpisode()], { count: 5, tail: '{"version":1,"env' })).toHaveLength(1);
+    expect(await select([someEpisode(), someEpisode()], { count: 1, tail: 'broken\n' })).toHaveLength(1);
+    await expect(select([someEpisode()], { count: 5, tail: 'broken\n' })).rejects.toMatchObject({
+      code: 'usage.broken_record',
+    });
+  });
+});

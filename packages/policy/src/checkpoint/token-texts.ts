@@ -1,0 +1,50 @@
+/** The texts of single tokens, for people who look at what was sampled. Needs the files of the tokenizer only. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { openTokenizer } from './tokenizer.ts';
+
+/** Tokens that make up a character at most: its bytes in UTF-8. */
+const longest = 4;
+
+/**
+ * @returns The text of each token, special tokens included. A character of several tokens is in the text of the last of
+ *   them; the others have an empty text.
+ * @throws ToolEnvError `usage.checkpoint_missing` if the folder has no readable tokenizer.json and tokenizer_config.json.
+ */
+export async function tokenTexts(folder: string): Promise<(ids: Int32Array) => string[]> {
+  const tokenizer = openTokenizer(
+    folder,
+    await readJson(join(folder, 'tokenizer.json')),
+    await readJson(join(folder, 'tokenizer_config.json')),
+  );
+  const decode = (ids: number[]) => tokenizer.decode(ids, { skip_special_tokens: false });
+  // Some decoders drop a space at the start of a text: decode tokens after the token before them.
+  const decodeAfter = (before: number | undefined, ids: number[]) => {
+    if (before === undefined) return decode(ids);
+    const [prefix, both] = [decode([before]), decode([before, ...ids])];
+    return both.startsWith(prefix) ? both.slice(prefix.length) : decode(ids);
+  };
+  return (ids) => {
+    let before: number | undefined;
+    let open: number[] = [];
+    return Array.from(ids, (id, index) => {
+      open.push(id);
+      const text = decodeAfter(before, open);
+      const isCut = text.endsWith('\uFFFD') && open.length < longest && index < ids.length - 1;
+      if (isCut) return '';
+      before = id;
+      open = [];
+      return text;
+    });
+  };
+}
+
+async function readJson(file: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    const message = `${file} cannot be read (${messageOf(error)}): name a Hugging Face folder with its tokenizer.`;
+    throw new ToolEnvError('usage.checkpoint_missing', message, { cause: error });
+  }
+}

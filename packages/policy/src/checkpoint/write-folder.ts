@@ -1,0 +1,31 @@
+/** Writes a folder so that no reader sees half a file. */
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+
+/**
+ * A new folder appears whole. In a folder that has files, each written file appears whole, and the other files stay.
+ * @param write Fills the folder that it is given.
+ */
+export async function writeFolder(folder: string, write: (folder: string) => Promise<void>): Promise<void> {
+  const target = resolve(folder);
+  await mkdir(dirname(target), { recursive: true });
+  const isNew = (await readdir(target).catch(() => [])).length === 0;
+  const partial = isNew ? `${target}.partial` : join(target, '.partial');
+  await rm(partial, { recursive: true, force: true });
+  try {
+    await write(partial);
+    if (isNew) {
+      await rm(target, { recursive: true, force: true });
+      await rename(partial, target);
+      return;
+    }
+    for (const entry of await readdir(partial, { withFileTypes: true })) {
+      const at = join(target, entry.name);
+      // A file takes the place of another in one go; a folder does not.
+      if (entry.isDirectory()) await rm(at, { recursive: true, force: true });
+      await rename(join(partial, entry.name), at);
+    }
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}

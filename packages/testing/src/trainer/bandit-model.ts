@@ -1,0 +1,150 @@
+/** BanditModel: the smallest policy that a trainer can train. It has a logit for each arm, and a critic of one number. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Action, createRng, type Observation, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import type {
+  AdamW,
+  Learner,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+  TrainablePolicy,
+} from '@toolenv/core/learner';
+
+/**
+ * A softmax over the arms of a bandit, as policy and learner at once. Tokens below `arms` are arms; token `arms + n` is the
+ * prompt of machine n. All machines share the logits. The optimizer is plain gradient descent, so that an update can be
+ * computed by hand: `logit −= learningRate · gradient`, without momentum, decay or clipping.
+ */
+export class BanditModel implements TrainablePolicy, Learner {
+  readonly learner: this = this;
+  readonly spec = { name: 'bandit', contextLength: 16 };
+  readonly arms: number;
+  /** [arms] */
+  logits: Float64Array;
+  /** What the critic expects of an episode; `undefined` without a critic. */
+  value: number | undefined;
+  #gradient: { logits: Float64Array; value: number };
+
+  constructor(arms = 2) {
+    this.arms = arms;
+    this.logits = new Float64Array(arms);
+    this.#gradient = { logits: new Float64Array(arms), value: 0 };
+  }
+
+  /** All numbers that training changes: the logits, then the critic's value if there is a critic. */
+  get weights(): number[] {
+    return [...this.logits, ...(this.value === undefined ? [] : [this.value])];
+  }
+
+  /** [arms] The chance of each arm. */
+  probabilities(temperature = 1): number[] {
+    const highest = Math.max(...this.logits);
+    const weights = Array.from(this.logits, (logit) => Math.exp((logit - highest) / temperature));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return weights.map((weight) => weight / sum);
+  }
+
+  async act({ messages }: Observation, options: SamplingOptions): Promise<Action> {
+    const { temperature, seed, signal } = options;
+    signal?.throwIfAborted();
+    const probabilities = this.probabilities(temperature || 1);
+    const best = probabilities.indexOf(Math.max(...probabilities));
+    const arm = temperature === 0 ? best : draw(probabilities, createRng(seed, 'arm').float());
+    const machine = Number(/\d+/.exec(messages.at(-1)!.content)?.[0] ?? 0);
+    const tokens = {
+      prompt: Int32Array.of(this.arms + machine),
+      action: Int32Array.of(arm),
+      logprobs: Float32Array.of(Math.log(probabilities[arm]!)),
+    };
+    return { text: String(arm), toolCalls: [], stopReason: 'stop', tokens };
+  }
+
+  async addCritic(): Promise<void> {
+    this.value = 0;
+  }
+
+  async forward({ rows, temperature = 1 }: TokenBatch): Promise<TokenOutputs> {
+    const probabilities = this.probabilities(temperature);
+    const entropy = entropyOf(probabilities);
+    const each = (output: (token: number) => number): Rows =>
+      rows.map(({ tokens, mask }) =>
+        Float32Array.from(tokens, (token, t) => (mask[t] === 1 ? output(token) : 0)),
+      );
+    const { value } = this;
+    return {
+      logprobs: each((token) => Math.log(probabilities[token]!)),
+      entropy: each(() => entropy),
+      ...(value !== undefined && { values: each(() => value) }),
+    };
+  }
+
+  async backward({ rows, temperature = 1 }: TokenBatch, gradients: TokenGradients): Promise<void> {
+    const { dLogprobs, dEntropy, dValues } = gradients;
+    const probabilities = this.probabilities(temperature);
+    const entropy = entropyOf(probabilities);
+    for (const [b, { tokens, mask }] of rows.entries()) {
+      for (const [t, token] of tokens.entries()) {
+        if (mask[t] !== 1) continue;
+        for (const [arm, p] of probabilities.entries()) {
+          const ofLogprob = Number(arm === token) - p;
+          const ofEntropy = p > 0 ? -p * (Math.log(p) + entropy) : 0;
+          const slope = dLogprobs[b]![t]! * ofLogprob + (dEntropy?.[b]?.[t] ?? 0) * ofEntropy;
+          this.#gradient.logits[arm]! += slope / temperature;
+        }
+        this.#gradient.value += dValues?.[b]?.[t] ?? 0;
+      }
+    }
+  }
+
+  async step({
+    learningRate,
+    critic,
+    criticOnly = false,
+  }: AdamW): Promise<{ gradNorm: number; criticGradNorm: number }> {
+    const { logits, value } = this.#gradient;
+    this.#gradient = { logits: new Float64Array(this.arms), value: 0 };
+    const gradNorm = Math.hypot(...logits);
+    if (!Number.isFinite(gradNorm + value)) {
+      throw new ToolEnvError('bug.gradient_not_finite', `The norm is ${gradNorm}, of the critic ${value}.`);
+    }
+    if (!criticOnly) this.logits = this.logits.map((logit, arm) => logit - learningRate * logits[arm]!);
+    if (this.value !== undefined) this.value -= (critic?.learningRate ?? learningRate) * value;
+    return { gradNorm, criticGradNorm: Math.abs(value) };
+  }
+
+  async reference(): Promise<Pick<Learner, 'forward'>> {
+    const frozen = new BanditModel(this.arms);
+    frozen.logits = this.logits.slice();
+    return frozen;
+  }
+
+  async save(folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    const state = { logits: [...this.logits], value: this.value };
+    await writeFile(join(folder, 'bandit.json'), JSON.stringify(state));
+  }
+
+  async load(folder: string): Promise<void> {
+    const { logits, value } = JSON.parse(await readFile(join(folder, 'bandit.json'), 'utf8'));
+    this.logits = Float64Array.from(logits);
+    this.value = value;
+    this.#gradient = { logits: new Float64Array(this.arms), value: 0 };
+  }
+}
+
+/** In nats. */
+function entropyOf(probabilities: readonly number[]): number {
+  return probabilities.reduce((sum, p) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
+}
+
+/** @param float From 0 to 1. */
+function draw(probabilities: readonly number[], float: number): number {
+  let left = float;
+  const arm = probabilities.findIndex((p) => {
+    left -= p;
+    return left < 0;
+  });
+  return arm < 0 ? probabilities.length - 1 : arm;
+}

@@ -1,0 +1,152 @@
+/** What the checks of a trainer share: the trainer, its options, and runs on bandits. */
+import { existsSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type EnvHandle, ToolEnvError } from '@toolenv/core';
+import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
+import { validate } from '@toolenv/core/schemas';
+import { inTime } from '../in-time.ts';
+import type { Reporter } from '../report.ts';
+import type { RuleId } from '../rules.ts';
+import { brief, Violation } from '../violation.ts';
+import { type BanditTask, openBandit } from './bandit.ts';
+import { BanditModel } from './bandit-model.ts';
+
+/** Settings of the check's runs, for the options that a trainer has under these names. */
+const settings: Readonly<Record<string, unknown>> = {
+  tasksPerStep: 8,
+  groupSize: 4,
+  maxTokens: 4,
+  learningRate: 0.5,
+  criticLearningRate: 0.5,
+  evaluationEpisodes: 4,
+};
+
+/** A run to make. What is left out takes its default. */
+export interface TrainerRun extends Pick<Run, 'resume' | 'signal'> {
+  /** Default: a new model. */
+  model?: BanditModel;
+  /** Default: a bandit that pays for arm 1. */
+  env?: EnvHandle<BanditTask>;
+  /** Default: a new folder. */
+  out?: string;
+  /** Replaces `act` of the model. */
+  act?: BanditModel['act'];
+  options?: Record<string, unknown>;
+}
+
+export class TrainerSubject {
+  readonly trainer: Trainer;
+  readonly report: Reporter;
+  readonly #given: Record<string, unknown>;
+  /** Folder in which each run has a folder. */
+  readonly #folder: string;
+  readonly #timeout: number;
+  readonly #seed: number;
+
+  constructor(of: {
+    trainer: Trainer;
+    report: Reporter;
+    given: Record<string, unknown>;
+    folder: string;
+    timeout: number;
+    seed: number;
+  }) {
+    this.trainer = of.trainer;
+    this.report = of.report;
+    this.#given = of.given;
+    this.#folder = of.folder;
+    this.#timeout = of.timeout;
+    this.#seed = of.seed;
+  }
+
+  newFolder(): Promise<string> {
+    return mkdtemp(join(this.#folder, 'run-'));
+  }
+
+  /** Whether the trainer has an option, and accepts the value. */
+  accepts(option: string, value: unknown): boolean {
+    const schema = this.#properties[option];
+    return schema !== undefined && validate(schema, value).length === 0;
+  }
+
+  get #properties(): Record<string, Record<string, unknown>> {
+    return (this.trainer.options.properties ?? {}) as Record<string, Record<string, unknown>>;
+  }
+
+  /** Names of the trainer's options. */
+  get optionNames(): string[] {
+    return Object.keys(this.#properties);
+  }
+
+  /** The events of a run as they come. An event later than the timeout breaks TRN-2. */
+  async *events({ options = {}, ...given }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
+    const { model = new BanditModel(), env, act, out, ...run } = given;
+    const policy = act ? { spec: model.spec, act } : model;
+    const whole = {
+      ...run,
+      env: env ?? (await openBandit({ best: 1 })),
+      policy,
+      learner: model,
+      seed: this.#seed,
+      out: out ?? (await this.newFolder()),
+    };
+    const known = Object.entries({ ...settings, ...options }).filter(([name, value]) =>
+      this.accepts(name, value),
+    );
+    const events = this.trainer.train(whole as Run, { ...Object.fromEntries(known), ...this.#given });
+    const iterator = events[Symbol.asyncIterator]();
+    const late = () => new Violation('TRN-2', `another event within ${this.#timeout} ms`, 'none');
+    let isWaiting = false;
+    try {
+      for (;;) {
+        isWaiting = true;
+        const next = await inTime(() => iterator.next(), this.#timeout, late);
+        isWaiting = false;
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      // A trainer that hangs would not return either.
+      if (!isWaiting) await iterator.return?.();
+    }
+  }
+
+  /** The first event of a run with these options alone, or what it throws. */
+  async first(options: Record<string, unknown>): Promise<unknown> {
+    const env = await openBandit({ best: 1 });
+    const model = new BanditModel();
+    const run = { env, policy: model, learner: model, seed: this.#seed, out: await this.newFolder() };
+    const late = () => new Violation('TRN-1', `an answer within ${this.#timeout} ms`, 'none');
+    try {
+      const events = this.trainer.train(run as unknown as Run, { ...this.#given, ...options });
+      const iterator = events[Symbol.asyncIterator]();
+      const { value } = await inTime(() => iterator.next(), this.#timeout, late);
+      await iterator.return?.();
+      return value;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /**
+   * All events of a run that should end by itself.
+   * @throws Violation of `rule` if the run throws, or if the folder of a checkpoint does not exist.
+   * @throws ToolEnvError `usage.*` of the trainer, which are for the user.
+   */
+  async play(rule: RuleId, run: TrainerRun): Promise<TrainEvent[]> {
+    const played: TrainEvent[] = [];
+    try {
+      for await (const event of this.events(run)) {
+        played.push(event);
+        if (event.type !== 'checkpoint' || existsSync(event.folder)) continue;
+        throw new Violation('TRN-2', `the folder of checkpoint ${event.step}`, `no ${brief(event.folder)}`);
+      }
+    } catch (error) {
+      if (error instanceof Violation) throw error;
+      if (ToolEnvError.isInstance(error) && error.code.startsWith('usage.')) throw error;
+      throw new Violation(rule, 'a run to its end', brief(error));
+    }
+    return played;
+  }
+}

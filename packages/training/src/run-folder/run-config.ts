@@ -1,0 +1,67 @@
+/** What config.json says of a run: what it trains, and with which versions it runs. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { EnvHandle, OpenedEnv } from '@toolenv/core';
+import type { TrainablePolicy } from '@toolenv/core/learner';
+import { findPackage, listPlugins } from '@toolenv/core/plugins';
+
+/** What a resumed run must have in common with the run that it goes on with. Values are JSON. */
+export interface RunIdentity {
+  /** Reference of the environment, or its name. */
+  env: string;
+  /** The environment's own options, if `openEnv` opened it. */
+  envOptions?: Readonly<Record<string, unknown>>;
+  policy: string;
+  /** Reference of the trainer, or its name. */
+  trainer: string;
+  seed: number;
+  [more: string]: unknown;
+}
+
+export function runIdentity(
+  env: EnvHandle<unknown>,
+  policy: TrainablePolicy,
+  run: { trainer: string; seed: number },
+): RunIdentity {
+  const { options } = env as Partial<OpenedEnv<unknown>>;
+  return { env: envName(env), envOptions: options, policy: policy.spec.name, ...run };
+}
+
+export function envName(env: EnvHandle<unknown>): string {
+  return env.ref ?? env.episode().spec.name;
+}
+
+/** Versions, which may differ when a run is resumed. */
+export interface RunVersions {
+  envVersion?: string;
+  node: string;
+  /** Versions of @toolenv/core, @toolenv/training and the packages with plugins that are installed. */
+  packages: Record<string, string>;
+  /** The git commit of the working folder, with `-dirty` if tracked files have changed since. */
+  commit?: string;
+}
+
+export async function runVersions(env: EnvHandle<unknown>): Promise<RunVersions> {
+  const own = ['@toolenv/core', '@toolenv/training'].map((name) => [
+    name,
+    findPackage(name, import.meta.dirname)?.json.version,
+  ]);
+  const plugins = listPlugins().map(({ package: name, version }) => [name, version]);
+  return {
+    envVersion: env.packageVersion,
+    node: process.version,
+    packages: Object.fromEntries([...own, ...plugins]),
+    commit: await commit(),
+  };
+}
+
+/** `undefined` outside a git repository, and without git. */
+async function commit(): Promise<string | undefined> {
+  const describe = ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
+  try {
+    const { stdout } = await promisify(execFile)('git', describe, { timeout: 5000 });
+    return stdout.trim();
+  } catch {
+    return undefined;
+  }
+}

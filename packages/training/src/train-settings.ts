@@ -1,0 +1,29 @@
+/** The settings of a run, beside the trainer's options: `train` takes its defaults from here, and the command line its flags. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+
+const schema = {
+  type: 'object',
+  properties: {
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
+    resume: {
+      type: 'boolean',
+      default: false,
+      description: 'go on from the newest checkpoint in the folder of the run',
+    },
+    trajectories: {
+      type: 'boolean',
+      default: true,
+      description: 'whether to write every training episode to trajectories.jsonl',
+    },
+    tensorboard: {
+      type: 'boolean',
+      default: false,
+      description: 'write the metrics for TensorBoard too, to tensorboard/ in the folder of the run',
+    },
+  },
+} as const;
+
+export type TrainSettings = OptionsOf<typeof schema>;
+
+/** JSON Schema of {@link TrainSettings}, with defaults. */
+export const trainSettings: typeof schema = schema;

@@ -1,0 +1,117 @@
+/** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
+import { basename } from 'node:path';
+import { type EnvHandle, ToolEnvError } from '@toolenv/core';
+import type { TrainablePolicy } from '@toolenv/core/learner';
+import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
+import { didYouMean } from '@toolenv/core/schemas';
+import { requireParts } from './require-parts.ts';
+import { envName, runIdentity, runVersions } from './run-folder/run-config.ts';
+import { RunFiles } from './run-folder/run-files.ts';
+import {
+  abandonRun,
+  beginRun,
+  exportPolicy,
+  makeFreshFolder,
+  refuseOtherRun,
+  refuseUsedFolder,
+} from './run-folder/run-folder.ts';
+import type { RunOptions } from './run-options.ts';
+import { type TrainSettings, trainSettings } from './train-settings.ts';
+
+export interface TrainOptions<Options> extends Partial<TrainSettings> {
+  env: EnvHandle<unknown>;
+  policy: TrainablePolicy;
+  /** A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'. */
+  trainer?: Trainer<Options> | string;
+  /** The folder of the run. Default: a fresh folder `runs/<environment>-<date and time>`. */
+  out?: string;
+  /** Ends the run by throwing the signal's reason. Finished steps are kept. */
+  signal?: AbortSignal;
+  /** More entries of config.json, or other values of them. A resumed run must have the same. Values are JSON. */
+  identity?: Readonly<Record<string, unknown>>;
+}
+
+const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
+const settingNames = ['trainer', 'out', 'signal', 'identity', ...Object.keys(trainSettings.properties)];
+
+/**
+ * Trains, and yields what happens: `for await (const event of train({ env, policy, steps: 4 })) …`. Nothing runs until the
+ * first event is requested. The options of the trainer and of the run loop stand beside the others, and override those of a
+ * configured trainer. TypeScript knows them from a trainer; with a reference, name their type: `train<PpoOptions>({ … })`.
+ *
+ * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy
+ * in `policy/`.
+ * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
+ *   `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`, and what the
+ *   trainer throws.
+ */
+export async function* train<Options extends object = RunOptions>(
+  given: TrainOptions<Options> & NoInfer<Partial<Options>>,
+): AsyncGenerator<TrainEvent, void, void> {
+  requireParts('train', given);
+  const { env, policy, trainer = defaultTrainer, out, signal, identity, ...others } = given;
+  const { seed, resume, trajectories, tensorboard, ...own } = others;
+  const settings = completeSettings({ seed, resume, trajectories, tensorboard });
+  const { learner } = policy;
+  if (!learner) {
+    const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
+    throw new ToolEnvError('usage.not_trainable', message);
+  }
+  const plugin = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
+  const options = trainerOptions(plugin, own);
+
+  const name = typeof trainer === 'string' ? trainer : plugin.name;
+  const same = { ...runIdentity(env, policy, { trainer: name, seed: settings.seed }), ...identity };
+  const folder = await runFolder(out, { resume: settings.resume, same, env });
+  await beginRun(folder, { ...same, trainerOptions: options, ...(await runVersions(env)) });
+  const title = `${plugin.name} on ${envName(env)}, seed ${settings.seed}`;
+  const files = new RunFiles(folder, { ...settings, title });
+  const run = { env, policy, learner, out: folder, signal, seed: settings.seed, resume: settings.resume };
+  let isAtWork = false;
+  try {
+    for await (const event of plugin.train(run, options)) {
+      isAtWork = true;
+      await files.write(event);
+      yield event;
+    }
+  } catch (error) {
+    // A run that failed before its first step may be tried again with the same folder.
+    if (!isAtWork && !settings.resume) await abandonRun(folder);
+    throw error;
+  }
+  await files.drawCurves();
+  await exportPolicy(folder);
+}
+
+function completeSettings(given: Partial<TrainSettings>): TrainSettings {
+  return completeOptions(trainSettings, given, 'train') as unknown as TrainSettings;
+}
+
+/** The trainer's complete options. Names the nearest option of `train` or of the trainer for one that neither has. */
+function trainerOptions(trainer: Trainer, given: object): Record<string, unknown> {
+  if (typeof trainer?.train !== 'function') {
+    const message =
+      'train: trainer is no trainer: give grpo({ … }) of @toolenv/trainer-grpo, or a reference.';
+    throw new ToolEnvError('usage.run', message);
+  }
+  const { name, options: schema } = trainer;
+  const known = Object.keys((schema.properties ?? {}) as object);
+  const unknown = Object.keys(given).find((option) => !known.includes(option));
+  if (unknown !== undefined && !schema.additionalProperties) {
+    const hint = didYouMean(unknown, [...settingNames, ...known], 'Options');
+    throw new ToolEnvError('usage.unknown_option', `train: ${name} has no option "${unknown}". ${hint}`);
+  }
+  return completeOptions(schema, { ...given }, name);
+}
+
+async function runFolder(
+  out: string | undefined,
+  { resume, same, env }: { resume: boolean; same: Record<string, unknown>; env: EnvHandle<unknown> },
+): Promise<string> {
+  if (resume && out === undefined)
+    throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
+  if (out === undefined) return makeFreshFolder(basename(envName(env)));
+  if (resume) await refuseOtherRun(out, same);
+  else await refuseUsedFolder(out, 'choose another folder, or go on with its run by resume');
+  return out;
+}
