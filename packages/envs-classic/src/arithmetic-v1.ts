@@ -1,7 +1,7 @@
 /** `arithmetic-v1`: word problems in the manner of GSM8K, made by a generator, and a tool that calculates. */
 import { createRng, defineTool, defineToolEnv, refuse, type Split, text } from '@toolenv/core';
-import { drawProblem } from './arithmetic-problem.ts';
-import { evaluateExpression } from './evaluate-expression.ts';
+import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
+import { drawProblem } from './arithmetic/problem.ts';
 
 const calculate = defineTool({
   name: 'calculate',

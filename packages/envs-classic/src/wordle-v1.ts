@@ -1,7 +1,7 @@
 /** `wordle-v1`: guess a word of five letters. A dialogue without tools: each guess is answered with marks. */
 import { defineToolEnv } from '@toolenv/core';
-import { marks } from './wordle-marks.ts';
-import { words } from './wordle-words.ts';
+import { marks } from './wordle/marks.ts';
+import { words } from './wordle/words.ts';
 
 const rules = `We play Wordle. Guess my English word of 5 letters. I answer with a mark for each letter:
 G if it is in the same position of my word, Y if it is at another position, - if my word has no more of it.

@@ -2,9 +2,9 @@ import { createRng, openEnv, type Split } from '@toolenv/core';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { drawProblem } from '../src/arithmetic-problem.ts';
+import { evaluateExpression } from '../src/arithmetic/evaluate-expression.ts';
+import { drawProblem } from '../src/arithmetic/problem.ts';
 import arithmetic from '../src/arithmetic-v1.ts';
-import { evaluateExpression } from '../src/evaluate-expression.ts';
 import { play } from './play.ts';
 
 const task = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { evaluateExpression } from '../src/evaluate-expression.ts';
+import { evaluateExpression } from '../src/arithmetic/evaluate-expression.ts';
 
 test.each([
   ['2 + 3 * 4', 14],

@@ -1,6 +1,6 @@
 /** Problems of arithmetic-v1: a person, a story, and a number of changes. */
 import type { Rng, Split } from '@toolenv/core';
-import { type Change, stories } from './arithmetic-stories.ts';
+import { type Change, stories } from './stories.ts';
 
 export interface Problem {
   question: string;
