@@ -2,4 +2,4 @@
 import { meanRewards, tableRow } from './mean-rewards.ts';
 import { randomPlayers } from './random-players.ts';
 
-for (const ref of Object.keys(randomPlayers)) console.log(tableRow(ref, await meanRewards(ref, 200)));
+for (const ref of Object.keys(randomPlayers)) console.log(tableRow(ref, await meanRewards(ref)));

@@ -13,6 +13,53 @@ export const randomPlayers: Readonly<Record<string, (rng: Rng) => Script>> = {
       const [left, right] = [rng.pick(numbers), rng.pick(numbers)];
       return [{ name: 'calculate', arguments: { expression: `${left} ${rng.pick([...'+-*/'])} ${right}` } }];
     },
+  /** Looks up the customer, then makes one random call with what it has read, and closes the case or refuses it. */
+  '@toolenv/envs-classic/bank-v1':
+    (rng) =>
+    ({ messages }, turn) => {
+      const read = messages.map(({ content }) => content).join('\n');
+      const any = (pattern: RegExp) => rng.pick(read.match(pattern) ?? ['']);
+      if (turn === 0) {
+        const name = /I am (\w+ \w+)\./.exec(messages[1]!.content)![1]!;
+        return [{ name: 'find_customer', arguments: { name } }];
+      }
+      const customer = /"id":"(C\d+)"/.exec(read)![1]!;
+      if (turn === 1)
+        return ['list_accounts', 'list_cards'].map((name) => ({ name, arguments: { customer } }));
+      if (turn === 3) return [{ name: 'close_case', arguments: {} }];
+      const [account, card, amount] = [/\bA\d{4}\b/g, /\bK\d{4}\b/g, /\d+(?= euros)/g];
+      const fee = rng.pick([0, 2]);
+      const calls = [
+        {
+          name: 'transfer',
+          arguments: { from: any(account), to: any(account), amount: Number(any(amount)), fee },
+        },
+        { name: 'set_frozen', arguments: { card: any(card), frozen: rng.pick([true, false]) } },
+        { name: 'set_limit', arguments: { card: any(card), limit: Number(any(amount)) } },
+        { name: 'refuse_case', arguments: { rule: 1 + rng.int(7) } },
+      ];
+      return [rng.pick(calls)];
+    },
+  /** Gives commands about the receptacles and objects that it has read of. */
+  '@toolenv/envs-classic/household-v1':
+    (rng) =>
+    ({ messages }) => {
+      const read = messages.slice(1).map(({ content }) => content);
+      const names = [...new Set(read.join('\n').match(/\b[a-z]+ \d+\b/g))];
+      const here =
+        read
+          .join('\n')
+          .match(/(?<=You are at )\w+ \d+/g)
+          ?.at(-1) ?? names[0];
+      const [object, other] = [rng.pick(names), rng.pick(names)];
+      return rng.pick([
+        `go to ${other}`,
+        `open ${here}`,
+        `take ${object} from ${here}`,
+        `put ${object} in/on ${here}`,
+        `${rng.pick(['clean', 'heat', 'cool'])} ${object} with ${here}`,
+      ]);
+    },
   /** Reads a table and answers with one of its values. */
   '@toolenv/envs-classic/sql-v1':
     (rng) =>
@@ -24,4 +71,21 @@ export const randomPlayers: Readonly<Record<string, (rng: Rng) => Script>> = {
     },
   /** Guesses words of the list, also of other splits. */
   '@toolenv/envs-classic/wordle-v1': (rng) => () => rng.pick(Object.values(words).flat()),
+  /** Moves a file, or writes what it has read of one file into another. */
+  '@toolenv/envs-mcp/files-v1':
+    (rng) =>
+    ({ messages }, turn) => {
+      if (turn === 0) return [{ name: 'search_files', arguments: { path: '.', pattern: '**/*.*' } }];
+      const paths = messages.find(({ role }) => role === 'tool')!.content.split('\n');
+      const path = rng.pick(paths);
+      if (turn === 1) return [{ name: 'read_text_file', arguments: { path } }];
+      if (turn > 3) return 'Done.';
+      const content = messages.filter(({ role }) => role === 'tool')[1]!.content;
+      return [
+        rng.pick([
+          { name: 'move_file', arguments: { source: path, destination: `archive-${path}` } },
+          { name: 'write_file', arguments: { path: rng.pick(['total.txt', 'index.txt', path]), content } },
+        ]),
+      ];
+    },
 };

@@ -3,24 +3,27 @@ import { type Env, openEnv, type Policy, scriptedPolicy } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
 import { median } from './median.ts';
 
-const library = [
-  '@toolenv/envs-classic/arithmetic-v1',
-  '@toolenv/envs-classic/sql-v1',
-  '@toolenv/envs-classic/wordle-v1',
-];
+/** The environments, with the number of episodes of one round. Each episode plays another task. */
+const library: Readonly<Record<string, number>> = {
+  '@toolenv/envs-classic/arithmetic-v1': 100,
+  '@toolenv/envs-classic/bank-v1': 100,
+  '@toolenv/envs-classic/household-v1': 100,
+  '@toolenv/envs-classic/sql-v1': 100,
+  '@toolenv/envs-classic/wordle-v1': 100,
+  // Each of its episodes starts a process.
+  '@toolenv/envs-mcp/files-v1': 4,
+};
 
 const rounds = 5;
-/** Episodes of one round. Each plays another task. */
-const episodes = 100;
 
 /** Microseconds per step by environment, resets included: the median of the rounds. */
 export async function measureLibrary(): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
-  for (const ref of library) times[ref] = await measureOracle(ref);
+  for (const [ref, episodes] of Object.entries(library)) times[ref] = await measureOracle(ref, episodes);
   return times;
 }
 
-async function measureOracle(ref: string): Promise<number> {
+async function measureOracle(ref: string, episodes: number): Promise<number> {
   const { plugin } = await findPlugin('envs', ref, { from: process.cwd() });
   const env = await openEnv(ref);
   const plays = Array.from({ length: episodes }, (_, index) => {

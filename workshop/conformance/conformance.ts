@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: checks each environment of the repository with 10,000 fuzzed actions. No exception may escape,
- * nothing may hang, and memory must stay flat.
+ * `npm run conformance`: checks each environment of the repository with 10,000 fuzzed actions, or 400 if each episode starts a
+ * process. No exception may escape, nothing may hang, and memory must stay flat.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,8 @@ import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@to
 import { checkEnv, reportText } from '@toolenv/testing';
 import { median } from '../bench/median.ts';
 
-const actions = 10_000;
-/** Number of actions between two measurements of memory. */
-const every = 500;
+/** Number of measurements of memory, spread over the actions. */
+const measurements = 20;
 /** Largest growth of the heap in megabytes, from the median of the second fifth of the actions to that of the last fifth. */
 const flat = 2;
 
@@ -24,8 +23,11 @@ await writeRecords(path, createQuestions(bridgeQuestions, createWorld(1), 'valid
 
 const envs: [ref: string, options: Record<string, unknown>][] = [
   ['@toolenv/envs-classic/arithmetic-v1', {}],
+  ['@toolenv/envs-classic/bank-v1', {}],
+  ['@toolenv/envs-classic/household-v1', {}],
   ['@toolenv/envs-classic/sql-v1', {}],
   ['@toolenv/envs-classic/wordle-v1', {}],
+  ['@toolenv/envs-mcp/files-v1', {}],
   ['@toolenv/envs-qa/bridge-v1', {}],
   ['@toolenv/envs-qa/comparison-v1', {}],
   ['@toolenv/envs-qa/compose-v1', {}],
@@ -35,6 +37,8 @@ const envs: [ref: string, options: Record<string, unknown>][] = [
 
 let failed = false;
 for (const [ref, options] of envs) {
+  const actions = ref.startsWith('@toolenv/envs-mcp/') ? 400 : 10_000;
+  const every = actions / measurements;
   const heap: number[] = [];
   const start = performance.now();
   const report = await checkEnv(ref, {

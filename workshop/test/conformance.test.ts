@@ -39,8 +39,11 @@ describe('environments', () => {
   const noRole: RuleId[] = ['ENV-30', 'ENV-31'];
   const envs: [ref: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
     ['@toolenv/envs-classic/arithmetic-v1', noRole, () => ({})],
+    ['@toolenv/envs-classic/bank-v1', noRole, () => ({})],
+    ['@toolenv/envs-classic/household-v1', noRole, () => ({})],
     ['@toolenv/envs-classic/sql-v1', noRole, () => ({})],
     ['@toolenv/envs-classic/wordle-v1', noRole, () => ({})],
+    ['@toolenv/envs-mcp/files-v1', noRole, () => ({})],
     ['@toolenv/envs-qa/bridge-v1', [], () => ({})],
     // Its questions name the answer as one of two choices.
     ['@toolenv/envs-qa/comparison-v1', ['ENV-15'], () => ({})],
@@ -56,12 +59,17 @@ describe('environments', () => {
     expect(envs.map(([ref]) => ref)).toEqual(installed.map(({ ref }) => ref).sort());
   });
 
-  test.each(envs)('%s', async (ref, unchecked, options) => {
-    const check = checkEnv(ref, { options: options(), actions: 200 });
-    const { skipped, passed } = await assertConforms(check);
-    expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
-    expect(passed.length).toBe(37 - unchecked.length);
-  });
+  test.each(envs)(
+    '%s',
+    async (ref, unchecked, options) => {
+      // Each episode of an MCP environment starts a process.
+      const actions = ref.startsWith('@toolenv/envs-mcp/') ? 40 : 200;
+      const { skipped, passed } = await assertConforms(checkEnv(ref, { options: options(), actions }));
+      expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
+      expect(passed.length).toBe(37 - unchecked.length);
+    },
+    300_000,
+  );
 });
 
 test('a wrapped environment', async () => {
@@ -118,7 +126,7 @@ test('trajectories of a rollout', async () => {
   await env.close();
 });
 
-test.each(['envs-classic', 'envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
+test.each(['envs-classic', 'envs-mcp', 'envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
   'the plugins of packages/%s',
   async (name) => {
     const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));

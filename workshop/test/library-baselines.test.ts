@@ -10,5 +10,5 @@ const root = join(import.meta.dirname, '../..');
 test.each(Object.keys(randomPlayers))('%s', async (ref) => {
   const [, folder] = /^@toolenv\/([^/]+)/.exec(ref)!;
   const readme = await readFile(join(root, 'packages', folder!, 'README.md'), 'utf8');
-  expect(readme).toContain(tableRow(ref, await meanRewards(ref, 200)));
+  expect(readme).toContain(tableRow(ref, await meanRewards(ref)));
 });
