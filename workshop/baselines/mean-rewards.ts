@@ -19,9 +19,9 @@ export interface MeanRewards {
   oracle: number;
 }
 
-/** Plays the test tasks of an environment once with each player: 200 of them, or 20 if each episode starts a process. */
+/** Plays the test tasks of an environment once with each player: 200 of them, or 10 if each episode starts a process. */
 export async function meanRewards(ref: string): Promise<MeanRewards> {
-  const most = ref.startsWith('@toolenv/envs-mcp/') ? 20 : 200;
+  const most = ref.startsWith('@toolenv/envs-mcp/') ? 10 : 200;
   const { plugin } = await findPlugin('envs', ref, { from: import.meta.dirname });
   const env = await openEnv(ref, {}, { from: import.meta.dirname, seed: 1 });
   const count = Math.min(most, env.tasks.test.length);

@@ -7,8 +7,12 @@ import { randomPlayers } from '../baselines/random-players.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test.each(Object.keys(randomPlayers))('%s', async (ref) => {
-  const [, folder] = /^@toolenv\/([^/]+)/.exec(ref)!;
-  const readme = await readFile(join(root, 'packages', folder!, 'README.md'), 'utf8');
-  expect(readme).toContain(tableRow(ref, await meanRewards(ref)));
-});
+test.each(Object.keys(randomPlayers))(
+  '%s',
+  async (ref) => {
+    const [, folder] = /^@toolenv\/([^/]+)/.exec(ref)!;
+    const readme = await readFile(join(root, 'packages', folder!, 'README.md'), 'utf8');
+    expect(readme).toContain(tableRow(ref, await meanRewards(ref)));
+  },
+  300_000,
+);

@@ -5,8 +5,8 @@ import { drawTask } from './bank/draw-task.ts';
 import { goldCalls, goldDatabase, mustAsk, rules } from './bank/rules.ts';
 import { bankTools } from './bank/tools.ts';
 
-const system = `You work for a bank. A customer writes to you. Use the tools to serve the request, or refuse it if a rule forbids it; if several
-do, name the first. What you write without a tool call, the customer reads and answers. End with close_case or refuse_case.
+const system = `You work for a bank. A customer writes to you. Serve the request with the tools, or refuse it by the first rule that forbids it.
+What you write without calling a tool goes to the customer, who answers. End with close_case or refuse_case.
 
 ${rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n')}`;
 

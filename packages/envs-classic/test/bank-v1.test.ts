@@ -11,8 +11,8 @@ import { play } from './play.ts';
 
 const database: Database = {
   customers: [
-    { id: 'C1', name: 'Ada Novak', gold: false },
-    { id: 'C2', name: 'Ben Quist', gold: true },
+    { id: 'C1', name: 'Ada Novak', premium: false },
+    { id: 'C2', name: 'Ben Quist', premium: true },
   ],
   accounts: [
     { id: 'A1', owner: 'C1', kind: 'checking', balance: 2000 },
@@ -41,8 +41,8 @@ describe('the rules', () => {
     ['money of another customer', transfer('A3', 'A1', 120, 0), 1],
     ['the largest transfer', transfer('A1', 'A3', 1000, 2), undefined],
     ['more than the largest transfer', transfer('A1', 'A3', 1001, 2), 2],
-    ['the largest transfer of a gold customer', transfer('A3', 'A1', 5000, 0), undefined, of('C2')],
-    ['more than a gold customer may send', transfer('A3', 'A1', 5001, 0), 2, of('C2')],
+    ['the largest transfer of a premium customer', transfer('A3', 'A1', 5000, 0), undefined, of('C2')],
+    ['more than a premium customer may send', transfer('A3', 'A1', 5001, 0), 2, of('C2')],
     ['all the money', transfer('A2', 'A1', 100, 0), undefined],
     ['all the money, with a fee', transfer('A2', 'A3', 99, 2), 4],
     ['no confirmation', transfer('A1', 'A3', 501, 2), 5, { confirms: false }],
@@ -69,7 +69,7 @@ describe('an episode', () => {
       [close],
     ]);
     expect(steps.map(({ calls }) => calls[0]!.text)).toEqual([
-      '{"id":"C1","name":"Ada Novak","gold":false}',
+      '{"id":"C1","name":"Ada Novak","premium":false}',
       JSON.stringify(database.accounts.slice(0, 2)),
       '120 euros moved from A1 to A3, fee 2.',
       'The case is closed.',

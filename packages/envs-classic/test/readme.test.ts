@@ -10,6 +10,10 @@ import {
 } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import arithmetic from '../src/arithmetic-v1.ts';
+import { forbiddingRule } from '../src/bank/rules.ts';
+import type { BankTask } from '../src/bank/task.ts';
+import bank from '../src/bank-v1.ts';
+import household from '../src/household-v1.ts';
 import sql from '../src/sql-v1.ts';
 import wordle from '../src/wordle-v1.ts';
 import { play } from './play.ts';
@@ -27,14 +31,14 @@ async function firstTestTask<Task, Options>(definition: EnvDefinition<Task, Opti
 function conversation({ steps, reward, rewards }: Trajectory): string {
   const lines: [speaker: string, said: string][] = [];
   for (const { role, content } of steps[0]!.observation.messages) lines.push([role, content]);
-  for (const [index, { action, calls, observation }] of steps.entries()) {
+  for (const [index, { action, calls }] of steps.entries()) {
     if (action.text) lines.push(['assistant', action.text]);
     for (const { call, text } of calls) {
       if (isParseFailure(call)) continue;
       lines.push(['assistant', `${call.name}(${JSON.stringify(call.arguments)})`], ['tool', text]);
     }
-    const next = steps[index + 1]?.observation.messages.slice(observation.messages.length) ?? [];
-    for (const { role, content } of next) if (role === 'user') lines.push([role, content]);
+    const reply = steps[index + 1]?.observation.messages.at(-1);
+    if (reply?.role === 'user') lines.push([reply.role, reply.content]);
   }
   const components = Object.entries(rewards).map(([name, value]) => `${name} ${value}`);
   lines.push(['reward', `${reward} (${components.join(', ')})`]);
@@ -54,6 +58,28 @@ test('arithmetic-v1', async () => {
   await expectInReadme(arithmetic, task, arithmetic.oracle!(task)!);
 });
 
+test('bank-v1', async () => {
+  const env = await openEnv(bank, {}, { seed: 1 });
+  const isAsked = (task: BankTask) => task.unsaid && forbiddingRule(task) === undefined;
+  const task = Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index)).find(isAsked)!;
+  await env.close();
+  const [own, other] = task.opening.match(/(?<=I am |of )\w+ \w+(?=\.)/g)!;
+  const { customers } = task.database;
+  const find = (name: string | undefined) => ({ name: 'find_customer', arguments: { name } });
+  const list = (name: string | undefined) => {
+    const customer = customers.find((each) => each.name === name)!.id;
+    return { name: 'list_accounts', arguments: { customer } };
+  };
+  const [ask, ...calls] = bank.oracle!(task) as Scripted[];
+  const script = [[find(own), find(other)], [list(own), list(other)], ask!, ...calls];
+  await expectInReadme(bank, task, script);
+});
+
+test('household-v1', async () => {
+  const task = await firstTestTask(household);
+  await expectInReadme(household, task, household.oracle!(task)!);
+});
+
 test('sql-v1', async () => {
   const task = await firstTestTask(sql);
   const call = (sql: string) => [{ name: 'query', arguments: { sql } }];
@@ -69,15 +95,18 @@ test('wordle-v1', async () => {
   await expectInReadme(wordle, 'crane', ['grape', 'I try crown.', 'crane']);
 });
 
-test.each([arithmetic, sql, wordle])('lists the options and rewards of $name', async (definition) => {
-  const { options, rewards } = definition;
-  const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
-  for (const [name, { default: value }] of Object.entries(
-    options.properties as Record<string, { default: unknown }>,
-  )) {
-    if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value} |`);
-  }
-  for (const [name, { weight }] of Object.entries(rewards)) {
-    expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
-  }
-});
+test.each([arithmetic, bank, household, sql, wordle])(
+  'lists the options and rewards of $name',
+  async (definition) => {
+    const { options, rewards } = definition;
+    const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
+    for (const [name, { default: value }] of Object.entries(
+      options.properties as Record<string, { default: unknown }>,
+    )) {
+      if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value} |`);
+    }
+    for (const [name, { weight }] of Object.entries(rewards)) {
+      expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
+    }
+  },
+);

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   collect,
   type EnvHandle,
@@ -8,6 +11,7 @@ import {
   type Split,
   scriptedPolicy,
 } from '@toolenv/core';
+import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawTask, type FilesTask } from '../src/files/draw-task.ts';
@@ -48,6 +52,31 @@ describe('a task', () => {
     expect(sets.map(({ size }) => size)).toEqual([10, 6, 8]);
     expect(new Set(sets.flatMap((set) => [...set])).size).toBe(24);
   });
+});
+
+test('a recorded episode is replayed without a server, with the same reward', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-files-test-'));
+  const task = drawTask(1, 'test', 0);
+  const play = async (tap: ToolTap) => {
+    const env = await openEnv(files, {}, { tap });
+    const episodes = [{ task, group: 0, sample: 0 }];
+    const policy = scriptedPolicy(files.oracle!(task)!);
+    const sampling = { maxTokens: 64, temperature: 1 };
+    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+    await env.close();
+    await tap.finish();
+    return played!;
+  };
+  try {
+    const recorded = await play(recordEnv(join(folder, 'calls.jsonl')));
+    const replayed = await play(await replayEnv(join(folder, 'calls.jsonl')));
+    expect(recorded.reward).toBe(1);
+    expect(replayed.rewards).toEqual(recorded.rewards);
+    const said = ({ steps }: typeof recorded) => steps.map(({ observation }) => observation);
+    expect(said(replayed)).toEqual(said(recorded));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 function topicOf(path: string): string {

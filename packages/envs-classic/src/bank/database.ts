@@ -4,7 +4,8 @@ import { failure, type ToolResult } from '@toolenv/core';
 export interface Customer {
   id: string;
   name: string;
-  gold: boolean;
+  /** Pays no fees and may transfer more. */
+  premium: boolean;
 }
 
 export interface Account {

@@ -113,7 +113,7 @@ function drawDatabase(rng: Rng, split: Split): Database {
     (name): Customer => ({
       id: newId('C'),
       name: `${name} ${rng.pick(lastNames[split])}`,
-      gold: rng.float() < 0.4,
+      premium: rng.float() < 0.4,
     }),
   );
   const accounts = customers.flatMap(({ id: owner }): Account[] => [

@@ -4,8 +4,8 @@ import type { BankRequest, BankTask } from './task.ts';
 
 export const rules: readonly string[] = [
   'Money leaves only accounts of the customer who writes to you.',
-  'A transfer is at most 1000 euros, for gold customers 5000.',
-  'A transfer to an account of another customer costs a fee of 2 euros. For gold customers, and between accounts of one customer, the fee is 0.',
+  'A transfer is at most 1000 euros, for premium customers 5000.',
+  'A transfer to an account of another customer costs a fee of 2 euros. For premium customers, and between accounts of one customer, the fee is 0.',
   'An account is never overdrawn, fee included.',
   'A transfer of more than 500 euros needs the confirmation of the customer. Ask for it first. Without it, refuse.',
   'A card is frozen at once when its owner asks. A frozen card is never made active again.',
@@ -14,7 +14,7 @@ export const rules: readonly string[] = [
 
 /** The fee by rule 3. */
 export function feeOf({ customers }: Database, from: Account, to: Account): number {
-  return from.owner === to.owner || byId(customers, from.owner)!.gold ? 0 : 2;
+  return from.owner === to.owner || byId(customers, from.owner)!.premium ? 0 : 2;
 }
 
 /** The number of the first rule that forbids the request. */
@@ -25,7 +25,7 @@ export function forbiddingRule({ database, customer, request, confirms }: BankTa
       const { from, amount, fee } = request.arguments;
       const { owner, balance } = byId(accounts, from)!;
       if (owner !== customer) return 1;
-      if (amount > (byId(customers, customer)!.gold ? 5000 : 1000)) return 2;
+      if (amount > (byId(customers, customer)!.premium ? 5000 : 1000)) return 2;
       if (amount + fee > balance) return 4;
       return needsConfirmation(request) && !confirms ? 5 : undefined;
     }

@@ -1,0 +1,43 @@
+/** The README's episode happens as it says, and its tables are complete. */
+import { readFile } from 'node:fs/promises';
+import { collect, isParseFailure, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import files from '../src/files-v1.ts';
+
+const readme = readFile(new URL('../README.md', import.meta.url), 'utf8');
+
+test('the episode', async () => {
+  const env = await openEnv(files, {}, { seed: 1 });
+  const all = Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index));
+  const task = all.find(({ prompt }) => prompt.startsWith('Write the sum'))!;
+  const path = Object.keys(task.files)[0]!;
+  const policy = scriptedPolicy([
+    [{ name: 'read_text_file', arguments: { path } }],
+    [{ name: 'write_file', arguments: { path: 'total.txt', content: task.gold['total.txt'] } }],
+    'Done.',
+  ]);
+  const episodes = [{ task, group: 0, sample: 0 }];
+  const sampling = { maxTokens: 64, temperature: 1 };
+  const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+  await env.close();
+  const lines = [`user: ${played!.steps[0]!.observation.messages[0]!.content}`];
+  for (const { action, calls } of played!.steps) {
+    if (action.text) lines.push(`assistant: ${action.text}`);
+    for (const { call, text } of calls) {
+      if (isParseFailure(call)) continue;
+      lines.push(`assistant: ${call.name}(${JSON.stringify(call.arguments)})`, `tool: ${text}`);
+    }
+  }
+  expect(await readme).toContain(`\`\`\`text\n${lines.join('\n')}\nreward: ${played!.reward}\n\`\`\``);
+});
+
+test('the options and rewards', async () => {
+  const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
+  const options = Object.entries(files.options.properties as Record<string, { default: unknown }>);
+  for (const [name, { default: value }] of options) {
+    if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value} |`);
+  }
+  for (const [name, { weight }] of Object.entries(files.rewards)) {
+    expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
+  }
+});
