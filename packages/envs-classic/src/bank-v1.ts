@@ -33,27 +33,29 @@ export default defineToolEnv({
     });
     return { train: draw('train', tasks), validation: draw('validation', 100), test: draw('test', 200) };
   },
-  state: ({ task }) => ({ database: structuredClone(task.database), asked: false }),
+  state: ({ task }) => ({
+    database: structuredClone(task.database),
+    gold: goldDatabase(task),
+    asked: false,
+  }),
   rewards: {
     /** The final database is the one that the rules lead to. */
     database: {
       kind: 'outcome',
-      score: ({ task, state }) => Number(isDeepStrictEqual(state.database, goldDatabase(task))),
+      score: ({ state: { database, gold } }) => Number(isDeepStrictEqual(database, gold)),
     },
     /** Its accounts and cards are, however the case was closed. Reported only. */
     books: {
       kind: 'outcome',
       weight: 0,
-      score({ task, state: { database } }) {
-        const { accounts, cards } = goldDatabase(task);
-        return Number(isDeepStrictEqual([database.accounts, database.cards], [accounts, cards]));
-      },
+      score: ({ state: { database, gold } }) =>
+        Number(isDeepStrictEqual({ ...database, closed: null }, { ...gold, closed: null })),
     },
     /** The case was closed as it should be. Reported only. */
     closed: {
       kind: 'outcome',
       weight: 0,
-      score: ({ task, state }) => Number(isDeepStrictEqual(state.database.closed, goldDatabase(task).closed)),
+      score: ({ state: { database, gold } }) => Number(isDeepStrictEqual(database.closed, gold.closed)),
     },
     /** The agent spoke to the customer where it had to. Reported only. */
     asked: {
