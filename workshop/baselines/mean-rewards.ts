@@ -48,7 +48,7 @@ export async function meanRewards(ref: string, most: number): Promise<MeanReward
       tasks: count,
       idle: await mean(() => []),
       random: await mean((_, index) => randomPlayers[ref]!(createRng(1, ref, index))),
-      oracle: await mean((task) => plugin.oracle!(task)),
+      oracle: await mean((task) => plugin.oracle!(task)!),
     };
   } finally {
     await env.close();

@@ -25,7 +25,7 @@ async function measureOracle(ref: string): Promise<number> {
   const env = await openEnv(ref);
   const plays = Array.from({ length: episodes }, (_, index) => {
     const task = env.tasks.train.get(index % env.tasks.train.length);
-    return { task, oracle: plugin.oracle!(task) };
+    return { task, oracle: plugin.oracle!(task)! };
   });
   const episode = env.episode();
   const times: number[] = [];

@@ -51,7 +51,7 @@ async function expectInReadme<Task, Options>(
 
 test('arithmetic-v1', async () => {
   const task = await firstTestTask(arithmetic);
-  await expectInReadme(arithmetic, task, arithmetic.oracle!(task));
+  await expectInReadme(arithmetic, task, arithmetic.oracle!(task)!);
 });
 
 test('sql-v1', async () => {
