@@ -27,7 +27,9 @@ export async function checkExamples({ folder: parent, run }: Sandbox): Promise<v
   await writeFile(join(folder, '.npmrc'), 'ignore-scripts=true\n');
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   for (const name of plugins) await copyFile(join(examples, `${name}.ts`), join(folder, `${name}.ts`));
-  const installed = await attempt('examples: npm install', () => run('npm', ['install', ...packages], folder));
+  const installed = await attempt('examples: npm install', () =>
+    run('npm', ['install', ...packages], folder),
+  );
   if (!installed || !(await attempt('examples: tsc', () => run('npx', ['tsc'], folder)))) return;
   for (const name of plugins) {
     await attempt(`examples: toolenv check ${name}.js`, () =>

@@ -15,7 +15,7 @@ export {
   type TaskSet,
   type ToolFactory,
 } from './env/env-definition.ts';
-export type { Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
+export type { EnvironmentCall, Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export type { TaskSource, TaskSources } from './env/task-source.ts';

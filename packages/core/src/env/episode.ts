@@ -3,7 +3,7 @@ import type { ToolCallRecord } from '../protocol/env.ts';
 import type { Message } from '../protocol/message.ts';
 import type { ScoredOutcome } from '../protocol/outcome.ts';
 import type { Rng } from '../protocol/rng.ts';
-import type { Tool } from '../protocol/tool.ts';
+import type { Tool, ToolResult } from '../protocol/tool.ts';
 
 /** What hooks and reward functions know: the episode as it is at the moment. */
 export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknown, Options = unknown> {
@@ -38,7 +38,12 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
    * @throws ToolEnvError `infrastructure.*` as the policy's calls do, which aborts the episode; `bug.environment_call` for
    *   an unknown tool, and for arguments that its schema or the tool itself refuses.
    */
-  call(tool: Tool | string, args?: Record<string, unknown>): Promise<ToolCallRecord>;
+  call(tool: Tool | string, args?: Record<string, unknown>): Promise<EnvironmentCall>;
+}
+
+/** A call that the environment made. It is never mistaken, so that it has a result. */
+export interface EnvironmentCall extends ToolCallRecord {
+  result: ToolResult;
 }
 
 /** What a hook makes of a turn. A text replies as the user. Nothing lets the episode go on. */

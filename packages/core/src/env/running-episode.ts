@@ -7,7 +7,7 @@ import { createRng, type Rng } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { dispatch } from '../tools/dispatch.ts';
-import type { Episode, EpisodeContext } from './episode.ts';
+import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
 
 export interface EpisodeStart<Task> {
   task: Task;
@@ -82,7 +82,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly call = async (
     asked: Tool | string,
     args: Record<string, unknown> = {},
-  ): Promise<ToolCallRecord> => {
+  ): Promise<EnvironmentCall> => {
     const tool = typeof asked === 'string' ? this.#find(asked) : asked;
     if (!tool) throw environmentCall(String(asked), 'the episode has no such tool: give the tool itself');
     const number = this.numberCalls(1);
@@ -99,7 +99,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     );
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     this.#environmentCalls.set(number, record!);
-    return record!;
+    return record as EnvironmentCall;
   };
 
   #find(name: string): Tool | undefined {
