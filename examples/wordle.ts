@@ -1,7 +1,7 @@
 /** An environment in one file: guess a word of five letters. G is in its place, Y is elsewhere in the word, - is not in it. */
 import { defineToolEnv } from '@toolenv/core';
 
-const words = ['apple', 'brick', 'chair', 'dance', 'eagle', 'flame', 'grape', 'house', 'lemon', 'mouse'];
+const words = ['apple', 'bread', 'chair', 'dance', 'eagle', 'flame', 'grape', 'house', 'lemon', 'mouse'];
 
 /** A letter of the word earns one mark, so that a repeated letter of the guess may earn none. */
 function marks(guess: string, word: string): string {

@@ -95,6 +95,13 @@ describe.concurrent('toolenv check', () => {
     expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
   });
 
+  it('checks a trainer that is no plugin yet', async () => {
+    const file = join(import.meta.dirname, '../../../../examples/best-of-n.ts');
+    const { code, stdout } = await runCli('check', file);
+    expect(stdout).toMatch(/^✔ best-of-n\.ts {2}1\d rules hold\n$/);
+    expect(code).toBe(0);
+  });
+
   const wrong: [what: string, args: string[], message: RegExp][] = [
     [
       'an unknown reference',
@@ -117,9 +124,9 @@ describe.concurrent('toolenv check', () => {
       /^toolenv: .*package\.json cannot be read .*: name the folder of an npm package\.\n$/,
     ],
     [
-      'a module without an environment',
-      [join(fixture.folder, 'trainer.ts')],
-      /^toolenv: .*trainer\.ts has no environment as its default export: use defineEnv\.\n$/,
+      'a module without a plugin',
+      [join(import.meta.dirname, '../run-cli.ts')],
+      /^toolenv: .*run-cli\.ts has no plugin as its default export: use defineToolEnv, .* or definePolicy\.\n$/,
     ],
     ['material that is no JSON', [fixture.env, '--material', '{'], /^toolenv: --material \{: give JSON\.\n$/],
   ];

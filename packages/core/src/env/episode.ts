@@ -1,5 +1,5 @@
 /** An episode as an author writes it: how it begins, and what tool results and answers mean. */
-import type { ToolCallRecord } from '../protocol/env.ts';
+import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
 import type { Message } from '../protocol/message.ts';
 import type { ScoredOutcome } from '../protocol/outcome.ts';
 import type { Rng } from '../protocol/rng.ts';
@@ -13,6 +13,8 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
   /** What the definition's `setup` made for all episodes; `undefined` without it. */
   readonly shared: Shared;
   readonly options: Options;
+  /** The limits of this run. */
+  readonly limits: EnvLimits;
   readonly episodeId: string;
   /** Seeded by the episode. */
   readonly rng: Rng;

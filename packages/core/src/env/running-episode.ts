@@ -24,6 +24,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly episodeId: string;
   readonly options: unknown;
   readonly shared: unknown;
+  readonly limits: EnvLimits;
   state: unknown;
   /** Grows in place. Observations are copies. */
   conversation: Message[] = [];
@@ -37,7 +38,6 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   /** A step is under way. */
   stepping = false;
   done = false;
-  readonly #limits: EnvLimits;
   #rng: Rng | undefined;
   #signal: AbortSignal | undefined;
   #nextCall = 0;
@@ -49,7 +49,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     this.episodeId = episodeId;
     this.options = options;
     this.shared = shared;
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   get rng(): Rng {
@@ -90,7 +90,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
       [{ id: `environment-${number}`, name: tool.name, arguments: args }],
       [tool],
       {
-        limits: { ...this.#limits, maxToolCharacters: Number.POSITIVE_INFINITY },
+        limits: { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY },
         episodeId: this.episodeId,
         seed: this.seed,
         firstCallIndex: number,

@@ -23,8 +23,8 @@ export class EnvSubject {
   readonly signal: AbortSignal | undefined;
   /** Two different values of each component at the end of the episodes so far, or one if there is no second. Unscored is 0. */
   readonly totals: Map<string, Set<number>>;
-  /** What the oracle did in the episodes so far. */
-  readonly oracleActions: Action[];
+  /** What the oracle did in its episodes so far, by the number of the task. */
+  readonly oracleActions: Map<number, Action[]>;
 
   constructor(
     of: Pick<
@@ -42,7 +42,7 @@ export class EnvSubject {
     this.seed = of.seed;
     this.signal = of.signal;
     this.totals = of.totals ?? new Map();
-    this.oracleActions = of.oracleActions ?? [];
+    this.oracleActions = of.oracleActions ?? new Map();
   }
 
   /** The same check in another opening of the environment. */
