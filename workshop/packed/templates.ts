@@ -26,7 +26,7 @@ export const templates: readonly Template[] = [
   {
     template: 'mcp-env',
     plugin: 'warehouse-v1',
-    train: (own) => [own, '--env-option', 'servers=2', ...few],
+    train: (own) => [own, '--env-option', 'maxServers=2', ...few],
   },
   {
     template: 'trainer',

@@ -1,10 +1,12 @@
-/** Every example runs and prints its results. */
+/** Every example runs. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { collect, openEnv, rollout, type Scripted, scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
+import memoryGraph from '../../examples/memory-graph.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -27,6 +29,29 @@ test('train-from-code.ts trains for two steps and evaluates before and after', a
     await rm(out, { recursive: true });
   }
 }, 120_000);
+
+test('memory-graph.ts rewards the corrected graph only', async () => {
+  const env = await openEnv(memoryGraph);
+  const task = { person: 'Ada', from: 'Oslo', to: 'Rome' };
+  const relations = (to: string) => [{ from: 'Ada', to, relationType: 'lives in' }];
+  const corrected = [
+    [{ name: 'delete_relations', arguments: { relations: relations('Oslo') } }],
+    [{ name: 'create_relations', arguments: { relations: relations('Rome') } }],
+  ];
+  const play = async (script: Scripted[]) => {
+    const policy = scriptedPolicy(script);
+    const episodes = [{ task, group: 0, sample: 0 }];
+    const sampling = { maxTokens: 64, temperature: 1 };
+    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+    return played!;
+  };
+  const { reward, steps } = await play([...corrected, 'done']);
+  expect(reward).toBe(1);
+  expect(steps[0]!.observation.tools.map(({ name }) => name)).not.toContain('read_graph');
+  expect((await play([corrected[1]!, 'done'])).reward).toBe(0);
+  expect((await play(['done'])).reward).toBe(0);
+  await env.close();
+}, 60_000);
 
 test('the README lists every example', async () => {
   const page = await readFile(join(root, 'examples/README.md'), 'utf8');

@@ -1,11 +1,25 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
-export { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
+export { connectMcp } from './connect-mcp.ts';
 export type { EnvServerOptions } from './env-server.ts';
 export type { EpisodeOptions, ServedEnv } from './env-session.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
-export { defineMcpEnv, type McpEnvDefinition, type McpEnvOptions, type McpTask } from './mcp-env.ts';
-export { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from './mcp-pool.ts';
+export type { McpConnection, McpOptions } from './mcp-connection.ts';
+export { defineMcpEnv } from './mcp-env.ts';
+export type {
+  McpEnvDefinition,
+  McpEnvOptions,
+  McpEpisodeContext,
+  McpEpisodeState,
+  McpOptionsSchema,
+} from './mcp-env-definition.ts';
+export {
+  type McpLease,
+  type McpLeaseOptions,
+  type McpPool,
+  type McpPoolOptions,
+  openMcpPool,
+} from './mcp-pool.ts';
 export {
   type McpClientGiven,
   type McpCommand,
@@ -14,6 +28,8 @@ export {
   type McpUrl,
   parseServer,
 } from './mcp-server.ts';
+export type { McpServerContext, McpServerOf } from './mcp-servers.ts';
+export type { McpSplits, McpTask, McpTasks } from './mcp-task.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
 export type { HttpOptions } from './serve-http.ts';

@@ -2,10 +2,11 @@
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Split, ToolEnvError } from '@toolenv/core';
-import { connectMcp, type McpOptions } from './connect-mcp.ts';
+import { connectMcp } from './connect-mcp.ts';
 import { implementation } from './implementation.ts';
-import type { McpTask } from './mcp-env.ts';
+import type { McpOptions } from './mcp-connection.ts';
 import type { McpEndpoint } from './mcp-server.ts';
+import type { McpTask } from './mcp-task.ts';
 import type { McpTool } from './mcp-tool.ts';
 
 export interface InitResult {

@@ -1,147 +1,204 @@
-/** defineMcpEnv: an environment made of an MCP server and tasks. The model uses the server's tools, then answers. */
-import { fileURLToPath } from 'node:url';
+/** defineMcpEnv: an environment made of MCP servers and tasks. By default, the policy uses the servers' tools, then answers. */
 import {
   defineToolEnv,
   type EnvDefinition,
   type EnvLimits,
+  type EnvOptions,
+  type EpisodeContext,
   type JsonSchema,
   type Message,
-  messageOf,
-  type Split,
+  type RewardDeclaration,
+  type Tool,
+  type ToolEnvDefinition,
   ToolEnvError,
 } from '@toolenv/core';
-import { readJsonLines } from '@toolenv/core/recording';
-import { type OptionsOf, validate } from '@toolenv/core/schemas';
-import { openMcpPool } from './mcp-pool.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import type { ToolLease, ToolSource } from '@toolenv/core/recording';
+import { EpisodeFolders } from './episode-folders.ts';
+import {
+  type McpEnvDefinition,
+  type McpEnvOptions,
+  type McpEpisodeState,
+  type McpOptionsSchema,
+  withPoolOptions,
+} from './mcp-env-definition.ts';
+import { type McpServerOf, type McpServersRequest, openMcpServers } from './mcp-servers.ts';
+import {
+  firstTask,
+  type McpSplits,
+  type McpTask,
+  mcpTaskSchema,
+  ownTaskSchema,
+  readTasks,
+} from './mcp-task.ts';
 
-/** One line of a task file. */
-export interface McpTask {
-  /** The user's message. */
-  prompt: string;
-  /** The right answer, or several that are accepted. Without an answer, the episode is not scored. */
-  answer?: string | string[];
-  /** Default `test`. */
-  split?: Split;
+/** What the episodes of an open environment share. */
+interface Shared<Task, Options> {
+  tasks: McpSplits<Task>;
+  servers: ToolSource<McpServersRequest<Task, Options>>;
+  folders: EpisodeFolders;
 }
-
-export interface McpEnvDefinition {
-  /** `<name>-v<N>`. */
-  name: string;
-  description?: string;
-  server: McpEndpoint;
-  /** A JSONL file with an {@link McpTask} in each line, or the tasks themselves. */
-  tasks: string | URL | readonly McpTask[];
-  /** Names of the server's tools that are offered. Default: all. */
-  only?: readonly string[];
-  /** The system message. Default: none. */
-  system?: string;
-  limits?: Partial<EnvLimits>;
-}
-
-const options = {
-  type: 'object',
-  properties: {
-    servers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
-    lifetime: {
-      enum: ['episode', 'shared'],
-      default: 'episode',
-      description: 'episode: each episode has its own server; shared: episodes share servers',
-    },
-  },
-} as const;
-
-/** Options of a run. */
-export type McpEnvOptions = OptionsOf<typeof options>;
-
-const taskSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    prompt: { type: 'string', minLength: 1 },
-    answer: { type: ['string', 'array'], items: { type: 'string' } },
-    split: { enum: ['train', 'validation', 'test'] },
-  },
-  required: ['prompt'],
-  additionalProperties: false,
-};
 
 /**
- * Defines the environment. Its reward `correct` is 1 for an answer equal to the task's, ignoring case and white space. For
- * other rewards, write a ToolEnv that uses an `McpLease`.
- * @throws ToolEnvError `usage.mcp_tasks`, when it is opened, for an unreadable file or a malformed line.
+ * Defines the environment.
+ * @throws ToolEnvError `usage.mcp_servers` unless either `server` or `servers` is given. When it is opened: `usage.mcp_tasks` for
+ *   an unreadable file or a malformed line, `usage.mcp_tool` for a name in `only` that no server offers, `usage.mcp_tool_names`
+ *   for two tools of one name, and as `openMcpPool` does.
  */
-export function defineMcpEnv(
-  definition: McpEnvDefinition,
-): EnvDefinition<McpTask, McpEnvOptions & EnvLimits> {
-  const { name, server, only, system, description = `${name}: tasks for an MCP server` } = definition;
-  return defineToolEnv({
+export function defineMcpEnv<
+  Task = McpTask,
+  const Name extends string = 'correct',
+  const Schema extends McpOptionsSchema = { properties: Record<never, never> },
+>(
+  definition: McpEnvDefinition<Task, Name, Schema>,
+): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits> {
+  type Options = EnvOptions<Schema> & McpEnvOptions;
+  type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
+  const { name, description = `${name}: tasks for an MCP server`, only, prefix = false, system } = definition;
+  const isPlain = !definition.rewards && !definition.episode;
+  const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
+  const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
+  const servers = serversOf(definition);
+
+  const toolEnv: Definition = {
     name,
     description,
-    options,
+    options: withPoolOptions(name, servers, definition.options),
     limits: { maxTurns: 8, ...definition.limits },
-    capabilities: { networked: 'url' in server },
-    async setup({ options: { servers, lifetime }, tap }) {
-      const tasks = await readTasks(definition.tasks);
-      const openPool = () => openMcpPool(server, { size: servers, lifetime, only });
-      return { tasks, pool: tap ? await tap.source(openPool) : await openPool() };
-    },
-    teardown: ({ pool }) => pool.close(),
-    tasks: ({ shared: { tasks } }) => ({
-      train: ofSplit(tasks, 'train'),
-      validation: ofSplit(tasks, 'validation'),
-      test: ofSplit(tasks, 'test'),
-    }),
-    rewards: { correct: { kind: 'outcome' } },
-    async episode({ task: { prompt, answer }, shared: { pool }, signal }) {
-      const lease = await pool.acquire({ signal });
-      const messages: Message[] = [{ role: 'user', content: prompt }];
-      if (system !== undefined) messages.unshift({ role: 'system', content: system });
-      return {
-        messages,
-        tools: () => lease.tools,
-        onAnswer(text) {
-          const right = [answer ?? []].flat().some((each) => normalise(each) === normalise(text));
-          return { rewards: { correct: answer === undefined ? null : Number(right) }, end: 'answered' };
-        },
-        close: () => lease.release(),
+    capabilities: { networked: Object.values(servers).some(hasUrl), ...definition.capabilities },
+    async setup({ options: given, tap }) {
+      const options = given as Options;
+      const tasks = await readTasks(definition.tasks, taskSchema);
+      const folders = new EpisodeFolders();
+      const open = async () => {
+        const { maxServers: size, lifetime = 'episode' } = options;
+        const folder = await folders.create();
+        const first = { task: firstOf(tasks, name), folder, episodeId: 'open', options };
+        try {
+          return await openMcpServers(servers, { size, lifetime, prefix, only, first });
+        } finally {
+          await folders.remove(folder);
+        }
       };
+      try {
+        return { tasks, folders, servers: tap ? await tap.source(open) : await open() };
+      } catch (error) {
+        await folders.close();
+        throw error;
+      }
     },
-    oracle: ({ answer }) => (answer === undefined ? undefined : [answer].flat().slice(0, 1)),
-  });
+    async teardown({ servers, folders }) {
+      await servers.close();
+      await folders.close();
+    },
+    tasks: ({ shared }) => shared.tasks,
+    state: () => ({ folder: '' }),
+    rewards: rewards as unknown as Definition['rewards'],
+    async episode(context) {
+      const { task, episodeId, rng, signal, state, shared } = context;
+      const options = context.options as Options;
+      const folder = await shared.folders.create();
+      state.folder = folder;
+      let lease: ToolLease | undefined;
+      const release = async () => {
+        await lease?.release();
+        await shared.folders.remove(folder);
+      };
+      try {
+        lease = await shared.servers.acquire({ task, folder, episodeId, options, signal });
+        const all = () => lease!.tools;
+        const offered = () => all().filter((tool) => !only || only.includes(tool.name));
+        const call: EpisodeContext['call'] = async (tool, args) => {
+          // The time to start is not the tool's.
+          await lease?.ready?.(signal);
+          return context.call(toolOf(tool, all()), args);
+        };
+        const own = await definition.episode?.({
+          task,
+          folder,
+          episodeId,
+          options,
+          rng,
+          signal,
+          call,
+          tools: offered(),
+        });
+        const messages = toMessages(own?.messages ?? promptOf(task, name));
+        return {
+          tools: offered,
+          environmentTools: all,
+          ...own,
+          messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+          async close() {
+            try {
+              await own?.close?.();
+            } finally {
+              await release();
+            }
+          },
+        };
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    },
+    ...(oracle && { oracle: (task) => oracle(task as Task & McpTask) }),
+    ...(label && { label }),
+  };
+  return defineToolEnv(toolEnv) as EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
+}
+
+/** The reward of an environment without rewards of its own. */
+const correct: RewardDeclaration<EpisodeContext<McpTask>> = {
+  kind: 'outcome',
+  score({ task: { answer }, answer: said = '' }) {
+    if (answer === undefined) return null;
+    return Number([answer].flat().some((right) => normalise(right) === normalise(said)));
+  },
+};
+
+function answerOf({ answer }: McpTask): string[] | undefined {
+  return answer === undefined ? undefined : [answer].flat().slice(0, 1);
 }
 
 function normalise(text: string): string {
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-function ofSplit(tasks: readonly McpTask[], split: Split): McpTask[] {
-  return tasks.filter((task) => (task.split ?? 'test') === split);
+type Servers<Task, Options> = Readonly<Record<string, McpServerOf<Task, Options>>>;
+
+function serversOf<Task, Options>(definition: {
+  name: string;
+  server?: McpServerOf<Task, Options>;
+  servers?: Servers<Task, Options>;
+}): Servers<Task, Options> {
+  const { name, server, servers } = definition;
+  if (server && !servers) return { server };
+  if (!server && servers && Object.keys(servers).length > 0) return servers;
+  const message = `${name} needs either a \`server\`, or \`servers\` by name: give one of the two.`;
+  throw new ToolEnvError('usage.mcp_servers', message);
 }
 
-async function readTasks(tasks: McpEnvDefinition['tasks']): Promise<readonly McpTask[]> {
-  if (typeof tasks !== 'string' && !(tasks instanceof URL)) return tasks;
-  const file = tasks instanceof URL ? fileURLToPath(tasks) : tasks;
-  const read: McpTask[] = [];
-  try {
-    for await (const { text, place } of readJsonLines(file)) read.push(readTask(text, place));
-    return read;
-  } catch (error) {
-    if (ToolEnvError.isInstance(error) || !(error as NodeJS.ErrnoException).code) throw error;
-    const message = `The task file ${file} cannot be read: ${messageOf(error)}: name a JSONL file.`;
-    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
-  }
+function hasUrl(server: object): boolean {
+  return 'url' in server;
 }
 
-function readTask(line: string, where: string): McpTask {
-  let task: unknown;
-  try {
-    task = JSON.parse(line);
-  } catch (error) {
-    const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
-    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
-  }
-  const [wrong] = validate(taskSchema, task);
-  if (!wrong) return task as McpTask;
-  const message = `${where}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
-  throw new ToolEnvError('usage.mcp_tasks', message);
+function firstOf<Task>(tasks: McpSplits<Task>, env: string): Task {
+  const task = firstTask(tasks);
+  if (task !== undefined) return task;
+  throw new ToolEnvError('usage.mcp_tasks', `${env} has no tasks: give it at least one.`);
+}
+
+function toolOf(asked: Tool | string, tools: readonly Tool[]): Tool | string {
+  return tools.find(({ name }) => name === asked) ?? asked;
+}
+
+function toMessages(said: string | readonly Message[]): readonly Message[] {
+  return typeof said === 'string' ? [{ role: 'user', content: said }] : said;
+}
+
+function promptOf(task: unknown, env: string): string {
+  const { prompt } = Object(task) as { prompt?: unknown };
+  if (typeof prompt === 'string') return prompt;
+  const remedy = 'return `messages` from `episode`, or give its tasks a `prompt`';
+  throw new ToolEnvError('bug.environment', `${env} does not say how an episode begins: ${remedy}.`);
 }

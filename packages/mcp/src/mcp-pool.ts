@@ -1,9 +1,11 @@
 /** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { connectMcp, type McpConnection, type McpOptions } from './connect-mcp.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import type { McpOptions } from './mcp-connection.ts';
+import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { PooledServer } from './pooled-server.ts';
+import { warnOnce } from './warn-once.ts';
 
 export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
   /** Largest number of server processes or HTTP sessions. Default 8. */
@@ -17,18 +19,34 @@ export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
 
 /** An episode's use of a server in a pool. A lease keeps its server: if that server is lost, its tools throw from then on. */
 export interface McpLease {
+  /** The server's tools. While it starts, the tools of the pool's first server. Their calls wait until it has started. */
   readonly tools: readonly McpTool[];
-  /** Process id of the server. */
+  /** Process id of the server; `undefined` while it starts. */
   readonly pid: number | undefined;
+  /**
+   * Settles when the server has started. A call waits for that too, but within its time limit.
+   * @throws As {@link connectMcp} does, and the reason of `signal`.
+   */
+  ready(signal?: AbortSignal): Promise<void>;
   release(): Promise<void>;
 }
 
+export interface McpLeaseOptions {
+  /** Ends the wait. */
+  signal?: AbortSignal;
+  /** With lifetime `episode`: a server for this lease alone. It must have the tools of the pool's server. */
+  server?: McpEndpoint;
+}
+
 export interface McpPool {
+  /** The tools of the first server, as it listed them when the pool was opened. */
+  readonly tools: readonly McpTool[];
   /**
-   * Leases the server with the fewest episodes. Starts it if it is not running.
-   * @throws As {@link connectMcp} does, and the reason of `signal`.
+   * Leases the server with the fewest episodes. If it is not running, it starts in the background. Waits for a free server
+   * only with lifetime `episode`.
+   * @throws ToolEnvError `infrastructure.mcp_closed` if the pool is closed, and the reason of `signal`, as soon as it aborts.
    */
-  acquire(options?: { signal?: AbortSignal }): Promise<McpLease>;
+  acquire(options?: McpLeaseOptions): Promise<McpLease>;
   /** Ends all servers and all pending calls of acquire. */
   close(): Promise<void>;
 }
@@ -50,53 +68,47 @@ export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions =
   return pool;
 }
 
-/** A slot for one server. */
+/** A place for one server. */
 interface Slot {
   episodes: number;
-  connecting?: Promise<McpConnection>;
-  connection?: McpConnection;
+  server?: PooledServer;
 }
 
 class Pool implements McpPool {
-  readonly #server: McpEndpoint;
+  readonly #endpoint: McpEndpoint;
   readonly #options: McpOptions;
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
   readonly #closing = new AbortController();
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
+  /** Servers that were replaced, whose processes may still be running. */
+  readonly #ending: Set<Promise<void>> = new Set();
+  tools: readonly McpTool[] = [];
 
-  constructor(server: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
-    this.#server = server;
-    this.#options = options;
+  constructor(endpoint: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
+    this.#endpoint = endpoint;
+    this.#options = { ...options, onWarning: warnOnce(options.onWarning) };
     this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
     this.#exclusive = exclusive;
   }
 
   async start(): Promise<void> {
-    await this.#connect(this.#slots[0]!);
+    const { tools } = await this.#serverOf(this.#slots[0]!).started();
+    this.tools = tools;
   }
 
-  async acquire({ signal }: { signal?: AbortSignal } = {}): Promise<McpLease> {
+  async acquire({ signal, server }: McpLeaseOptions = {}): Promise<McpLease> {
     signal?.throwIfAborted();
+    if (server && !this.#exclusive) throw cannotShare(server);
     const slot = await this.#takeSlot(signal);
-    const wait = new Deadline({ parent: signal, reason: () => undefined });
-    try {
-      // The server starts for all users of the slot, so it goes on starting if this caller leaves.
-      const connection = await wait.race(() => this.#connect(slot));
-      return lease(connection, () => this.#giveBack(slot));
-    } catch (error) {
-      await this.#giveBack(slot);
-      throw error;
-    } finally {
-      wait.clear();
-    }
+    return lease(this.#serverOf(slot, server), this.tools, () => this.#giveBack(slot));
   }
 
   async close(): Promise<void> {
     this.#closing.abort(closedError());
     for (const wake of this.#waiting.splice(0)) wake();
-    await Promise.all(this.#slots.map(end));
+    await Promise.all([...this.#slots.map(({ server }) => server?.end()), ...this.#ending]);
   }
 
   /** The slot with the fewest episodes, preferably with a running server. */
@@ -135,57 +147,53 @@ class Pool implements McpPool {
   }
 
   async #giveBack(slot: Slot): Promise<void> {
-    if (this.#exclusive) await end(slot);
+    if (this.#exclusive) {
+      await slot.server?.end();
+      slot.server = undefined;
+    }
     slot.episodes -= 1;
     this.#waiting.shift()?.();
   }
 
-  /** The slot's server. Starts it if there is none or if it is lost. */
-  #connect(slot: Slot): Promise<McpConnection> {
-    if (slot.connecting && !slot.connection?.lost) return slot.connecting;
-    // The process of a lost server may still be running.
-    slot.connection?.close().catch(() => {});
-    const connecting = connectMcp(this.#server, { ...this.#options, signal: this.#closing.signal });
-    slot.connection = undefined;
-    slot.connecting = connecting;
-    connecting.then(
-      (connection) => {
-        if (slot.connecting === connecting) slot.connection = connection;
-      },
-      () => {
-        if (slot.connecting === connecting) slot.connecting = undefined;
-      },
-    );
-    return connecting;
+  /** The slot's server. Starts it if there is none, if it is lost, or if the lease has a server of its own. */
+  #serverOf(slot: Slot, own?: McpEndpoint): PooledServer {
+    if (slot.server && (own || slot.server.lost)) {
+      const ending = slot.server.end().finally(() => this.#ending.delete(ending));
+      this.#ending.add(ending);
+      slot.server = undefined;
+    }
+    slot.server ??= new PooledServer(own ?? this.#endpoint, this.#options);
+    return slot.server;
   }
 }
 
-function isRunning({ connection }: Slot): boolean {
-  return connection !== undefined && !connection.lost;
+function isRunning({ server }: Slot): boolean {
+  return server?.connection !== undefined && !server.lost;
 }
 
-/** Ends the slot's server, if it has one. */
-async function end(slot: Slot): Promise<void> {
-  const { connecting } = slot;
-  slot.connecting = undefined;
-  slot.connection = undefined;
-  // A server that could not be started need not be ended.
-  const connection = await connecting?.catch(() => undefined);
-  await connection?.close();
-}
-
-function lease(connection: McpConnection, giveBack: () => Promise<void>): McpLease {
+function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () => Promise<void>): McpLease {
+  const waiting = listed.map((tool) => server.waitingTool(tool));
   let released: Promise<void> | undefined;
   return {
     get tools() {
-      return connection.tools;
+      return server.connection?.tools ?? waiting;
     },
-    pid: connection.pid,
+    get pid() {
+      return server.connection?.pid;
+    },
+    async ready(signal) {
+      await server.started(signal);
+    },
     release() {
       released ??= giveBack();
       return released;
     },
   };
+}
+
+function cannotShare(server: McpEndpoint): ToolEnvError {
+  const message = `${describeServer(server)} is for one lease, but the pool shares its servers: set its lifetime to "episode".`;
+  return new ToolEnvError('usage.mcp_pool', message);
 }
 
 function closedError(): ToolEnvError {

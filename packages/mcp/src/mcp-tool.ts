@@ -9,6 +9,7 @@ import {
   type ToolResult,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
+import { answerOf, isErrorAnswer } from './client-error.ts';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
 
 export interface McpTool extends Tool {
@@ -36,9 +37,6 @@ export type Call = (
   context: ToolContext,
 ) => Promise<{ [field: string]: unknown }>;
 
-/** JSON-RPC's code for arguments that the server refuses (MCP 2025-11-25, server/tools#error-handling). */
-const invalidParams = -32602;
-
 /**
  * @param owner Names the server in errors.
  * @throws ToolEnvError `infrastructure.mcp_schema` for a schema that cannot be compiled.
@@ -61,9 +59,9 @@ export function mcpTool(definition: McpToolDefinition, call: Call, owner: string
       try {
         return toResult(await call(name, args, context), outputSchema, subject);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
-        // Some servers refuse arguments by a protocol error. It is the model's mistake too.
-        return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
+        if (!isErrorAnswer(error)) throw error;
+        // Some servers refuse a call by a protocol error. The server lives, so this is an answer to the model too.
+        return { content: [{ type: 'text', text: answerOf(error) }], isError: true };
       }
     },
   };
@@ -94,18 +92,12 @@ function toResult(
   };
 }
 
-/** Clients that validate results report a wrong result under the same code. That is the server's fault. */
-function isRefusal(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === invalidParams && !/structured content|output ?schema/i.test(messageOf(error));
-}
-
 function checkSchema(schema: JsonSchema, subject: string): void {
   try {
     validate(schema, {});
   } catch (error) {
     const message = `${subject} is not a usable JSON Schema: ${messageOf(error)}`;
-    const remedy = 'choose other tools with "only", or fix the server';
+    const remedy = 'fix the server, or name other tools in "only"';
     throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
   }
 }

@@ -6,6 +6,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { describeServer, type McpCommand } from './mcp-server.ts';
+import { ServerGone } from './server-gone.ts';
 
 /** Characters of stderr that are kept to explain why a server ended. */
 const stderrTail = 600;
@@ -13,9 +14,6 @@ const stderrTail = 600;
 const secretLength = 6;
 /** Milliseconds to wait for output after the process has ended, in case another process holds its pipe. */
 const drainTime = 500;
-
-/** A message could not be sent because the server does not read its input. */
-export class ServerGone extends Error {}
 
 /**
  * The stdio transport (MCP 2025-11-25, basic/transports#stdio). Unlike the SDK's transport, it runs the server in a process
@@ -88,6 +86,12 @@ export class ServerProcess implements Transport {
         error ? reject(new ServerGone(messageOf(error), { cause: error })) : resolve(),
       );
     });
+  }
+
+  /** Ends the server without waiting: for a server that has not started, and so has nothing to finish. */
+  async kill(): Promise<void> {
+    if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
+    await this.close();
   }
 
   /** Ends the server: closes its input, then sends SIGTERM, then SIGKILL (MCP 2025-11-25, basic/lifecycle#shutdown). */

@@ -1,7 +1,11 @@
-/** An MCP server that misbehaves on demand. */
+/** An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP if its argument is `http` or `resumable`. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   CallToolRequestSchema,
   ErrorCode,
@@ -12,12 +16,22 @@ import {
 const object = { type: 'object' };
 /** The pages of the list of tools. Calling `grow` extends the second page. */
 const pages = [
-  ['crash', 'hang', 'wait', 'cancelled', 'refuse', 'fail', 'child', 'stubborn', 'chatter', 'spoil'].map(
-    (name) => ({
-      name,
-      inputSchema: object,
-    }),
-  ),
+  [
+    ...[
+      'crash',
+      'hang',
+      'wait',
+      'cancelled',
+      'refuse',
+      'fail',
+      'child',
+      'stubborn',
+      'chatter',
+      'hang-up',
+      'pause',
+    ],
+    'spoil',
+  ].map((name) => ({ name, inputSchema: object })),
   [
     {
       name: 'grow',
@@ -41,7 +55,7 @@ server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
   const page = Number(params?.cursor ?? 0);
   return { tools: pages[page], ...(page + 1 < pages.length && { nextCursor: String(page + 1) }) };
 });
-server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, closeSSEStream }) => {
   const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
   switch (params.name) {
     case 'crash':
@@ -69,8 +83,23 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
     case 'chatter':
       process.stdout.write('this is not a message\n');
       return text('ok');
+    case 'hang-up':
+      // Ends the stream of this call, or breaks it, without an answer. The server lives on.
+      if (params.arguments.after > 0) {
+        await new Promise((resolve) => setTimeout(resolve, params.arguments.after));
+      }
+      for (const response of streams) response[params.arguments.how]();
+      return new Promise(() => {});
+    case 'pause':
+      // Ends the stream of this call. The client asks for the rest of it.
+      closeSSEStream();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return text('resumed');
     case 'spoil':
-      pages[1].push({ name: 'spoilt', inputSchema: { ...object, $ref: '#/nowhere' } });
+      pages[1].push({
+        name: params.arguments?.name ?? 'spoilt',
+        inputSchema: { ...object, $ref: '#/nowhere' },
+      });
       await server.sendToolListChanged();
       return text('ok');
     case 'grow':
@@ -85,4 +114,22 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) =
       return text(params.name);
   }
 });
-await server.connect(new StdioServerTransport());
+
+/** Open responses to POST, in HTTP mode. */
+const streams = new Set();
+
+const mode = process.argv[2];
+if (mode) {
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    ...(mode === 'resumable' && { eventStore: new InMemoryEventStore(), retryInterval: 50 }),
+  });
+  await server.connect(transport);
+  const http = createServer((request, response) => {
+    if (request.method === 'POST') streams.add(response.once('close', () => streams.delete(response)));
+    transport.handleRequest(request, response);
+  });
+  http.listen(0, '127.0.0.1', () => process.stderr.write(`listening on ${http.address().port}\n`));
+} else {
+  await server.connect(new StdioServerTransport());
+}

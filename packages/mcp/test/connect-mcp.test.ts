@@ -217,17 +217,13 @@ describe('a server that misbehaves', () => {
     await bad.close();
   });
 
-  test('returns protocol errors about the arguments as results and throws others as infrastructure errors', async () => {
+  test('returns the protocol errors of a live server as failed results, in the words of the server', async () => {
     await connect();
-    const refused = await call(bad, 'refuse');
-    expect(refused).toMatchObject({ isError: true });
-    expect(firstText(refused)).toContain('mood is wrong');
-    await expect(call(bad, 'fail')).rejects.toMatchObject({
-      code: 'infrastructure.mcp_error',
-      message: expect.stringContaining('no disk'),
-    });
-    for (const code of [-32000, -32001]) {
-      await expect(call(bad, 'fail', { code })).rejects.toMatchObject({ code: 'infrastructure.mcp_error' });
+    const failed = (text: string) => ({ content: [{ type: 'text', text }], isError: true });
+    expect(await call(bad, 'refuse')).toEqual(failed('mood is wrong'));
+    expect(await call(bad, 'fail')).toEqual(failed('no disk'));
+    for (const code of [-32000, -32001, -32603, 7]) {
+      expect(await call(bad, 'fail', { code })).toEqual(failed('own code'));
     }
     expect(bad.lost).toBeUndefined();
     await expect(call(bad, 'grow', { wrong: true })).rejects.toMatchObject({
@@ -262,13 +258,30 @@ describe('a server that misbehaves', () => {
     await ended(bad);
   });
 
-  test('ends the connection if the changed list is unusable, and says why', async () => {
-    await connect();
-    await call(bad, 'spoil').catch(() => {});
+  test('leaves a tool out of the changed list if its schema is unusable, and says why once', async () => {
+    const warnings: string[] = [];
+    let changes = 0;
+    await connect({
+      onWarning: (message: string) => warnings.push(message),
+      onToolsChanged: () => changes++,
+    });
+    await call(bad, 'spoil');
+    await call(bad, 'grow');
+    await expect.poll(() => changes).toBe(2);
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['grow', 'grown-3']);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Left out: Tool "spoilt" of .*#\/nowhere.*: fix the server/),
+    ]);
+    await bad.close();
+  });
+
+  test('ends the connection if the changed list has an unusable schema for a tool in "only"', async () => {
+    await connect({ only: ['spoil', 'wait'] });
+    await call(bad, 'spoil', { name: 'wait' }).catch(() => {});
     await ended(bad);
-    await expect(call(bad, 'cancelled')).rejects.toMatchObject({
+    await expect(call(bad, 'wait')).rejects.toMatchObject({
       code: 'infrastructure.mcp_schema',
-      message: expect.stringContaining('"spoilt"'),
+      message: expect.stringContaining('"wait"'),
     });
   });
 

@@ -89,19 +89,33 @@ test('reports a result without content as the server’s fault', async () => {
   await expect(tools[0]!.execute({}, context())).rejects.toMatchObject({ code: 'infrastructure.mcp_result' });
 });
 
-test('refuses an unusable schema when connecting, unless its tool is left out', async () => {
+describe('a tool with an unusable schema', () => {
   const client: McpClient = {
     listTools: async () => ({
       tools: [
         { name: 'good', inputSchema: { type: 'object' } },
         { name: 'odd', inputSchema: { $ref: '#/nowhere' } },
+        { name: 'late', inputSchema: { type: 'object' }, outputSchema: { type: 'no-such-type' } },
       ],
     }),
     callTool: async () => ({ content: [] }),
   };
-  await expect(connectMcp({ client })).rejects.toMatchObject({
-    code: 'infrastructure.mcp_schema',
-    message: expect.stringContaining('"odd"'),
+
+  test('is left out with a warning that names the tool and the reason', async () => {
+    const warnings: string[] = [];
+    const { tools } = await connectMcp({ client }, { onWarning: (message) => warnings.push(message) });
+    expect(tools.map(({ name }) => name)).toEqual(['good']);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Left out: Tool "odd" of .*its inputSchema is not a usable .*#\/nowhere/),
+      expect.stringMatching(/^Left out: Tool "late" of .*its outputSchema is not a usable .*type/),
+    ]);
   });
-  expect((await connectMcp({ client }, { only: ['good'] })).tools).toHaveLength(1);
+
+  test('is refused if "only" asks for it', async () => {
+    await expect(connectMcp({ client }, { only: ['good', 'odd'] })).rejects.toMatchObject({
+      code: 'infrastructure.mcp_schema',
+      message: expect.stringContaining('"odd"'),
+    });
+    expect((await connectMcp({ client }, { only: ['good'] })).tools).toHaveLength(1);
+  });
 });

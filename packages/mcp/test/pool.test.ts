@@ -36,7 +36,7 @@ test('plays 1,000 concurrent episodes on 8 servers without losing or mixing up a
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
+  const env = await openEnv(definition, { maxServers: 8, lifetime: 'shared' });
   const episodes = episodesOf(env.tasks.test);
   const played = await collect(
     rollout({ env, policy: echoing, episodes, concurrency: 1000, sampling, seed: 1, retries: 0 }),
@@ -53,7 +53,7 @@ test('completes 1,000 concurrent episodes although a server is killed', async ()
     server: realServer('everything'),
     tasks: echoTasks(1000),
   });
-  const env = await openEnv(definition, { servers: 8, lifetime: 'shared' });
+  const env = await openEnv(definition, { maxServers: 8, lifetime: 'shared' });
   let waiting = 0;
   const policy = scriptedPolicy(({ messages }, turn) => {
     const last = messages.at(-1)!.content;
@@ -80,6 +80,7 @@ test('aborts the episodes of a killed server unscored and starts a new server', 
   const pool = await openMcpPool(badServer, { size: 1 });
   const first = await pool.acquire();
   const neighbour = await pool.acquire();
+  await Promise.all([first.ready(), neighbour.ready()]);
   expect(neighbour.pid).toBe(first.pid);
   const waiting = call(first, 'wait');
   setTimeout(() => process.kill(first.pid!, 'SIGKILL'), 50);
@@ -87,6 +88,7 @@ test('aborts the episodes of a killed server unscored and starts a new server', 
   // The server's state for the other lease is lost too.
   await expect(call(neighbour, 'cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
   const next = await pool.acquire();
+  await next.ready();
   expect(next.pid).not.toBe(first.pid);
   expect(await call(next, 'cancelled')).toEqual({ content: [{ type: 'text', text: '0' }] });
   for (const lease of [first, neighbour, next]) await lease.release();
@@ -105,7 +107,7 @@ describe('in an environment', () => {
   const tasks: McpTask[] = [{ prompt: 'go', answer: 'done' }];
   const play = async (crashes: number, lifetime: 'shared' | 'episode') => {
     const env = await openEnv(defineMcpEnv({ name: 'bad-v1', server: badServer, tasks }), {
-      servers: 1,
+      maxServers: 1,
       lifetime,
     });
     const episodes = episodesOf(env.tasks.test);
@@ -138,6 +140,7 @@ describe('in an environment', () => {
 test('with lifetime "episode", each episode has its own server, which ends with the episode', async () => {
   const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
   const [a, b] = await Promise.all([pool.acquire(), pool.acquire()]);
+  await Promise.all([a.ready(), b.ready()]);
   expect(a.pid).not.toBe(b.pid);
   const order: string[] = [];
   const third = pool.acquire().then((lease) => {
@@ -151,6 +154,7 @@ test('with lifetime "episode", each episode has its own server, which ends with 
   await a.release();
   await expect.poll(() => groupLives(a.pid!)).toBe(false);
   const c = await third;
+  await c.ready();
   expect(order).toEqual(['release', 'third']);
   expect(c.tools.some(({ name }) => name.startsWith('grown'))).toBe(false);
   await pool.close();
@@ -158,9 +162,72 @@ test('with lifetime "episode", each episode has its own server, which ends with 
   await expect(pool.acquire()).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
 });
 
+describe('an acquire that is aborted', () => {
+  /** Takes half a second to start, and does not end before that by itself. */
+  const slowServer = {
+    command: 'sh',
+    args: ['-c', `sleep 0.5; exec "${badServer.command}" "${badServer.args![0]}"`],
+  };
+
+  test('ends at once while it waits for a free server, and loses no slot', async () => {
+    const pool = await openMcpPool(badServer, { size: 1, lifetime: 'episode' });
+    const held = await pool.acquire();
+    const leave = new AbortController();
+    const waiting = [1, 2, 3].map(() => pool.acquire({ signal: leave.signal }));
+    const patient = pool.acquire();
+    const reason = new Error('enough');
+    const start = performance.now();
+    leave.abort(reason);
+    for (const each of waiting) await expect(each).rejects.toBe(reason);
+    expect(performance.now() - start).toBeLessThan(100);
+    await held.release();
+    const next = await patient;
+    expect(await call(next, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });
+    await next.release();
+    await pool.close();
+  });
+
+  test('or a call, ends at once while its server starts, and loses no slot', async () => {
+    const pool = await openMcpPool(slowServer, { size: 1, lifetime: 'episode' });
+    await (await pool.acquire()).release();
+    for (let i = 0; i < 3; i++) {
+      const lease = await pool.acquire();
+      expect(lease.pid).toBeUndefined();
+      const reason = new Error('enough');
+      const start = performance.now();
+      await expect(lease.ready(AbortSignal.abort(reason))).rejects.toBe(reason);
+      const leave = new AbortController();
+      const tool = lease.tools.find(({ name }) => name === 'cancelled')!;
+      const calling = tool.execute({}, context(leave.signal));
+      leave.abort(reason);
+      await expect(calling).rejects.toBe(reason);
+      await lease.release();
+      expect(performance.now() - start).toBeLessThan(400);
+    }
+    const last = await pool.acquire();
+    expect(await call(last, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });
+    await pool.close();
+    expect(groupLives(last.pid!)).toBe(false);
+  });
+});
+
+test('a call waits until its server has started', async () => {
+  const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
+  const [, second] = [await pool.acquire(), await pool.acquire()];
+  expect(second.pid).toBeUndefined();
+  expect(second.tools.length).toBeGreaterThan(5);
+  const [calling, released] = [call(second, 'cancelled'), call(second, 'wait')];
+  expect(await calling).toMatchObject({ content: [{ text: '0' }] });
+  expect(second.pid).toBeGreaterThan(0);
+  const closed = expect(released).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
+  await pool.close();
+  await closed;
+});
+
 test('closing a pool ends a hanging server', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200 });
   const lease = await pool.acquire();
+  await lease.ready();
   const hanging = call(lease, 'hang');
   hanging.catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -172,12 +239,14 @@ test('closing a pool ends a hanging server', async () => {
 test('replaces a hanging server after a call has timed out', async () => {
   const pool = await openMcpPool(badServer, { size: 1, closeGrace: 200, pingTimeout: 200 });
   const stuck = await pool.acquire();
+  await stuck.ready();
   const hang = stuck.tools.find(({ name }) => name === 'hang')!;
   await expect(hang.execute({}, context(AbortSignal.timeout(100)))).rejects.toMatchObject({
     name: 'TimeoutError',
   });
   await expect.poll(() => groupLives(stuck.pid!), { timeout: 5_000 }).toBe(false);
   const next = await pool.acquire();
+  await next.ready();
   expect(next.pid).not.toBe(stuck.pid);
   expect(await call(next, 'cancelled')).toMatchObject({ content: [{ text: '0' }] });
   await pool.close();
@@ -188,6 +257,7 @@ test('uses one server for sequential episodes', async () => {
   const pids = new Set<number | undefined>();
   for (let i = 0; i < 5; i++) {
     const lease = await pool.acquire();
+    await lease.ready();
     pids.add(lease.pid);
     await lease.release();
   }

@@ -1,5 +1,5 @@
 /** Servers for tests: real ones from npm, and one that misbehaves on demand. */
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { McpCommand } from '@toolenv/mcp';
@@ -18,6 +18,18 @@ export const badServer: McpCommand = {
   command: process.execPath,
   args: [join(import.meta.dirname, 'bad-server.js')],
 };
+
+/** Starts the server that misbehaves over Streamable HTTP. */
+export async function badHttpServer(
+  mode: 'http' | 'resumable' = 'http',
+): Promise<{ url: string; process: ChildProcess }> {
+  const { command, args = [] } = badServer;
+  const started = spawn(command, [...args, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const port = await new Promise((resolve) =>
+    started.stderr!.on('data', (chunk) => resolve(/listening on (\d+)/.exec(String(chunk))?.[1])),
+  );
+  return { url: `http://127.0.0.1:${port}/mcp`, process: started };
+}
 
 /** Whether any process of the process group runs. */
 export function groupLives(pid: number): boolean {

@@ -36,7 +36,7 @@ it('writes a package, which evaluates', async () => {
   });
 
   const args = ['eval', 'my-env/my-env-v1', '--policy', fixture.policy, '--count', '3', '--json'];
-  const played = await run([...args, '--env-option', 'servers=2'], made);
+  const played = await run([...args, '--env-option', 'maxServers=2'], made);
   expect(played.stderr).not.toMatch(/^toolenv:/m);
   expect(JSON.parse(played.stdout)).toMatchObject({ episodes: 3, aborted: 0, means: { correct: 0 } });
   expect(played.code).toBe(0);

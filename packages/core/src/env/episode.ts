@@ -33,7 +33,7 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
   /**
    * Uses a tool as the environment itself, to set up a database or to read its final state. The policy does not see the
    * call. Trajectories keep it apart from the policy's calls, as `environmentCalls`.
-   * @param tool A tool, or the name of a tool that the episode offers.
+   * @param tool A tool, or the name of one of the episode's `tools` or `environmentTools`.
    * @returns The call with its whole text. A result with `isError` is returned too.
    * @throws ToolEnvError `infrastructure.*` as the policy's calls do, which aborts the episode; `bug.environment_call` for
    *   an unknown tool, and for arguments that its schema or the tool itself refuses.
@@ -63,6 +63,8 @@ export interface Episode<Reward extends string = string> {
   messages: string | readonly Message[];
   /** The tools that the policy may call next. Default: none. */
   tools?: readonly Tool[] | (() => readonly Tool[]);
+  /** Further tools that `call` finds by name. The policy neither sees nor reaches them. */
+  environmentTools?: readonly Tool[] | (() => readonly Tool[]);
   /** Called after a turn's tool calls, with their results. Default: the episode goes on. */
   onToolResults?(
     calls: readonly ToolCallRecord[],

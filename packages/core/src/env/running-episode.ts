@@ -68,8 +68,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
 
   /** The tools on offer. */
   tools(): readonly Tool[] {
-    const { tools = [] } = this.hooks ?? {};
-    return typeof tools === 'function' ? tools() : tools;
+    return listed(this.hooks?.tools);
   }
 
   /** Numbers `count` calls. Each call of an episode has its own number, which seeds its tool. */
@@ -83,8 +82,8 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     asked: Tool | string,
     args: Record<string, unknown> = {},
   ): Promise<ToolCallRecord> => {
-    const tool = typeof asked === 'string' ? this.tools().find(({ name }) => name === asked) : asked;
-    if (!tool) throw environmentCall(String(asked), 'the episode offers no such tool: give the tool itself');
+    const tool = typeof asked === 'string' ? this.#find(asked) : asked;
+    if (!tool) throw environmentCall(String(asked), 'the episode has no such tool: give the tool itself');
     const number = this.numberCalls(1);
     const [record] = await dispatch(
       [{ id: `environment-${number}`, name: tool.name, arguments: args }],
@@ -102,12 +101,21 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     return record!;
   };
 
+  #find(name: string): Tool | undefined {
+    const tools = [...this.tools(), ...listed(this.hooks?.environmentTools)];
+    return tools.find((tool) => tool.name === name);
+  }
+
   /** The environment's own calls since they were last taken, in order. */
   takeEnvironmentCalls(): ToolCallRecord[] {
     const inOrder = [...this.#environmentCalls].sort(([a], [b]) => a - b);
     this.#environmentCalls.clear();
     return inOrder.map(([, record]) => boundRecord(record));
   }
+}
+
+function listed(tools: Episode['tools'] = []): readonly Tool[] {
+  return typeof tools === 'function' ? tools() : tools;
 }
 
 function environmentCall(tool: string, why: string): ToolEnvError {

@@ -57,7 +57,13 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
       return {
         async acquire(request) {
           const lease = await source.acquire(request);
-          return { tools: recorder.add(lease.tools), release: () => lease.release() };
+          return {
+            tools: recorder.add(lease.tools),
+            async ready(signal) {
+              await lease.ready?.(signal);
+            },
+            release: () => lease.release(),
+          };
         },
         close: () => source.close(),
       };

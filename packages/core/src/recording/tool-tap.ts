@@ -5,12 +5,15 @@ import type { Tool } from '../protocol/tool.ts';
 /** What one episode holds of a {@link ToolSource}. */
 export interface ToolLease {
   readonly tools: readonly Tool[];
+  /** Settles when the tools need not wait for a server to start. Absent: they never need to. */
+  ready?(signal?: AbortSignal): Promise<void>;
   release(): Promise<void>;
 }
 
 /** Gives every episode its tools, as a pool of servers does. */
-export interface ToolSource {
-  acquire(options?: { signal?: AbortSignal }): Promise<ToolLease>;
+export interface ToolSource<Request = { signal?: AbortSignal }> {
+  /** Without a request, the tools are only listed, and not called. */
+  acquire(request?: Request): Promise<ToolLease>;
   close(): Promise<void>;
 }
 
@@ -18,7 +21,7 @@ export interface ToolTap {
   /** The tool of a role. A replay does not call `make`. */
   tool(role: string, make: () => Promise<Tool>): Promise<Tool>;
   /** Tools that the environment opens itself. A replay does not call `open`. */
-  source(open: () => Promise<ToolSource>): Promise<ToolSource>;
+  source<Request>(open: () => Promise<ToolSource<Request>>): Promise<ToolSource<Request>>;
   /**
    * To be called once the environment is open.
    * @throws ToolEnvError `usage.not_recordable` if the environment asked this tap for no tool.

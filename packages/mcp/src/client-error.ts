@@ -1,0 +1,49 @@
+/** Distinguishes the errors of an MCP client: the server's answer, a result that breaks its schema, a timeout, a lost connection. */
+import { messageOf } from '@toolenv/core';
+import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
+
+/** The server answered with a JSON-RPC error. Both versions of the SDK also use these classes for errors of their own. */
+export function isErrorAnswer(error: unknown): boolean {
+  const { name } = error as { name?: unknown };
+  return (
+    (name === 'McpError' || name === 'ProtocolError') &&
+    !isTimeout(error) &&
+    !isClosed(error) &&
+    !isLost(error) &&
+    !isWrongResult(error)
+  );
+}
+
+/** The server's own words, without the prefixes that the SDK adds on both sides. */
+export function answerOf(error: unknown): string {
+  return messageOf(error).replace(/^(MCP error -?\d+: )+/, '');
+}
+
+/** The SDK has refused a result of the server that breaks the tool's outputSchema. Some servers check that themselves. */
+export function isWrongResult(error: unknown): boolean {
+  const words =
+    /has an output schema but|match the tool's output schema|(validate|invalid) structured content/i;
+  return words.test(messageOf(error));
+}
+
+/**
+ * Version 2 of the SDK has string codes for errors on the client's side. Version 1 uses numbers that a server may use too
+ * (JSON-RPC 2.0 §5.1), so only the message distinguishes them.
+ */
+export function isTimeout(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'REQUEST_TIMEOUT' || (code === -32001 && messageOf(error).endsWith('Request timed out'));
+}
+
+export function isClosed(error: unknown): boolean {
+  if (error instanceof ServerGone) return true;
+  const { code } = error as { code?: unknown };
+  return code === 'CONNECTION_CLOSED' || (code === -32000 && messageOf(error).endsWith('Connection closed'));
+}
+
+/** The call has no answer because its HTTP request or stream broke. The server may still run. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof RequestLost) return true;
+  const { code } = error as { code?: unknown };
+  return code === streamEnded.code && messageOf(error).endsWith(streamEnded.message);
+}

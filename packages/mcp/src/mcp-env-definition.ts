@@ -1,0 +1,110 @@
+/** McpEnvDefinition: what an author says about an environment made of MCP servers. */
+import {
+  type EnvCapabilities,
+  type EnvLimits,
+  type EnvOptions,
+  type Episode,
+  type EpisodeContext,
+  type JsonSchema,
+  type RewardDeclaration,
+  type Script,
+  type Scripted,
+  type Tool,
+  ToolEnvError,
+} from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
+import type { McpTasks } from './mcp-task.ts';
+
+const poolOptions = {
+  maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
+  lifetime: {
+    enum: ['episode', 'shared'],
+    default: 'episode',
+    description: 'episode: each episode has its own server; shared: episodes share servers',
+  },
+} as const;
+
+/** Options of a run, beside those of the definition. */
+export type McpEnvOptions = OptionsOf<{ properties: typeof poolOptions }>;
+
+/** The definition's own options, as the properties of a JSON Schema. */
+export interface McpOptionsSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What an episode's servers, hooks and rewards share. */
+export interface McpEpisodeState {
+  /** A fresh, empty folder of the episode. It is removed at the end. */
+  folder: string;
+}
+
+/** What {@link McpEnvDefinition.episode} receives. */
+export interface McpEpisodeContext<Task = unknown, Options = unknown>
+  extends McpServerContext<Task, Options>,
+    Pick<EpisodeContext, 'rng' | 'signal' | 'call'> {
+  /** The tools that the policy gets by default. */
+  tools: readonly Tool[];
+}
+
+export interface McpEnvDefinition<
+  Task,
+  Name extends string,
+  Schema extends McpOptionsSchema,
+  Options = EnvOptions<Schema> & McpEnvOptions,
+> {
+  /** `<name>-v<N>`. */
+  readonly name: string;
+  readonly description?: string;
+  /** The definition's own options. */
+  readonly options?: Schema;
+  readonly limits?: Partial<EnvLimits>;
+  /** Default: `networked` if a server has a URL. */
+  readonly capabilities?: EnvCapabilities;
+  /** The tasks. Those of a file, or of one array, may name their `split`; by default they belong to `test`. */
+  readonly tasks: McpTasks<Task>;
+  /** The server. A function gives each episode a server of its own, which may depend on its task and its folder. */
+  readonly server?: McpServerOf<NoInfer<Task>, Options>;
+  /** Several servers by name, in place of `server`. Their tools are offered together. */
+  readonly servers?: Readonly<Record<string, McpServerOf<NoInfer<Task>, Options>>>;
+  /** Whether the tools of `servers` are named `<server>_<tool>`. Default false: two tools of one name are an error. */
+  readonly prefix?: boolean;
+  /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
+  readonly only?: readonly string[];
+  /** The system message. Default: none. */
+  readonly system?: string;
+  /**
+   * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space. Functions may call the
+   * servers' tools: `call('read_graph')`.
+   */
+  readonly rewards?: {
+    readonly [Reward in Name]: RewardDeclaration<
+      EpisodeContext<NoInfer<Task>, McpEpisodeState, unknown, Options>
+    >;
+  };
+  /**
+   * Begins an episode: may fill the servers with `call`, or the folder, before the policy sees anything. Default messages: the
+   * task's `prompt`. Default tools: those of the servers. Default end: the first answer.
+   */
+  episode?(
+    context: McpEpisodeContext<NoInfer<Task>, Options>,
+  ): Partial<Episode<NoInfer<Name>>> | undefined | Promise<Partial<Episode<NoInfer<Name>>> | undefined>;
+  /** Wins the task because it knows the answer. Default, without `rewards` and `episode`: gives the task's answer. */
+  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script | undefined;
+  label?(task: NoInfer<Task>): string | undefined;
+}
+
+/** The definition's options and those of the pool. Without a server that can be shared, there is no `lifetime`. */
+export function withPoolOptions(
+  env: string,
+  servers: Readonly<Record<string, McpServerOf<never, never>>>,
+  own?: McpOptionsSchema,
+): JsonSchema {
+  const { lifetime, ...size } = poolOptions;
+  const canShare = Object.values(servers).some((server) => typeof server !== 'function');
+  const properties: Record<string, JsonSchema> = canShare ? poolOptions : size;
+  const taken = Object.keys(properties).find((name) => Object.hasOwn(own?.properties ?? {}, name));
+  if (taken === undefined) return { ...own, properties: { ...own?.properties, ...properties } };
+  const message = `${env}: option "${taken}" is an option of every MCP environment already: rename yours.`;
+  throw new ToolEnvError('bug.environment', message);
+}

@@ -1,0 +1,158 @@
+/** McpServers: the servers of an environment. Each episode gets the tools of all of them. */
+import { ToolEnvError } from '@toolenv/core';
+import type { ToolLease, ToolSource } from '@toolenv/core/recording';
+import { didYouMean } from '@toolenv/core/schemas';
+import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
+import type { McpEndpoint } from './mcp-server.ts';
+import type { McpTool } from './mcp-tool.ts';
+
+/** What a server may depend on, if each episode has its own. */
+export interface McpServerContext<Task = unknown, Options = unknown> {
+  task: Task;
+  /** A fresh, empty folder of the episode. It is removed at the end. */
+  folder: string;
+  episodeId: string;
+  options: Options;
+}
+
+/** A server that any episode may use, or a function that says how to start the server of one episode. */
+export type McpServerOf<Task = unknown, Options = unknown> =
+  | McpEndpoint
+  | ((context: McpServerContext<Task, Options>) => McpEndpoint | Promise<McpEndpoint>);
+
+/** What an episode asks for. */
+export interface McpServersRequest<Task = unknown, Options = unknown>
+  extends McpServerContext<Task, Options> {
+  signal?: AbortSignal;
+}
+
+export interface McpServersOptions<Task, Options> {
+  /** Largest number of server processes, divided among the servers. */
+  size: number;
+  /** Of the servers that are no function. The others always serve one episode. */
+  lifetime: 'episode' | 'shared';
+  /** Whether the tools of a server are named `<server>_<tool>`. */
+  prefix: boolean;
+  /** Names of the tools that the policy gets. They must exist. */
+  only: readonly string[] | undefined;
+  /** An episode for which servers are started once, to list their tools. */
+  first: McpServersRequest<Task, Options>;
+}
+
+interface Member<Task, Options> {
+  name: string;
+  /** Begins the names of its tools. */
+  prefix: string;
+  server: McpServerOf<Task, Options>;
+  pool: McpPool;
+}
+
+/**
+ * Starts each server once, and lists its tools.
+ * @throws ToolEnvError `usage.mcp_tool` for a name in `only` that no server offers, `usage.mcp_tool_names` for two tools of one
+ *   name, and as {@link openMcpPool} does.
+ */
+export async function openMcpServers<Task, Options>(
+  servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
+  options: McpServersOptions<Task, Options>,
+): Promise<ToolSource<McpServersRequest<Task, Options>>> {
+  const { size, lifetime, only, first } = options;
+  const entries = Object.entries(servers);
+  const share = Math.max(1, Math.floor(size / entries.length));
+  const opening = entries.map(async ([name, server]): Promise<Member<Task, Options>> => {
+    const isOwn = typeof server === 'function';
+    const prefix = options.prefix ? `${name}_` : '';
+    const pool = await openMcpPool(isOwn ? await server(first) : server, {
+      size: share,
+      lifetime: isOwn ? 'episode' : lifetime,
+      required: only?.map((tool) => (tool.startsWith(prefix) ? tool.slice(prefix.length) : tool)),
+    });
+    // The server of the first task is of no use to other episodes.
+    if (isOwn) await (await pool.acquire()).release();
+    return { name, prefix, server, pool };
+  });
+  const settled = await Promise.allSettled(opening);
+  const members = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const opened = new McpServers(members);
+  try {
+    await Promise.all(opening);
+    opened.checkNames(only);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Options>> {
+  readonly #members: readonly Member<Task, Options>[];
+
+  constructor(members: readonly Member<Task, Options>[]) {
+    this.#members = members;
+  }
+
+  checkNames(only: readonly string[] = []): void {
+    const owners = new Map<string, string>();
+    for (const member of this.#members) {
+      for (const { name } of named(member, member.pool)) {
+        const other = owners.get(name) ?? member.name;
+        if (other !== member.name) throw sameName(name, other, member.name);
+        owners.set(name, member.name);
+      }
+    }
+    const missing = only.find((name) => !owners.has(name));
+    if (missing !== undefined) throw noSuchTool(missing, [...owners.keys()]);
+  }
+
+  async acquire(request?: McpServersRequest<Task, Options>): Promise<ToolLease> {
+    const toolsOf = (holders: readonly { tools: readonly McpTool[] }[]) =>
+      this.#members.flatMap((member, index) => named(member, holders[index]!));
+    if (!request) return { tools: toolsOf(this.#members.map(({ pool }) => pool)), release: async () => {} };
+    const leases: McpLease[] = [];
+    try {
+      // In the same order for all episodes, so that no two wait for each other.
+      for (const { server, pool } of this.#members) {
+        const own = typeof server === 'function' ? await server(request) : undefined;
+        leases.push(await pool.acquire({ signal: request.signal, server: own }));
+      }
+    } catch (error) {
+      await releaseAll(leases);
+      throw error;
+    }
+    return {
+      get tools() {
+        return toolsOf(leases);
+      },
+      async ready(signal) {
+        await Promise.all(leases.map((lease) => lease.ready(signal)));
+      },
+      release: () => releaseAll(leases),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map(({ pool }) => pool.close()));
+  }
+}
+
+/** The tools under the names that the environment uses. */
+function named({ prefix }: { prefix: string }, { tools }: { tools: readonly McpTool[] }): readonly McpTool[] {
+  return prefix === '' ? tools : tools.map((tool) => ({ ...tool, name: `${prefix}${tool.name}` }));
+}
+
+async function releaseAll(leases: readonly McpLease[]): Promise<void> {
+  await Promise.all(leases.map((lease) => lease.release()));
+}
+
+function noSuchTool(name: string, names: readonly string[]): ToolEnvError {
+  const hint = didYouMean(name, names, 'Their tools');
+  return new ToolEnvError('usage.mcp_tool', `"only" names "${name}", which no server offers. ${hint}`);
+}
+
+function sameName(tool: string, a: string, b: string): ToolEnvError {
+  const remedy = `set \`prefix: true\`, so that they are named ${a}_${tool} and ${b}_${tool}`;
+  return new ToolEnvError(
+    'usage.mcp_tool_names',
+    `The servers ${a} and ${b} both have a tool "${tool}": ${remedy}.`,
+  );
+}

@@ -1,0 +1,92 @@
+/** Tasks of an MCP environment: a JSONL file, an array whose tasks name their splits, or the tasks of each split. */
+import { fileURLToPath } from 'node:url';
+import { type JsonSchema, messageOf, type Split, type TaskSet, ToolEnvError } from '@toolenv/core';
+import { readJsonLines } from '@toolenv/core/recording';
+import { validate } from '@toolenv/core/schemas';
+
+/** A task of an environment with the default episode and reward, for example a line of a task file. */
+export interface McpTask {
+  /** The user's message. */
+  prompt: string;
+  /** The right answer, or several that are accepted. Without an answer, the episode is not scored. */
+  answer?: string | string[];
+  /** Default `test`. */
+  split?: Split;
+}
+
+/** The tasks of each split. A split that is left out is empty. */
+export type McpSplits<Task> = { readonly [Name in Split]?: readonly Task[] | TaskSet<Task> };
+
+/** A JSONL file with a task in each line, tasks that may name their `split`, or the tasks of each split. */
+export type McpTasks<Task> = string | URL | readonly Task[] | McpSplits<Task>;
+
+const split: JsonSchema = { enum: ['train', 'validation', 'test'] };
+
+/** Schema of a line, for environments that use no other fields. */
+export const mcpTaskSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    prompt: { type: 'string', minLength: 1 },
+    answer: { type: ['string', 'array'], items: { type: 'string' } },
+    split,
+  },
+  required: ['prompt'],
+  additionalProperties: false,
+};
+
+/** Schema of a line, for environments with tasks of their own. */
+export const ownTaskSchema: JsonSchema = { type: 'object', properties: { split } };
+
+/**
+ * The tasks of each split.
+ * @param schema Of the lines of a file.
+ * @throws ToolEnvError `usage.mcp_tasks` for an unreadable file or a malformed line.
+ */
+export async function readTasks<Task>(tasks: McpTasks<Task>, schema: JsonSchema): Promise<McpSplits<Task>> {
+  if (typeof tasks === 'string') return bySplit(await readFile<Task>(tasks, schema));
+  if (tasks instanceof URL) return bySplit(await readFile<Task>(fileURLToPath(tasks), schema));
+  return isArray(tasks) ? bySplit(tasks) : tasks;
+}
+
+/** The first task of any split. */
+export function firstTask<Task>(splits: McpSplits<Task>): Task | undefined {
+  const filled = Object.values(splits).find((tasks) => tasks !== undefined && tasks.length > 0);
+  if (!filled) return undefined;
+  return 'get' in filled ? filled.get(0) : filled[0];
+}
+
+function isArray<Task>(tasks: readonly Task[] | McpSplits<Task>): tasks is readonly Task[] {
+  return Array.isArray(tasks);
+}
+
+function bySplit<Task>(tasks: readonly Task[]): McpSplits<Task> {
+  const of = (name: Split) =>
+    tasks.filter((task) => ((task as { split?: Split } | null)?.split ?? 'test') === name);
+  return { train: of('train'), validation: of('validation'), test: of('test') };
+}
+
+async function readFile<Task>(file: string, schema: JsonSchema): Promise<Task[]> {
+  const read: Task[] = [];
+  try {
+    for await (const { text, place } of readJsonLines(file)) read.push(readTask(text, schema, place) as Task);
+    return read;
+  } catch (error) {
+    if (ToolEnvError.isInstance(error) || !(error as NodeJS.ErrnoException).code) throw error;
+    const message = `The task file ${file} cannot be read: ${messageOf(error)}: name a JSONL file.`;
+    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
+  }
+}
+
+function readTask(line: string, schema: JsonSchema, where: string): unknown {
+  let task: unknown;
+  try {
+    task = JSON.parse(line);
+  } catch (error) {
+    const message = `${where}: ${messageOf(error)}: write one JSON object per line.`;
+    throw new ToolEnvError('usage.mcp_tasks', message, { cause: error });
+  }
+  const [wrong] = validate(schema, task);
+  if (!wrong) return task;
+  const message = `${where}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
+  throw new ToolEnvError('usage.mcp_tasks', message);
+}

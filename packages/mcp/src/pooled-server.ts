@@ -1,0 +1,72 @@
+/** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, also while it starts. */
+import { ToolEnvError } from '@toolenv/core';
+import { Deadline } from '@toolenv/core/tools';
+import { connectMcp } from './connect-mcp.ts';
+import type { McpConnection, McpOptions } from './mcp-connection.ts';
+import { describeServer, type McpEndpoint } from './mcp-server.ts';
+import type { McpTool } from './mcp-tool.ts';
+
+export class PooledServer {
+  readonly #server: McpEndpoint;
+  readonly #starting: Promise<McpConnection>;
+  readonly #ending = new AbortController();
+  #connection: McpConnection | undefined;
+  #failed = false;
+
+  constructor(server: McpEndpoint, options: McpOptions) {
+    this.#server = server;
+    this.#starting = connectMcp(server, { ...options, signal: this.#ending.signal });
+    this.#starting.then(
+      (connection) => {
+        this.#connection = connection;
+      },
+      () => {
+        this.#failed = true;
+      },
+    );
+  }
+
+  /** `undefined` while the server starts. */
+  get connection(): McpConnection | undefined {
+    return this.#connection;
+  }
+
+  /** Whether the server could not be started, or is no longer connected. */
+  get lost(): boolean {
+    return this.#failed || this.#connection?.lost !== undefined;
+  }
+
+  /** @throws As connectMcp does, and the reason of `signal`, as soon as it aborts. */
+  async started(signal?: AbortSignal): Promise<McpConnection> {
+    const wait = new Deadline({ parent: signal, reason: () => undefined });
+    try {
+      return await wait.race(() => this.#starting);
+    } finally {
+      wait.clear();
+    }
+  }
+
+  /** A tool of the server that can be called already while the server starts. `listed` is the same tool of an equal server. */
+  waitingTool(listed: McpTool): McpTool {
+    const { name } = listed;
+    return {
+      ...listed,
+      execute: async (args, context) => {
+        const { tools, lost } = await this.started(context.signal);
+        const tool = tools.find((each) => each.name === name);
+        if (tool) return tool.execute(args, context);
+        const message = `${describeServer(this.#server)} started without its tool "${name}": let every server offer the same tools.`;
+        throw lost ?? new ToolEnvError('infrastructure.mcp_tool', message);
+      },
+    };
+  }
+
+  /** Ends the server. A server that is still starting is killed. Calls in flight reject. */
+  async end(): Promise<void> {
+    const message = `${describeServer(this.#server)} was ended while it started: acquire another.`;
+    this.#ending.abort(new ToolEnvError('infrastructure.mcp_closed', message));
+    // A server that could not be started need not be ended.
+    const connection = await this.#starting.catch(() => undefined);
+    await connection?.close();
+  }
+}

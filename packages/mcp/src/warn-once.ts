@@ -1,0 +1,15 @@
+/** warnOnce: gives each warning once, although every server of a pool and every new list of tools causes it again. */
+
+/** @param onWarning Default: writes a line to stderr. */
+export function warnOnce(onWarning: (message: string) => void = toStderr): (message: string) => void {
+  const given = new Set<string>();
+  return (message) => {
+    if (given.has(message)) return;
+    given.add(message);
+    onWarning(message);
+  };
+}
+
+function toStderr(message: string): void {
+  process.stderr.write(`toolenv: ${message}\n`);
+}

@@ -1,0 +1,18 @@
+/** Begins an episode with a folder, prints the folder and exits without closing anything. */
+import { openEnv } from '@toolenv/core';
+import { defineMcpEnv } from '@toolenv/mcp';
+import { badServer } from './servers.ts';
+
+const env = await openEnv(
+  defineMcpEnv({
+    name: 'exit-v1',
+    server: ({ folder }) => ({ ...badServer, cwd: folder }),
+    tasks: [{ prompt: 'go' }],
+    async episode({ folder, call }) {
+      const { text: child } = await call('child');
+      process.stdout.write(`${JSON.stringify({ folder, child })}\n`);
+    },
+  }),
+);
+await env.episode().reset({ task: env.tasks.test.get(0), seed: 1 });
+process.exit(7);
