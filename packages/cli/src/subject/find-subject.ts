@@ -43,7 +43,7 @@ export function packagePlugins(folder: string): PluginInfo[] {
 export async function importEnv(file: string): Promise<EnvDefinition> {
   const { default: definition } = (await import(pathToFileURL(file).href)) as { default?: EnvDefinition };
   if (typeof definition?.open === 'function' && definition.rewards !== undefined) return definition;
-  const message = `${file} has no environment as its default export: use defineEnv.`;
+  const message = `${file} has no environment as its default export: use defineToolEnv.`;
   throw new ToolEnvError('usage.not_an_environment', message);
 }
 

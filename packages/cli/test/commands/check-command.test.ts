@@ -119,7 +119,7 @@ describe.concurrent('toolenv check', () => {
     [
       'a module without an environment',
       [join(fixture.folder, 'trainer.ts')],
-      /^toolenv: .*trainer\.ts has no environment as its default export: use defineEnv\.\n$/,
+      /^toolenv: .*trainer\.ts has no environment as its default export: use defineToolEnv\.\n$/,
     ],
     ['material that is no JSON', [fixture.env, '--material', '{'], /^toolenv: --material \{: give JSON\.\n$/],
   ];
