@@ -7,13 +7,14 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const guides = join(root, 'docs/guides');
 const bin = join(root, 'node_modules/.bin');
+const tsx = import.meta.resolve('tsx');
 const run = promisify(execFile);
 /** Printed between blocks, to tell their outputs apart. */
 const mark = '\u241e';
@@ -30,8 +31,9 @@ interface Block {
 const pages = (await readdir(guides))
   .filter((name) => name.endsWith('.md'))
   .map((name) => basename(name, '.md'));
-const blocks = new Map<string, Block[]>();
-for (const page of pages) blocks.set(page, blocksOf(await readFile(join(guides, `${page}.md`), 'utf8')));
+const texts = new Map<string, string>();
+for (const page of pages) texts.set(page, await readFile(join(guides, `${page}.md`), 'utf8'));
+const blocks = new Map([...texts].map(([page, text]) => [page, blocksOf(text)]));
 /** A folder inside the repository, so that imports find the packages. Each page has a folder in it. */
 let folder: string;
 
@@ -57,7 +59,7 @@ function running(page: string, language: string): Block[] {
 }
 
 function fileOf({ code }: Block): string | undefined {
-  return /^(?:\/\/|#) ([\w./-]+\.\w+)\n/.exec(code)?.[1];
+  return /^\/\/ ([\w./-]+\.ts)\n/.exec(code)?.[1];
 }
 
 async function writePage(page: string): Promise<void> {
@@ -68,18 +70,16 @@ async function writePage(page: string): Promise<void> {
   for (const block of running(page, 'ts')) {
     const file = fileOf(block);
     if (file === undefined) program.push(`${block.code}console.log('${mark}');\n`);
-    else await mkdir(dirname(join(at, file)), { recursive: true });
-    if (file !== undefined) await writeFile(join(at, file), block.code);
+    else await writeFile(join(at, file), block.code);
   }
   await writeFile(join(at, 'program.ts'), `export {};\n${program.join('\n')}`);
 }
 
 /** A program, or commands, in the folder of a page. */
 async function output(page: string, file: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, NO_COLOR: '1', TOOLENV_ROOT: root, COLUMNS: '120' };
+  const env = { ...process.env, NO_COLOR: '1', TOOLENV_ROOT: root, TSX: tsx, COLUMNS: '120' };
   try {
-    const { stdout, stderr } = await run(file, args, { cwd: join(folder, page), env });
-    return stdout.trim() === '' ? stderr : stdout;
+    return (await run(file, args, { cwd: join(folder, page), env })).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`docs/guides/${page}.md:\n${stdout}${stderr}`);
@@ -89,13 +89,12 @@ async function output(page: string, file: string, args: readonly string[]): Prom
 /** Commands as readers type them, on the packages of this repository. */
 const shell = `set -euo pipefail
 PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
-from_source() { node --import "file://$TOOLENV_ROOT/node_modules/tsx/dist/loader.mjs" --conditions=@toolenv/source "$@"; }
+from_source() { node --import "$TSX" --conditions=@toolenv/source "$@"; }
 npx() {
   case "$1" in
     toolenv) from_source "$TOOLENV_ROOT/packages/cli/src/main.ts" "\${@:2}" ;;
     # tsc itself builds a package against built packages, as npm run packed does.
     tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
-    tsx) from_source "\${@:2}" ;;
     *) echo "npx $1 would need the network" >&2; return 1 ;;
   esac
 }
@@ -119,9 +118,23 @@ function patternOf(output: string): RegExp {
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
 }
 
-test('every block has a language', () => {
-  for (const [page, all] of blocks)
+test('every block is of a language that runs or is compared', () => {
+  for (const [page, all] of blocks) {
     for (const { language } of all) expect(['ts', 'sh', 'json'], page).toContain(language);
+    const fences = [...texts.get(page)!.matchAll(/^```/gm)].length;
+    expect(fences, page).toBe(2 * (all.length + all.filter(({ output }) => output !== undefined).length));
+  }
+});
+
+test('what the guides show of other files is there', async () => {
+  const shown = running('trainer', 'ts').find((block) => fileOf(block) === 'best-of-n.ts')!;
+  const example = await readFile(join(root, 'examples/best-of-n.ts'), 'utf8');
+  expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+
+  const [manifest] = running('publish', 'json');
+  const template = JSON.parse(await readFile(join(root, 'templates/env/package.json'), 'utf8'));
+  expect(template).toMatchObject(JSON.parse(manifest!.code));
+  expect([...blocks.values()].flat().filter(({ language }) => language === 'json')).toEqual([manifest]);
 });
 
 test('every block of TypeScript type-checks', async () => {
@@ -140,7 +153,7 @@ test.each(pages)(
   async (page) => {
     const program = running(page, 'ts').filter((block) => fileOf(block) === undefined);
     if (program.length > 0) {
-      const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', 'program.ts'];
+      const node = ['--import', tsx, '--conditions=@toolenv/source', 'program.ts'];
       expectOutputs(program, await output(page, process.execPath, node));
     }
     const commands = running(page, 'sh');
