@@ -38,8 +38,8 @@ the device of this library. With any other device than the CPU, the peer runs on
 gpu: {name, devices, gpu, results}: train and rollout at 100 and 500 million parameters, or at --size, on --device. Default: each of
 CUDA, Core ML, DirectML and WebGPU that multiplies matrices faster than the CPU of this machine.
 
-env: {name, ours: {call, text}, peers, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment, over
-100,000 steps with a tool call and 100,000 steps with a text. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
+env: {name, ours: {call, text}, peers, library, notInstalled, unit, shape, ...} in microseconds per step of a trivial environment,
+over 100,000 steps with a tool call and 100,000 steps with a text. library has the environments of the library, played by their oracles. The peers are Gymnasium, OpenEnv (openenv-core) and verifiers (below
 0.2, whose environments step in process), if they are installed. ratio is the peer's time divided by the time of the same kind of step.
 
 async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner spends learning on the demo's task

@@ -1,8 +1,10 @@
 /**
  * `npm run bench -- env`: steps of an echo environment in this process. A tool call is validated and dispatched with a
- * deadline; a plain text is not. Both are appended to the conversation. Each peer does the same with its library, in Python.
+ * deadline; a plain text is not. Both are appended to the conversation. Each peer does the same with its library, in Python. Then
+ * steps of the library's environments.
  */
 import { type Action, defineTool, defineToolEnv, type Env, openEnv, type Tool, text } from '@toolenv/core';
+import { measureLibrary } from './library.ts';
 import { busyShare } from './machine.ts';
 import { median } from './median.ts';
 import { type Peer, startPeer } from './peer.ts';
@@ -95,6 +97,7 @@ export async function measureEnv(): Promise<Record<string, unknown>> {
     }
     for (const [name, peer] of started) note(name, ((await peer.round()).seconds * 1e6) / peers[name]!.steps);
   }
+  const library = await measureLibrary();
   const versions = Object.assign({}, ...[...started.values()].map((peer) => peer.versions));
   for (const peer of started.values()) await peer.close();
   if (busy > 0.1) {
@@ -111,6 +114,7 @@ export async function measureEnv(): Promise<Record<string, unknown>> {
     name: 'env',
     ours: { call: median(times.call!), text: median(times.text!) },
     peers: Object.fromEntries(beside),
+    library,
     notInstalled: Object.keys(peers).filter((name) => !started.has(name)),
     unit: 'µs/step',
     shape: { steps: rounds * steps, turns },

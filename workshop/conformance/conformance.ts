@@ -22,19 +22,22 @@ const folder = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
 const path = join(folder, 'records.json');
 await writeRecords(path, createQuestions(bridgeQuestions, createWorld(1), 'validation', 60));
 
-const envs: [name: string, options: Record<string, unknown>][] = [
-  ['bridge-v1', {}],
-  ['comparison-v1', {}],
-  ['compose-v1', {}],
-  ['lookup-v1', {}],
-  ['hotpotqa-v1', { path }],
+const envs: [ref: string, options: Record<string, unknown>][] = [
+  ['@toolenv/envs-classic/arithmetic-v1', {}],
+  ['@toolenv/envs-classic/sql-v1', {}],
+  ['@toolenv/envs-classic/wordle-v1', {}],
+  ['@toolenv/envs-qa/bridge-v1', {}],
+  ['@toolenv/envs-qa/comparison-v1', {}],
+  ['@toolenv/envs-qa/compose-v1', {}],
+  ['@toolenv/envs-qa/hotpotqa-v1', { path }],
+  ['@toolenv/envs-qa/lookup-v1', {}],
 ];
 
 let failed = false;
-for (const [name, options] of envs) {
+for (const [ref, options] of envs) {
   const heap: number[] = [];
   const start = performance.now();
-  const report = await checkEnv(`@toolenv/envs-qa/${name}`, {
+  const report = await checkEnv(ref, {
     options,
     actions,
     onActions(count) {

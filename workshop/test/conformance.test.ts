@@ -35,24 +35,29 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('environments', () => {
-  const envs: [name: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
-    ['bridge-v1', [], () => ({})],
+  // Only tools of a role can be made to fail or hang.
+  const noRole: RuleId[] = ['ENV-30', 'ENV-31'];
+  const envs: [ref: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
+    ['@toolenv/envs-classic/arithmetic-v1', noRole, () => ({})],
+    ['@toolenv/envs-classic/sql-v1', noRole, () => ({})],
+    ['@toolenv/envs-classic/wordle-v1', noRole, () => ({})],
+    ['@toolenv/envs-qa/bridge-v1', [], () => ({})],
     // Its questions name the answer as one of two choices.
-    ['comparison-v1', ['ENV-15'], () => ({})],
-    ['compose-v1', [], () => ({})],
+    ['@toolenv/envs-qa/comparison-v1', ['ENV-15'], () => ({})],
+    ['@toolenv/envs-qa/compose-v1', [], () => ({})],
     // Questions in a file may name the answer too.
-    ['hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
-    ['lookup-v1', [], () => ({})],
+    ['@toolenv/envs-qa/hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
+    ['@toolenv/envs-qa/lookup-v1', [], () => ({})],
   ];
   test('are all tested', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
-    expect(envs.map(([name]) => `@toolenv/envs-qa/${name}`)).toEqual(installed.map(({ ref }) => ref).sort());
+    expect(envs.map(([ref]) => ref)).toEqual(installed.map(({ ref }) => ref).sort());
   });
 
-  test.each(envs)('%s', async (name, unchecked, options) => {
-    const check = checkEnv(`@toolenv/envs-qa/${name}`, { options: options(), actions: 200 });
+  test.each(envs)('%s', async (ref, unchecked, options) => {
+    const check = checkEnv(ref, { options: options(), actions: 200 });
     const { skipped, passed } = await assertConforms(check);
     expect(skipped.map(({ rule }) => rule)).toEqual(unchecked);
     expect(passed.length).toBe(37 - unchecked.length);
@@ -113,7 +118,7 @@ test('trajectories of a rollout', async () => {
   await env.close();
 });
 
-test.each(['envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
+test.each(['envs-classic', 'envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
   'the plugins of packages/%s',
   async (name) => {
     const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));

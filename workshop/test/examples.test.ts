@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { collect, openEnv, rollout, type Scripted, scriptedPolicy } from '@toolenv/core';
-import { expect, test } from 'vitest';
+import { assertConforms, checkEnv, checkTrainer } from '@toolenv/testing';
+import { describe, expect, test } from 'vitest';
+import bank from '../../examples/bank.ts';
+import bestOfN from '../../examples/best-of-n.ts';
 import memoryGraph from '../../examples/memory-graph.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -30,9 +33,24 @@ test('train-from-code.ts trains for two steps and evaluates before and after', a
   }
 }, 120_000);
 
+test.each([
+  ['wordle.ts', 35],
+  ['memory-graph.ts', 40],
+  ['bank.ts', 45],
+  ['best-of-n.ts', 45],
+])('%s has at most %d lines', async (file, lines) => {
+  const text = await readFile(join(root, 'examples', file), 'utf8');
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(lines);
+});
+
+test('best-of-n.ts follows the rules of the spec', async () => {
+  await assertConforms(checkTrainer(bestOfN));
+}, 60_000);
+
+// `npm run packed` checks the rules of the spec: a process for each episode takes a while.
 test('memory-graph.ts rewards the corrected graph only', async () => {
   const env = await openEnv(memoryGraph);
-  const task = { person: 'Ada', from: 'Oslo', to: 'Rome' };
+  const task = { from: 'Oslo', to: 'Rome' };
   const relations = (to: string) => [{ from: 'Ada', to, relationType: 'lives in' }];
   const corrected = [
     [{ name: 'delete_relations', arguments: { relations: relations('Oslo') } }],
@@ -58,4 +76,19 @@ test('the README lists every example', async () => {
   const listed = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, file]) => file);
   const files = (await readdir(join(root, 'examples'))).filter((file) => file.endsWith('.ts'));
   expect(listed).toEqual(files);
+});
+
+describe('bank.ts', () => {
+  test('is an environment of three tools', async () => {
+    const env = await openEnv(bank);
+    const { tools } = await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 });
+    expect(tools.map(({ name }) => name)).toEqual(['look_up', 'lend', 'transfer']);
+    await env.close();
+  });
+
+  test('follows the rules of the spec', async () => {
+    const { skipped } = await assertConforms(checkEnv(bank));
+    // It has no label, because it hides nothing from the model, and no tools of others that could fail.
+    expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-15', 'ENV-30', 'ENV-31']);
+  });
 });

@@ -15,7 +15,7 @@ export {
   type TaskSet,
   type ToolFactory,
 } from './env/env-definition.ts';
-export type { Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
+export type { EnvironmentCall, Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export type { TaskSource, TaskSources } from './env/task-source.ts';
@@ -53,6 +53,7 @@ export {
 } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';
 export {
+  failure,
   refuse,
   type Tool,
   type ToolAnnotations,
@@ -64,10 +65,13 @@ export type { Trajectory, TrajectoryStep } from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout/rollout.ts';
 export type { JsonSchema } from './schemas/json-schema.ts';
+export type { Flat } from './schemas/json-schema-type.ts';
 export {
   type ArgumentsSchema,
   defineTool,
+  type Execute,
   type ParsedArguments,
   type SentArguments,
+  type ShortArguments,
   type ToolDefinition,
 } from './tools/define-tool.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ToolFactory } from '@toolenv/core';
+import { openEnv, type ToolFactory } from '@toolenv/core';
 import {
   bridgeQuestions,
   createQuestions,
@@ -104,7 +104,7 @@ describe('reading records', () => {
 describe('hotpotqa-v1', () => {
   test('divides one file by a hash, independent of the seed of the run', async () => {
     const path = await file(JSON.stringify(records));
-    const [a, b] = await Promise.all([1, 2].map((seed) => hotpotqa.open({ options: { path }, seed, tools })));
+    const [a, b] = await Promise.all([1, 2].map((seed) => openEnv(hotpotqa, { path }, { seed, tools })));
     const sizes = [a!.tasks.train.length, a!.tasks.validation.length, a!.tasks.test.length];
     expect(sizes.reduce((sum, size) => sum + size)).toBe(300);
     expect(sizes[0]).toBeGreaterThan(210);
@@ -119,7 +119,7 @@ describe('hotpotqa-v1', () => {
     await writeRecords(path!, records.slice(0, 200));
     await writeRecords(validationPath!, records.slice(200, 250));
     await writeRecords(testPath!, records.slice(250));
-    const open = await hotpotqa.open({ options: { path: path!, validationPath, testPath }, seed: 1, tools });
+    const open = await openEnv(hotpotqa, { path: path!, validationPath, testPath }, { tools });
     expect(open.tasks.train.length).toBe(200);
     expect(open.tasks.validation.get(0)).toEqual(records[200]);
     expect(open.tasks.test.get(49)).toEqual(records[299]);
@@ -128,7 +128,7 @@ describe('hotpotqa-v1', () => {
 
   test('searches the paragraphs of the contexts', async () => {
     const path = await file(JSON.stringify(records.slice(0, 20)));
-    const open = await hotpotqa.open({ options: { path }, seed: 1, tools });
+    const open = await openEnv(hotpotqa, { path }, { tools });
     const env = open.episode();
     const task = open.tasks.train.get(0);
     await env.reset({ task, seed: 1 });

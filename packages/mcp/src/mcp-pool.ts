@@ -12,9 +12,14 @@ export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
   size?: number;
   /**
    * `shared` (default): servers run for the whole run, and each serves many episodes at once. `episode`: each episode has
-   * its own server, which starts and ends with it; further episodes wait.
+   * its own server, which ends with it; further episodes wait. One server starts ahead for the next episode, if there is room.
    */
   lifetime?: 'shared' | 'episode';
+  /**
+   * Whether each lease names a server of its own. The pool's server is then started only once, to list the tools. Default
+   * false.
+   */
+  serverPerLease?: boolean;
 }
 
 /** An episode's use of a server in a pool. A lease keeps its server: if that server is lost, its tools throw from then on. */
@@ -34,7 +39,7 @@ export interface McpLease {
 export interface McpLeaseOptions {
   /** Ends the wait. */
   signal?: AbortSignal;
-  /** With lifetime `episode`: a server for this lease alone. It must have the tools of the pool's server. */
+  /** With `serverPerLease`: a server for this lease alone. It must have the tools of the pool's server. */
   server?: McpEndpoint;
 }
 
@@ -56,14 +61,14 @@ export interface McpPool {
  * @throws ToolEnvError `usage.mcp_pool` for a size below 1, and as {@link connectMcp} does.
  */
 export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions = {}): Promise<McpPool> {
-  const { size = 8, lifetime = 'shared', ...connect } = options;
+  const { size = 8, lifetime = 'shared', serverPerLease = false, ...connect } = options;
   if (!Number.isInteger(size) || size < 1) {
     throw new ToolEnvError(
       'usage.mcp_pool',
       `The size of a pool is ${size}: give a whole number of at least 1.`,
     );
   }
-  const pool = new Pool(server, connect, size, lifetime === 'episode');
+  const pool = new Pool(server, connect, size, lifetime === 'episode', serverPerLease);
   await pool.start();
   return pool;
 }
@@ -79,30 +84,42 @@ class Pool implements McpPool {
   readonly #options: McpOptions;
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
+  readonly #serverPerLease: boolean;
   readonly #closing = new AbortController();
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
-  /** Servers that were replaced, whose processes may still be running. */
+  /** Lost servers, whose processes may still be running. */
   readonly #ending: Set<Promise<void>> = new Set();
   tools: readonly McpTool[] = [];
 
-  constructor(endpoint: McpEndpoint, options: McpOptions, size: number, exclusive: boolean) {
+  constructor(
+    endpoint: McpEndpoint,
+    options: McpOptions,
+    size: number,
+    exclusive: boolean,
+    serverPerLease: boolean,
+  ) {
     this.#endpoint = endpoint;
     this.#options = { ...options, onWarning: warnOnce(options.onWarning) };
     this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
-    this.#exclusive = exclusive;
+    this.#exclusive = exclusive || serverPerLease;
+    this.#serverPerLease = serverPerLease;
   }
 
   async start(): Promise<void> {
-    const { tools } = await this.#serverOf(this.#slots[0]!).started();
+    const first = this.#slots[0]!;
+    const { tools } = await this.#serverOf(first).started();
     this.tools = tools;
+    if (this.#serverPerLease) await end(first);
   }
 
   async acquire({ signal, server }: McpLeaseOptions = {}): Promise<McpLease> {
     signal?.throwIfAborted();
-    if (server && !this.#exclusive) throw cannotShare(server);
+    if (server && !this.#serverPerLease) throw notPerLease(server);
     const slot = await this.#takeSlot(signal);
-    return lease(this.#serverOf(slot, server), this.tools, () => this.#giveBack(slot));
+    const held = this.#serverOf(slot, server);
+    if (this.#exclusive && !this.#serverPerLease) this.#startSpare();
+    return lease(held, this.tools, () => this.#giveBack(slot));
   }
 
   async close(): Promise<void> {
@@ -117,7 +134,7 @@ class Pool implements McpPool {
       this.#closing.signal.throwIfAborted();
       const [slot] = this.#slots
         .filter(({ episodes }) => !this.#exclusive || episodes === 0)
-        .sort((a, b) => a.episodes - b.episodes || Number(isRunning(b)) - Number(isRunning(a)));
+        .sort((a, b) => a.episodes - b.episodes || progress(b) - progress(a));
       if (slot) {
         slot.episodes += 1;
         return slot;
@@ -146,37 +163,48 @@ class Pool implements McpPool {
     }
   }
 
+  /** Starts a server for the next lease, unless one waits already or all places are taken. */
+  #startSpare(): void {
+    const free = this.#slots.filter(({ episodes }) => episodes === 0);
+    if (free[0] && free.every((slot) => progress(slot) === 0)) this.#serverOf(free[0]);
+  }
+
   async #giveBack(slot: Slot): Promise<void> {
-    if (this.#exclusive) {
-      await slot.server?.end();
-      slot.server = undefined;
-    }
+    // A server that no call has reached can serve the next episode.
+    const isFresh = slot.server && !slot.server.isUsed && !this.#serverPerLease;
+    if (this.#exclusive && !isFresh) await end(slot);
     slot.episodes -= 1;
     this.#waiting.shift()?.();
   }
 
-  /** The slot's server. Starts it if there is none, if it is lost, or if the lease has a server of its own. */
-  #serverOf(slot: Slot, own?: McpEndpoint): PooledServer {
-    if (slot.server && (own || slot.server.lost)) {
+  /** The slot's server. Starts it if there is none or if it is lost. */
+  #serverOf(slot: Slot, own: McpEndpoint = this.#endpoint): PooledServer {
+    if (slot.server?.lost) {
       const ending = slot.server.end().finally(() => this.#ending.delete(ending));
       this.#ending.add(ending);
       slot.server = undefined;
     }
-    slot.server ??= new PooledServer(own ?? this.#endpoint, this.#options);
+    slot.server ??= new PooledServer(own, this.#options);
     return slot.server;
   }
 }
 
-function isRunning({ server }: Slot): boolean {
-  return server?.connection !== undefined && !server.lost;
+async function end(slot: Slot): Promise<void> {
+  await slot.server?.end();
+  slot.server = undefined;
+}
+
+/** 2: the server runs; 1: it starts; 0: it must be started. */
+function progress({ server }: Slot): number {
+  if (!server || server.lost) return 0;
+  return server.connection ? 2 : 1;
 }
 
 function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () => Promise<void>): McpLease {
-  const waiting = listed.map((tool) => server.waitingTool(tool));
   let released: Promise<void> | undefined;
   return {
     get tools() {
-      return server.connection?.tools ?? waiting;
+      return server.tools(listed);
     },
     get pid() {
       return server.connection?.pid;
@@ -191,8 +219,8 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
   };
 }
 
-function cannotShare(server: McpEndpoint): ToolEnvError {
-  const message = `${describeServer(server)} is for one lease, but the pool shares its servers: set its lifetime to "episode".`;
+function notPerLease(server: McpEndpoint): ToolEnvError {
+  const message = `${describeServer(server)} is for one lease, but the pool has servers of its own: open it with serverPerLease.`;
   return new ToolEnvError('usage.mcp_pool', message);
 }
 

@@ -64,11 +64,10 @@ export async function openMcpServers<Task, Options>(
     const prefix = options.prefix ? `${name}_` : '';
     const pool = await openMcpPool(isOwn ? await server(first) : server, {
       size: share,
-      lifetime: isOwn ? 'episode' : lifetime,
+      lifetime,
+      serverPerLease: isOwn,
       required: only?.map((tool) => (tool.startsWith(prefix) ? tool.slice(prefix.length) : tool)),
     });
-    // The server of the first task is of no use to other episodes.
-    if (isOwn) await (await pool.acquire()).release();
     return { name, prefix, server, pool };
   });
   const settled = await Promise.allSettled(opening);

@@ -12,6 +12,9 @@ export class PooledServer {
   readonly #ending = new AbortController();
   #connection: McpConnection | undefined;
   #failed = false;
+  #isUsed = false;
+  /** The tools as the connection has them, and as leases get them. */
+  #offered: { from: readonly McpTool[]; tools: readonly McpTool[] } | undefined;
 
   constructor(server: McpEndpoint, options: McpOptions) {
     this.#server = server;
@@ -36,6 +39,20 @@ export class PooledServer {
     return this.#failed || this.#connection?.lost !== undefined;
   }
 
+  /** Whether a tool was called. A server that was not is as good as new. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  /** The server's tools. While it starts, `listed`: those of an equal server. Their calls wait until it has started. */
+  tools(listed: readonly McpTool[]): readonly McpTool[] {
+    const from = this.#connection?.tools ?? listed;
+    if (from !== this.#offered?.from) {
+      this.#offered = { from, tools: from.map((tool) => this.#waitingTool(tool)) };
+    }
+    return this.#offered.tools;
+  }
+
   /** @throws As connectMcp does, and the reason of `signal`, as soon as it aborts. */
   async started(signal?: AbortSignal): Promise<McpConnection> {
     const wait = new Deadline({ parent: signal, reason: () => undefined });
@@ -46,21 +63,6 @@ export class PooledServer {
     }
   }
 
-  /** A tool of the server that can be called already while the server starts. `listed` is the same tool of an equal server. */
-  waitingTool(listed: McpTool): McpTool {
-    const { name } = listed;
-    return {
-      ...listed,
-      execute: async (args, context) => {
-        const { tools, lost } = await this.started(context.signal);
-        const tool = tools.find((each) => each.name === name);
-        if (tool) return tool.execute(args, context);
-        const message = `${describeServer(this.#server)} started without its tool "${name}": let every server offer the same tools.`;
-        throw lost ?? new ToolEnvError('infrastructure.mcp_tool', message);
-      },
-    };
-  }
-
   /** Ends the server. A server that is still starting is killed. Calls in flight reject. */
   async end(): Promise<void> {
     const message = `${describeServer(this.#server)} was ended while it started: acquire another.`;
@@ -68,5 +70,20 @@ export class PooledServer {
     // A server that could not be started need not be ended.
     const connection = await this.#starting.catch(() => undefined);
     await connection?.close();
+  }
+
+  #waitingTool(tool: McpTool): McpTool {
+    const { name } = tool;
+    return {
+      ...tool,
+      execute: async (args, context) => {
+        this.#isUsed = true;
+        const { tools, lost } = await this.started(context.signal);
+        const own = tools.find((each) => each.name === name);
+        if (own) return own.execute(args, context);
+        const message = `${describeServer(this.#server)} started without its tool "${name}": let every server offer the same tools.`;
+        throw lost ?? new ToolEnvError('infrastructure.mcp_tool', message);
+      },
+    };
   }
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@toolenv/core';
 import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';
 
@@ -20,9 +21,9 @@ function* episodesOf(tasks: { length: number; get(i: number): McpTask }) {
 }
 
 /** Process ids of the servers that this process started. */
-function ownServers(): number[] {
+function ownServers(name = 'server-everything'): number[] {
   const processes = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
-  const own = new RegExp(`^\\s*${process.pid} +(\\d+) .*server-everything`);
+  const own = new RegExp(`^\\s*${process.pid} +(\\d+) .*${name}`);
   return processes.flatMap((line) => own.exec(line)?.[1] ?? []).map(Number);
 }
 
@@ -189,7 +190,9 @@ describe('an acquire that is aborted', () => {
 
   test('or a call, ends at once while its server starts, and loses no slot', async () => {
     const pool = await openMcpPool(slowServer, { size: 1, lifetime: 'episode' });
-    await (await pool.acquire()).release();
+    const first = await pool.acquire();
+    await call(first, 'cancelled');
+    await first.release();
     for (let i = 0; i < 3; i++) {
       const lease = await pool.acquire();
       expect(lease.pid).toBeUndefined();
@@ -209,6 +212,78 @@ describe('an acquire that is aborted', () => {
     await pool.close();
     expect(groupLives(last.pid!)).toBe(false);
   });
+});
+
+test('with lifetime "episode", a server that no call has reached serves the next episode', async () => {
+  const pool = await openMcpPool(badServer, { size: 1, lifetime: 'episode' });
+  const unused = await pool.acquire();
+  const { pid } = unused;
+  await unused.release();
+  const used = await pool.acquire();
+  expect(used.pid).toBe(pid);
+  await call(used, 'cancelled');
+  await used.release();
+  expect(groupLives(pid!)).toBe(false);
+  const next = await pool.acquire();
+  await next.ready();
+  expect(next.pid).not.toBe(pid);
+  await pool.close();
+});
+
+test('with lifetime "episode", the next server starts ahead, if there is room', async () => {
+  const pool = await openMcpPool(badServer, { size: 2, lifetime: 'episode' });
+  const first = await pool.acquire();
+  // Time for the spare server to start.
+  await expect.poll(() => ownServers('bad-server').length, { timeout: 10_000 }).toBe(2);
+  const second = await pool.acquire();
+  await second.ready();
+  expect(second.pid).not.toBe(first.pid);
+  // The pool is full.
+  expect(ownServers('bad-server').length).toBe(2);
+  await pool.close();
+  expect(ownServers('bad-server')).toEqual([]);
+});
+
+test('with serverPerLease, each lease has its own server, which always ends with it', async () => {
+  const pool = await openMcpPool(badServer, { size: 1, serverPerLease: true });
+  const pids: number[] = [];
+  for (const key of ['one', 'two']) {
+    const lease = await pool.acquire({ server: { ...badServer, env: { LUCK_KEY: key } } });
+    await lease.ready();
+    pids.push(lease.pid!);
+    if (key === 'two') await expect(call(lease, 'crash')).rejects.toThrow('out of luck with two');
+    await lease.release();
+    expect(groupLives(lease.pid!)).toBe(false);
+  }
+  expect(new Set(pids).size).toBe(2);
+  await pool.close();
+  const shared = await openMcpPool(badServer);
+  await expect(shared.acquire({ server: badServer })).rejects.toMatchObject({ code: 'usage.mcp_pool' });
+  await shared.close();
+});
+
+test('never gives out more places than it has, and loses none, whoever leaves when', async () => {
+  const size = 3;
+  const pool = await openMcpPool(badServer, { size, lifetime: 'episode' });
+  /** For each visitor: milliseconds until it gives up waiting, and milliseconds that it stays. */
+  const visitors = fc.array(fc.tuple(fc.nat(30), fc.nat(15)), { minLength: 4, maxLength: 12 });
+  let held = 0;
+  const visit = async (patience: number, stay: number) => {
+    const lease = await pool.acquire({ signal: AbortSignal.timeout(patience) }).catch(() => undefined);
+    if (!lease) return;
+    held += 1;
+    expect(held).toBeLessThanOrEqual(size);
+    await new Promise((resolve) => setTimeout(resolve, stay));
+    held -= 1;
+    await lease.release();
+  };
+  const property = fc.asyncProperty(visitors, async (each) => {
+    await Promise.all(each.map(([patience, stay]) => visit(patience, stay)));
+    const free = Array.from({ length: size }, () => pool.acquire({ signal: AbortSignal.timeout(2_000) }));
+    for (const lease of await Promise.all(free)) await lease.release();
+  });
+  await fc.assert(property, { numRuns: 15, seed: 1 });
+  await pool.close();
 });
 
 test('a call waits until its server has started', async () => {

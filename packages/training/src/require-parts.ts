@@ -2,8 +2,8 @@
 import { ToolEnvError } from '@toolenv/core';
 
 const remedies = {
-  env: "open one with openEnv('<package>/<name>-v<N>') of @toolenv/core",
-  policy: "open one with loadPolicy('<folder>') of @toolenv/policy",
+  env: "open one with await openEnv('<package>/<name>-v<N>') of @toolenv/core",
+  policy: "open one with await loadPolicy('<folder>') of @toolenv/policy",
 } as const;
 
 /**
@@ -12,12 +12,14 @@ const remedies = {
  */
 export function requireParts(caller: string, given: { env?: unknown; policy?: unknown } | undefined): void {
   for (const part of ['env', 'policy'] as const) {
-    if (typeof given?.[part] === 'object' && given[part] !== null) continue;
-    const found = given?.[part] === undefined ? `needs ${part}` : `${part} is ${describe(given[part])}`;
+    const value = given?.[part];
+    if (typeof value === 'object' && value !== null && !(value instanceof Promise)) continue;
+    const found = value === undefined ? `needs ${part}` : `${part} is ${describe(value)}`;
     throw new ToolEnvError('usage.run', `${caller}: ${found}: ${remedies[part]}.`);
   }
 }
 
 function describe(value: unknown): string {
+  if (value instanceof Promise) return 'a promise, which lacks an await';
   return typeof value === 'string' ? `the text "${value}"` : String(value);
 }

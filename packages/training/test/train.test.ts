@@ -214,8 +214,14 @@ test('a run that fails before its first step may be tried again in its folder', 
 });
 
 test.each([
-  ['no environment', { env: undefined }, 'usage.run', /^train: needs env: open one with openEnv\(/],
-  ['no policy', { policy: undefined }, 'usage.run', /^train: needs policy: open one with loadPolicy\(/],
+  ['no environment', { env: undefined }, 'usage.run', /^train: needs env: open one with await openEnv\(/],
+  [
+    'a forgotten await',
+    { env: Promise.resolve() },
+    'usage.run',
+    /^train: env is a promise, which lacks an await: /,
+  ],
+  ['no policy', { policy: undefined }, 'usage.run', /^train: needs policy: open one with await loadPolicy\(/],
   [
     'a policy without a learner',
     { policy: new TablePolicy() },

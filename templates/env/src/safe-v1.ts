@@ -1,23 +1,16 @@
 /** `safe-v1`: find the three-digit code of a safe. Each try tells whether the code is higher or lower; the answer is the code. */
-import { createRng, defineTool, defineToolEnv, type Tool, text } from '@toolenv/core';
+import { createRng, defineTool, defineToolEnv } from '@toolenv/core';
 
 const [lowest, highest] = [100, 999];
 
 /** The tool reports what happened. The environment decides what that is worth. */
-function tryCode(code: number): Tool<{ code: number }> {
-  return defineTool({
-    name: 'try_code',
-    description: 'Try a code. Says whether the right one is higher or lower.',
-    inputSchema: {
-      type: 'object',
-      properties: { code: { type: 'integer', minimum: lowest, maximum: highest } },
-      required: ['code'],
-      additionalProperties: false,
-    },
-    execute: async ({ code: tried }) =>
-      text(tried === code ? 'The safe opens.' : tried < code ? 'Higher.' : 'Lower.'),
-  });
-}
+const tryCode = (code: number) =>
+  defineTool(
+    'try_code',
+    'Try a code. Says whether the right one is higher or lower.',
+    { code: { type: 'integer', minimum: lowest, maximum: highest } },
+    ({ code: tried }) => (tried === code ? 'The safe opens.' : tried < code ? 'Higher.' : 'Lower.'),
+  );
 
 export default defineToolEnv({
   name: 'safe-v1',

@@ -1,7 +1,7 @@
 /** Runs the checks for the kind of subject that `toolenv check` was given. */
 import { basename } from 'node:path';
 import type { EnvDefinition } from '@toolenv/core';
-import { completeOptions, findPlugin, loadPlugin, type PluginKind } from '@toolenv/core/plugins';
+import { completeOptions, loadPlugin, type PluginKind, type PolicyDefinition } from '@toolenv/core/plugins';
 import {
   type CheckEnvOptions,
   type CheckOptions,
@@ -17,7 +17,7 @@ import {
 } from '@toolenv/testing';
 import { policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
-import { findSubject, importEnv, packagePlugins } from '../subject/find-subject.ts';
+import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
 
 export interface SubjectOptions {
   seed: number;
@@ -47,7 +47,7 @@ export function checkSubject(name: string, options: SubjectOptions): Reports {
   const subject = findSubject(name);
   switch (subject.type) {
     case 'plugin':
-      return checkers[subject.kind](subject.ref, process.cwd(), options);
+      return checkReference(subject, process.cwd(), options);
     case 'package':
       return checkPackage(subject.folder, options);
     case 'checkpoint':
@@ -59,31 +59,46 @@ export function checkSubject(name: string, options: SubjectOptions): Reports {
   }
 }
 
-const checkers: Readonly<
-  Record<PluginKind, (ref: string, from: string, options: SubjectOptions) => Reports>
-> = {
-  async *envs(ref, from, options) {
-    const { plugin } = await findPlugin('envs', ref, { from });
-    yield await checkEnv(ref, { ...options, from, options: envOptions(plugin, options) });
-  },
-  async *tools(ref, from, { actions: calls, material, ...options }) {
-    const plugin = await loadPlugin('tools', ref, { from });
-    const tool = material === undefined ? plugin : () => plugin.create(material);
-    yield named(ref, await checkTool(tool, { ...options, calls }));
-  },
-  async *policies(ref, from, options) {
-    yield* checkPolicyPlugin(ref, ref, from, options);
-  },
-  async *trainers(ref, from, { pairs, ...options }) {
-    const trainer = await loadPlugin('trainers', ref, { from });
-    const given = readPairs(trainer.options, pairs, '--option');
-    yield named(ref, await checkTrainer(trainer, { ...options, options: given }));
-  },
-};
+/** An installed plugin. Tools that an environment names are looked for from its own folder too. */
+async function* checkReference(
+  { kind, ref }: { kind: PluginKind; ref: string },
+  from: string,
+  options: SubjectOptions,
+): Reports {
+  const found = { kind, plugin: await loadPlugin(kind, ref, { from }) } as AnyPlugin;
+  if (found.kind !== 'envs') yield* checkAny(found, ref, options);
+  else yield await checkEnv(ref, { ...options, from, options: envOptions(found.plugin, options) });
+}
+
+async function* checkModule(file: string, options: SubjectOptions): Reports {
+  const found = await importPlugin(file);
+  yield* checkAny(found, basename(file), options);
+}
+
+async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: SubjectOptions): Reports {
+  const { actions: calls, material, pairs } = options;
+  switch (kind) {
+    case 'envs':
+      yield await checkEnv(plugin, { ...options, options: envOptions(plugin, options) });
+      break;
+    case 'tools': {
+      const tool = material === undefined ? plugin : () => plugin.create(material);
+      yield named(name, await checkTool(tool, { ...options, calls }));
+      break;
+    }
+    case 'trainers': {
+      const given = readPairs(plugin.options, pairs, '--option');
+      yield named(name, await checkTrainer(plugin, { ...options, options: given }));
+      break;
+    }
+    case 'policies':
+      yield* checkPolicyPlugin(plugin, name, options);
+  }
+}
 
 async function* checkCheckpoint(folder: string, options: SubjectOptions): Reports {
   const { ref, preset } = policyReference(folder);
-  yield* checkPolicyPlugin(basename(folder), ref, process.cwd(), options, preset);
+  yield* checkPolicyPlugin(await loadPlugin('policies', ref), basename(folder), options, preset);
 }
 
 /** A package with its plugins. */
@@ -91,17 +106,15 @@ async function* checkPackage(folder: string, options: SubjectOptions): Reports {
   const report = await checkPlugin(folder, options);
   yield report;
   if (!report.ok) return;
-  const plugins = packagePlugins(folder);
-  for (const { kind, ref } of plugins) {
-    const pairs = await pairsFor(kind, ref, folder, options.pairs);
-    yield* checkers[kind](ref, folder, { ...options, pairs });
+  for (const plugin of packagePlugins(folder)) {
+    const pairs = await pairsFor(plugin, folder, options.pairs);
+    yield* checkReference(plugin, folder, { ...options, pairs });
   }
 }
 
 /** The pairs that are options of this plugin, because all plugins of a package are checked with one command line. */
 async function pairsFor(
-  kind: PluginKind,
-  ref: string,
+  { kind, ref }: { kind: PluginKind; ref: string },
   from: string,
   pairs: readonly string[],
 ): Promise<string[]> {
@@ -112,15 +125,13 @@ async function pairsFor(
 }
 
 async function* checkPolicyPlugin(
+  definition: PolicyDefinition,
   name: string,
-  ref: string,
-  from: string,
   { pairs, ...options }: SubjectOptions,
   preset: Record<string, unknown> = {},
 ): Reports {
-  const definition = await loadPlugin('policies', ref, { from });
   const given = { ...readPairs(definition.options, pairs, '--option'), ...preset };
-  const complete = completeOptions(definition.options, given, ref);
+  const complete = completeOptions(definition.options, given, name);
   const policy = await definition.open(complete, { seed: options.seed });
   const { learner } = policy;
   // An action of a large model takes longer than a step of an environment.
@@ -135,11 +146,6 @@ async function* checkPolicyPlugin(
 
 async function* checkTrajectories(file: string, options: SubjectOptions): Reports {
   yield await checkTrajectoryFile(file, options);
-}
-
-async function* checkModule(file: string, options: SubjectOptions): Reports {
-  const definition = await importEnv(file);
-  yield await checkEnv(definition, { ...options, options: envOptions(definition, options) });
 }
 
 function envOptions(

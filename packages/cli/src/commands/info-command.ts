@@ -1,6 +1,6 @@
 /** `toolenv info`: what a plugin says of itself, and what an environment shows once it is open. */
 import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
-import { findPlugin, type PluginInfo, type PluginTypes } from '@toolenv/core/plugins';
+import { findPlugin, type PluginInfo, type PluginKind, type PluginTypes } from '@toolenv/core/plugins';
 import { Command } from 'commander';
 import { detailsView, openedView } from '../display/details-view.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
@@ -17,7 +17,7 @@ import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.
 import { type EnvFlags, envFlags, readTools } from '../run/open-run.ts';
 import {
   findSubject,
-  importEnv,
+  importPlugin,
   packagePlugins,
   pluginFolders,
   type Subject,
@@ -46,9 +46,9 @@ interface Context {
   signal: AbortSignal;
 }
 
-/** A plugin, or an environment that has no reference because it is no plugin yet. */
+/** A plugin, which has no reference while no package lists it. */
 interface Found {
-  info: PluginInfo | { kind: 'envs'; module: string };
+  info: PluginInfo | { kind: PluginKind; module: string };
   plugin: PluginTypes[keyof PluginTypes];
   /** Folder that the tools of an environment are looked for from. */
   from: string;
@@ -116,8 +116,8 @@ async function* pluginsOf(subject: Subject): AsyncGenerator<Found, void, void> {
       yield await load({ kind: 'policies', ref: policyReference(subject.folder).ref });
       return;
     case 'module': {
-      const info = { kind: 'envs', module: subject.file } as const;
-      yield { info, plugin: await importEnv(subject.file), from: process.cwd() };
+      const { kind, plugin } = await importPlugin(subject.file);
+      yield { info: { kind, module: subject.file }, plugin, from: process.cwd() };
       return;
     }
     case 'package': {
@@ -183,7 +183,7 @@ function textOf(report: Report, { taken }: Context): string {
   const heading =
     'ref' in info
       ? `${info.ref}  ${nouns[info.kind]}, version ${info.version} of its package`
-      : `${details.name}  environment in ${info.module}`;
+      : `${details.name}  ${nouns[info.kind]} in ${info.module}`;
   const envFlags = isEnv(report) ? flagsOfEnv(report.plugin.options, taken) : [];
   const flags = isEnv(report)
     ? envFlags.flatMap((flag) => envFlagOption(flag) ?? [])

@@ -3,7 +3,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
-import { findPlugin, listPlugins, type PluginInfo, type PluginKind } from '@toolenv/core/plugins';
+import {
+  findPlugin,
+  listPlugins,
+  type PluginInfo,
+  type PluginKind,
+  type PluginTypes,
+} from '@toolenv/core/plugins';
 
 export type Subject =
   | { type: 'plugin'; kind: PluginKind; ref: string }
@@ -11,7 +17,7 @@ export type Subject =
   | { type: 'package'; folder: string }
   /** A Hugging Face folder. */
   | { type: 'checkpoint'; folder: string }
-  /** A file whose default export is the definition of an environment. */
+  /** A file whose default export is a plugin. */
   | { type: 'module'; file: string }
   | { type: 'trajectories'; file: string };
 
@@ -39,12 +45,26 @@ export function packagePlugins(folder: string): PluginInfo[] {
   return listPlugins(folder).filter((plugin) => plugin.package === name);
 }
 
-/** @throws ToolEnvError `usage.not_an_environment` if the default export is something else. */
-export async function importEnv(file: string): Promise<EnvDefinition> {
-  const { default: definition } = (await import(pathToFileURL(file).href)) as { default?: EnvDefinition };
-  if (typeof definition?.open === 'function' && definition.rewards !== undefined) return definition;
-  const message = `${file} has no environment as its default export: use defineToolEnv.`;
-  throw new ToolEnvError('usage.not_an_environment', message);
+/** A plugin that may have no reference yet, and its kind. */
+export type AnyPlugin = { [Kind in PluginKind]: { kind: Kind; plugin: PluginTypes[Kind] } }[PluginKind];
+
+/**
+ * The default export of a file.
+ * @throws ToolEnvError `usage.not_a_plugin` if it is something else.
+ */
+export async function importPlugin(file: string): Promise<AnyPlugin> {
+  const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
+  if (kind) return { kind, plugin } as AnyPlugin;
+  const makers = 'defineToolEnv, defineToolPlugin, defineTrainer or definePolicy';
+  throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
+}
+
+function kindOf({ open, rewards, train, create, options }: Record<string, unknown>): PluginKind | undefined {
+  if (typeof open === 'function' && rewards !== undefined) return 'envs';
+  if (typeof train === 'function') return 'trainers';
+  if (typeof create === 'function') return 'tools';
+  return typeof open === 'function' && options !== undefined ? 'policies' : undefined;
 }
 
 /**
@@ -52,7 +72,10 @@ export async function importEnv(file: string): Promise<EnvDefinition> {
  * @throws ToolEnvError What loading it throws.
  */
 export async function subjectEnv(subject: Subject): Promise<EnvDefinition | undefined> {
-  if (subject.type === 'module') return importEnv(subject.file);
+  if (subject.type === 'module') {
+    const { kind, plugin } = await importPlugin(subject.file);
+    return kind === 'envs' ? plugin : undefined;
+  }
   if (subject.type !== 'plugin' || subject.kind !== 'envs') return undefined;
   return (await findPlugin('envs', subject.ref, { from: pluginFolders() })).plugin;
 }

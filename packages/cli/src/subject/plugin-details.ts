@@ -40,7 +40,8 @@ export async function pluginDetails(info: PluginInfo): Promise<PluginDetails> {
 
 /** @throws ToolEnvError `usage.bad_plugin` for a value that is no plugin at all. */
 export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
-  if (typeof plugin !== 'object' || plugin === null) {
+  // A trainer is a function with these properties.
+  if (typeof plugin?.description !== 'string') {
     throw new ToolEnvError(
       'usage.bad_plugin',
       'The default export is no plugin: toolenv check says what it must be.',

@@ -50,7 +50,7 @@ describe.concurrent('toolenv show', () => {
     const { code, stdout, stderr } = await runCli('show', trained);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /\n {2}environment {2}fixture-plugin\/lamp-v1\n {2}policy {7}fixture-plugin\/weight-v1\n/,
+      /\n {2}environment {2}fixture-plugin\/lamp-v1 1\.2\.3\n {2}policy {7}fixture-plugin\/weight-v1\n/,
     );
     expect(stdout).toMatch(/\n {2}steps {8}3 of 3\n {2}seed {9}1\n/);
     expect(stdout).toMatch(/\n {8}reward +EM\n/);

@@ -1,9 +1,9 @@
 /** An episode as an author writes it: how it begins, and what tool results and answers mean. */
-import type { ToolCallRecord } from '../protocol/env.ts';
+import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
 import type { Message } from '../protocol/message.ts';
 import type { ScoredOutcome } from '../protocol/outcome.ts';
 import type { Rng } from '../protocol/rng.ts';
-import type { Tool } from '../protocol/tool.ts';
+import type { Tool, ToolResult } from '../protocol/tool.ts';
 
 /** What hooks and reward functions know: the episode as it is at the moment. */
 export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknown, Options = unknown> {
@@ -13,6 +13,8 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
   /** What the definition's `setup` made for all episodes; `undefined` without it. */
   readonly shared: Shared;
   readonly options: Options;
+  /** The limits of this run. */
+  readonly limits: EnvLimits;
   readonly episodeId: string;
   /** Seeded by the episode. */
   readonly rng: Rng;
@@ -38,7 +40,12 @@ export interface EpisodeContext<Task = unknown, State = unknown, Shared = unknow
    * @throws ToolEnvError `infrastructure.*` as the policy's calls do, which aborts the episode; `bug.environment_call` for
    *   an unknown tool, and for arguments that its schema or the tool itself refuses.
    */
-  call(tool: Tool | string, args?: Record<string, unknown>): Promise<ToolCallRecord>;
+  call(tool: Tool | string, args?: Record<string, unknown>): Promise<EnvironmentCall>;
+}
+
+/** A call that the environment made. It is never mistaken, so that it has a result. */
+export interface EnvironmentCall extends ToolCallRecord {
+  result: ToolResult;
 }
 
 /** What a hook makes of a turn. A text replies as the user. Nothing lets the episode go on. */

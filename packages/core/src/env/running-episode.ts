@@ -7,7 +7,7 @@ import { createRng, type Rng } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { dispatch } from '../tools/dispatch.ts';
-import type { Episode, EpisodeContext } from './episode.ts';
+import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
 
 export interface EpisodeStart<Task> {
   task: Task;
@@ -24,19 +24,20 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly episodeId: string;
   readonly options: unknown;
   readonly shared: unknown;
+  readonly limits: EnvLimits;
   state: unknown;
-  conversation: readonly Message[] = [];
+  /** Grows in place. Observations are copies. */
+  conversation: Message[] = [];
   turn = 0;
   answer: string | undefined;
   turnCalls: readonly ToolCallRecord[] = [];
-  calls: readonly ToolCallRecord[] = [];
+  readonly calls: ToolCallRecord[] = [];
   outcome: ScoredOutcome = running;
   /** The author's episode; absent while it begins. */
   hooks: Episode | undefined;
   /** A step is under way. */
   stepping = false;
   done = false;
-  readonly #limits: EnvLimits;
   #rng: Rng | undefined;
   #signal: AbortSignal | undefined;
   #nextCall = 0;
@@ -48,7 +49,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     this.episodeId = episodeId;
     this.options = options;
     this.shared = shared;
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   get rng(): Rng {
@@ -81,7 +82,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly call = async (
     asked: Tool | string,
     args: Record<string, unknown> = {},
-  ): Promise<ToolCallRecord> => {
+  ): Promise<EnvironmentCall> => {
     const tool = typeof asked === 'string' ? this.#find(asked) : asked;
     if (!tool) throw environmentCall(String(asked), 'the episode has no such tool: give the tool itself');
     const number = this.numberCalls(1);
@@ -89,7 +90,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
       [{ id: `environment-${number}`, name: tool.name, arguments: args }],
       [tool],
       {
-        limits: { ...this.#limits, maxToolCharacters: Number.POSITIVE_INFINITY },
+        limits: { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY },
         episodeId: this.episodeId,
         seed: this.seed,
         firstCallIndex: number,
@@ -98,7 +99,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     );
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     this.#environmentCalls.set(number, record!);
-    return record!;
+    return record as EnvironmentCall;
   };
 
   #find(name: string): Tool | undefined {

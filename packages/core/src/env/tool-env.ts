@@ -119,14 +119,14 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     const calls = isCutOff ? [] : await this.#run(episode, action, signal);
     episode.turn += 1;
     episode.turnCalls = calls;
-    if (calls.length > 0) episode.calls = [...episode.calls, ...calls];
+    episode.calls.push(...calls);
     episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
-    episode.conversation = [...episode.conversation, ...messagesOf(action, calls)];
+    episode.conversation.push(...messagesOf(action, calls));
 
     // A turn that ran out of tokens is neither a call nor an answer.
     const { reply, rewrite, rewards = {}, end, info = {} } = isCutOff ? {} : await react(episode);
     if (rewrite) episode.conversation = [...rewrite];
-    if (reply !== undefined) episode.conversation = [...episode.conversation, ...toMessages(reply)];
+    if (reply !== undefined) episode.conversation.push(...toMessages(reply));
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
     else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');
@@ -206,7 +206,7 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
   return environmentCalls.length > 0 ? { ...transition, environmentCalls } : transition;
 }
 
-function toMessages(said: string | readonly Message[]): readonly Message[] {
+function toMessages(said: string | readonly Message[]): Message[] {
   return typeof said === 'string' ? [{ role: 'user', content: said }] : [...said];
 }
 

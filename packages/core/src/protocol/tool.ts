@@ -52,8 +52,13 @@ export function text(content: string): ToolResult<never> {
   return { content: [{ type: 'text', text: content }] };
 }
 
+/** A result that says why a call cannot be served: `failure('There is no account 7.')`. */
+export function failure(why: string): ToolResult<never> {
+  return { ...text(why), isError: true };
+}
+
 /** A result that refuses the arguments and names the wrong part, as a schema's mistake does. */
 export function refuse(mistake: SchemaMistake): ToolResult<never> {
   const message = `${mistake.path || 'arguments'}: expected ${mistake.expected}; received ${mistake.received}.`;
-  return { ...text(message), isError: true, mistake };
+  return { ...failure(message), mistake };
 }

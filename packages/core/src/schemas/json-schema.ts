@@ -31,15 +31,28 @@ const draft07 = new Ajv(settings);
 const filling = new Ajv2020({ ...settings, useDefaults: true });
 
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+/** By the text of the schema: a tool that each episode makes anew has a new, equal schema. */
+const compiledTexts = new Map<string, ValidateFunction>();
+const mostTexts = 1000;
 
-/** All mistakes of `value` against `schema`; empty if it conforms. Each schema object is compiled once. */
+/** All mistakes of `value` against `schema`; empty if it conforms. Equal schemas are compiled once. */
 export function validate(schema: JsonSchema, value: unknown): SchemaMistake[] {
   let check = compiled.get(schema);
   if (!check) {
-    check = compile(String(schema.$schema ?? '').includes('draft-07') ? draft07 : ajv, schema);
+    check = compileOnce(schema);
     compiled.set(schema, check);
   }
   return mistakes(check, value);
+}
+
+function compileOnce(schema: JsonSchema): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const known = compiledTexts.get(text);
+  if (known) return known;
+  const check = compile(String(schema.$schema ?? '').includes('draft-07') ? draft07 : ajv, schema);
+  if (compiledTexts.size >= mostTexts) compiledTexts.clear();
+  compiledTexts.set(text, check);
+  return check;
 }
 
 /** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */

@@ -1,7 +1,7 @@
 /** defineTool: one schema defines the type of `execute`'s argument, its validation, and what the model sees. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { refuse, type Tool, type ToolContext, type ToolResult } from '../protocol/tool.ts';
+import { refuse, type Tool, type ToolContext, type ToolResult, text } from '../protocol/tool.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Flat, FromJsonSchema } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from './standard-schema.ts';
@@ -29,13 +29,26 @@ export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
   readonly inputSchema: Schema;
   /** The JSON Schema of `inputSchema`, or a function that makes it. Required if the schema's library provides none. */
   readonly jsonSchema?: Schema extends StandardSchemaV1 ? JsonSchema | ((schema: Schema) => object) : never;
-  /** As {@link Tool.execute}. A property instead of a method, so that TypeScript reports a wrong argument type. */
-  readonly execute: (args: Args, context: ToolContext) => Promise<ToolResult<Data>>;
+  /** As {@link Tool.execute}; a text is a result too. A property, not a method, so that TypeScript reports wrong argument types. */
+  readonly execute: Execute<Args, Data>;
 }
+
+export type Execute<Args, Data> = (
+  args: Args,
+  context: ToolContext,
+) => ToolResult<Data> | string | Promise<ToolResult<Data> | string>;
+
+/** The arguments that the schemas of the short form describe. */
+export type ShortArguments<Arguments> = Flat<{
+  -readonly [Name in keyof Arguments]: FromJsonSchema<Arguments[Name]>;
+}>;
 
 /**
  * Declares a tool. The type of `execute`'s argument is inferred from `inputSchema`, which is a literal JSON Schema or a
  * Standard Schema. If the schema is not a literal, name the type: `defineTool<Args>({…})`.
+ *
+ * The short form has a literal JSON Schema for each argument. All arguments are required, and no others are allowed:
+ * `defineTool('look_up', 'Tell the balance.', { account: { type: 'string' } }, ({ account }) => `${balances[account]}`)`.
  *
  * An environment validates arguments against the JSON Schema before `execute`. A Standard Schema then checks what JSON
  * Schema cannot express (refinements) and applies its defaults and transforms. A refusal is the model's mistake in both
@@ -47,10 +60,19 @@ export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
 export function defineTool<Args extends object = never, Data = unknown>(
   definition: ToolDefinition<JsonSchema, NoInfer<Args>, Data> & ([Args] extends [never] ? never : unknown),
 ): Tool<Flat<NoInfer<Args>>, Data>;
+export function defineTool<const Arguments extends Record<string, JsonSchema>, Data = unknown>(
+  name: string,
+  description: string,
+  parameters: Arguments,
+  execute: Execute<ShortArguments<Arguments>, Data>,
+): Tool<ShortArguments<Arguments>, Data>;
 export function defineTool<const Schema extends ArgumentsSchema, Data = unknown>(
   definition: ToolDefinition<Schema, ParsedArguments<Schema>, Data>,
 ): Tool<SentArguments<Schema>, Data>;
-export function defineTool(definition: ToolDefinition<ArgumentsSchema, never, unknown>): Tool<never> {
+export function defineTool(
+  ...given: [AnyDefinition] | [string, string, Record<string, JsonSchema>, Execute<never, unknown>]
+): Tool<never> {
+  const definition = given.length === 1 ? given[0] : fromShort(...given);
   const { inputSchema: schema, jsonSchema, ...rest } = definition;
   const owner = `Tool "${definition.name}"`;
   const inputSchema = isStandardSchema(schema) ? describe(schema, jsonSchema, owner) : schema;
@@ -58,16 +80,29 @@ export function defineTool(definition: ToolDefinition<ArgumentsSchema, never, un
     const message = `${owner}: its inputSchema is of type ${JSON.stringify(inputSchema.type)}: wrap it in an object.`;
     throw new ToolEnvError('usage.tool_schema', message);
   }
-  if (!isStandardSchema(schema)) return { ...rest, inputSchema };
   return {
     ...rest,
     inputSchema,
     async execute(args, context) {
-      const parsed = await parse(schema, args);
+      const parsed = isStandardSchema(schema) ? await parse(schema, args) : { value: args };
       if ('mistake' in parsed) return refuse(parsed.mistake);
-      return definition.execute(parsed.value as never, context);
+      const result = await definition.execute(parsed.value as never, context);
+      return typeof result === 'string' ? text(result) : result;
     },
   };
+}
+
+type AnyDefinition = ToolDefinition<ArgumentsSchema, never, unknown>;
+
+function fromShort(
+  name: string,
+  description: string,
+  properties: Record<string, JsonSchema>,
+  execute: Execute<never, unknown>,
+): AnyDefinition {
+  const required = Object.keys(properties);
+  const inputSchema = { type: 'object', properties, required, additionalProperties: false };
+  return { name, description, inputSchema, execute };
 }
 
 function describe(

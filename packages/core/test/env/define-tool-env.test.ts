@@ -208,7 +208,7 @@ describe('the environment’s own calls', () => {
   });
 
   test.each([
-    ['an unknown tool', 'cuont', {}, 'the episode offers no such tool'],
+    ['an unknown tool', 'cuont', {}, 'the episode has no such tool'],
     ['wrong arguments', 'count', { by: 'x' }, '/by'],
   ])('with %s are a bug', async (_, tool, args, message) => {
     await expect(play(withCalls(tool, args), ['done'])).rejects.toMatchObject({
@@ -267,7 +267,9 @@ describe('options, limits and what episodes share', () => {
       train: { length: options.size, get: (index: number) => index + shared.sum },
     }),
     rewards: { r: { kind: 'outcome', score: ({ shared }) => shared.sum / 10 } },
-    episode: ({ task, options, shared }) => ({ messages: `${task} ${options.size} ${shared.sum}` }),
+    episode: ({ task, options, shared, limits }) => ({
+      messages: `${task} ${options.size} ${shared.sum}, ${limits.maxTurns} turns`,
+    }),
   });
 
   test('the limits are options with defaults', async () => {
@@ -281,7 +283,7 @@ describe('options, limits and what episodes share', () => {
     const episode = env.episode();
     expect(episode.spec.limits).toMatchObject({ maxTurns: 7, toolTimeout: 50 });
     expect(await episode.reset({ task: env.tasks.train.get(1), seed: 1 })).toMatchObject({
-      messages: [{ role: 'user', content: '7 2 6' }],
+      messages: [{ role: 'user', content: '7 2 6, 7 turns' }],
     });
     expect((await episode.step(say('x'))).rewards).toEqual({ r: 0.6 });
     await expect(openEnv(optioned, { size: 0 })).rejects.toMatchObject({ code: 'usage.bad_option' });

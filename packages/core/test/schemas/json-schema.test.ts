@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test, vi } from 'vitest';
 import { validate, validateWithDefaults } from '../../src/schemas/index.ts';
 
 test('a mistake names its path, what was expected and what was received', () => {
@@ -21,6 +22,16 @@ test('compiles draft-07 schemas and schemas that share an $id', () => {
   const draft07 = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
   expect(validate(draft07, ['a'])).toEqual([]);
   expect(validate(draft07, [1])[0]).toMatchObject({ path: '/0', expected: 'must be string' });
+});
+
+test('compiles equal schemas once', () => {
+  const compile = vi.spyOn(Ajv2020.prototype, 'compile');
+  const fresh = (maximum: number) => ({ type: 'integer', maximum });
+  for (let i = 0; i < 20; i++) expect(validate(fresh(3), 4)).toHaveLength(1);
+  expect(compile).toHaveBeenCalledTimes(1);
+  expect(validate(fresh(4), 4)).toEqual([]);
+  expect(compile).toHaveBeenCalledTimes(2);
+  compile.mockRestore();
 });
 
 test('fills in defaults, nested defaults included', () => {

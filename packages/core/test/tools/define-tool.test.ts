@@ -6,6 +6,7 @@ import { z } from 'zod';
 import {
   createRng,
   defineTool,
+  failure,
   type JsonSchema,
   refuse,
   type Tool,
@@ -249,6 +250,41 @@ test('a literal JSON Schema types execute', () => {
       return text(args.query);
     },
   });
+});
+
+test('the short form requires every argument and allows no other', async () => {
+  const parameters = { to: { enum: ['Ada', 'Ben'] }, amount: { type: 'integer', minimum: 1 } } as const;
+  const transfer = defineTool('transfer', 'Send money.', parameters, async (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ to: 'Ada' | 'Ben'; amount: number }>();
+    return text(`${args.amount} to ${args.to}`);
+  });
+  expectTypeOf(transfer).toExtend<Tool>();
+  expectTypeOf(transfer.execute).parameter(0).toEqualTypeOf<{ to: 'Ada' | 'Ben'; amount: number }>();
+  expect(transfer.inputSchema).toEqual({
+    type: 'object',
+    properties: { to: { enum: ['Ada', 'Ben'] }, amount: { type: 'integer', minimum: 1 } },
+    required: ['to', 'amount'],
+    additionalProperties: false,
+  });
+  expect(transfer).toMatchObject({ name: 'transfer', description: 'Send money.' });
+  expect((await answer(transfer, { to: 'Ben', amount: 3 })).text).toBe('3 to Ben');
+  expect((await answer(transfer, { to: 'Ben' })).mistake).toMatchObject({ path: '/amount' });
+  expect((await answer(transfer, { to: 'Ben', amount: 3, fee: 1 })).mistake).toMatchObject({ path: '/fee' });
+  // @ts-expect-error there is no "from"
+  defineTool('transfer', 'Send money.', { to: { type: 'string' } }, ({ from }) => from);
+});
+
+test('execute may return a text, and need not be asynchronous', async () => {
+  const greet = defineTool('greet', 'Greet.', { name: { type: 'string' } }, ({ name }) =>
+    name === '' ? failure('Who?') : `Hello, ${name}.`,
+  );
+  expect(await greet.execute({ name: 'Ada' }, context)).toEqual(text('Hello, Ada.'));
+  expect(await greet.execute({ name: '' }, context)).toEqual({ ...text('Who?'), isError: true });
+  expect((await answer(greet, { name: '' })).text).toBe('Error: Who?');
+  const broken = defineTool('fail', 'Fail.', {}, (): string => {
+    throw new Error('down');
+  });
+  await expect(broken.execute({}, context)).rejects.toThrow('down');
 });
 
 test('a schema that is not a literal leaves the arguments untyped unless their type is named', () => {

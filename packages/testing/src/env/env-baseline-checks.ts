@@ -1,5 +1,5 @@
 /** Checks with known players: an oracle must win, a player that does nothing must lose, and no label may leak. */
-import type { Observation, Script, Scripted, Transition } from '@toolenv/core';
+import type { Action, Observation, Script, Scripted, Transition } from '@toolenv/core';
 import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
@@ -49,12 +49,14 @@ async function playOracle(
   seed: number,
 ): Promise<Transition[]> {
   const policy = scriptedPolicy(script);
+  const actions: Action[] = [];
+  subject.oracleActions.set(seed, actions);
   return subject.withWatched(async (env) => {
     let observation: Observation = await env.reset(task, seed);
     const transitions: Transition[] = [];
     while (env.running) {
       const action = await policy.act(observation, { maxTokens: 1, temperature: 0, seed });
-      subject.oracleActions.push(action);
+      actions.push(action);
       const transition = await env.step(action);
       observation = transition.observation;
       transitions.push(transition);

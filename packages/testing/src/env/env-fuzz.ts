@@ -1,5 +1,5 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
-import type { Action } from '@toolenv/core';
+import type { Action, Transition } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import type { RuleId } from '../rules.ts';
@@ -9,7 +9,11 @@ import { fuzzActions } from './fuzz-actions.ts';
 import { WatchedEnv } from './watched-env.ts';
 
 /** Largest number of actions in an episode. */
-const longest = 12;
+export const longestFuzz = 24;
+/** Episodes after which it is known whether an answer ends an episode. */
+const learning = 20;
+/** Episodes that are played at once. */
+const lanes = 4;
 
 /** Rules and warnings that every action is checked against. */
 export const fuzzRules: readonly RuleId[] = [
@@ -37,6 +41,9 @@ export const fuzzRules: readonly RuleId[] = [
 /**
  * Plays episodes until `count` actions have been taken. Reports a broken rule with the shortest episode found that breaks
  * it, then goes on fuzzing for the other rules.
+ *
+ * Beginning an episode may be slow, for example if it starts a server. So once it is known that answers end episodes, an
+ * answer comes last only.
  * @returns The number of actions taken.
  */
 export async function fuzzEnv(
@@ -45,15 +52,38 @@ export async function fuzzEnv(
   onActions: (count: number) => void = () => {},
 ): Promise<number> {
   const { tools } = await subject.withWatched((env) => env.reset(subject.task(0), 0));
-  const { maxCallsPerTurn } = subject.definition.limits;
-  const action = fuzzActions(tools, { maxCalls: Math.min(maxCallsPerTurn, 4) + 1 });
+  const { maxTurns, maxCallsPerTurn } = subject.open.episode().spec.limits;
+  const maxCalls = Math.min(maxCallsPerTurn, 4) + 1;
+  const longest = Math.min(longestFuzz, maxTurns);
   const fuzzer = new Fuzzer(subject, onActions);
   for (let round = 0; fuzzer.taken < count; round++) {
-    const episodes = Math.ceil((count - fuzzer.taken) / longest);
-    const found = await fuzzer.round(action, episodes, deriveSeed(subject.seed, 'fuzz', round));
-    if (found) subject.report.add(found);
+    const anything = fuzzActions(tools, { maxCalls });
+    const before =
+      round === 0
+        ? anything
+        : fuzzActions(tools, { maxCalls, kinds: fuzzer.answersEnd ? ['calls'] : ['calls', 'answer'] });
+    const plan = fc.record({
+      task: fc.nat(1000),
+      actions: fc
+        .tuple(fc.array(before, { maxLength: longest - 1, size: 'max' }), anything)
+        .map(([most, last]) => [...most, last]),
+    });
+    const wanted = Math.ceil((count - fuzzer.taken) / longest);
+    const episodes = round === 0 ? Math.min(learning, wanted) : wanted;
+    const found = await fuzzer.round(plan, episodes, deriveSeed(subject.seed, 'fuzz', round));
+    for (const violation of found) subject.report.add(violation);
   }
   return fuzzer.taken;
+}
+
+interface Plan {
+  task: number;
+  actions: Action[];
+}
+
+/** What a lane looks for: while fast-check shrinks an episode, only the rule that it breaks. */
+interface Search {
+  found?: Violation;
 }
 
 class Fuzzer {
@@ -61,41 +91,50 @@ class Fuzzer {
   readonly #onActions: (count: number) => void;
   /** Number of actions so far. */
   taken = 0;
-  #found: Violation | undefined;
+  /** Whether answers were given, and each ended its episode. */
+  answersEnd = false;
+  #answersGoOn = false;
 
   constructor(subject: EnvSubject, onActions: (count: number) => void) {
     this.#subject = subject;
     this.#onActions = onActions;
   }
 
-  /** The first broken rule that is not yet reported, with the shortest episode that fast-check finds. */
-  async round(action: Arbitrary<Action>, episodes: number, seed: number): Promise<Violation | undefined> {
-    this.#found = undefined;
-    const plan = fc.record({
-      task: fc.nat(1000),
-      actions: fc.array(action, { minLength: 1, maxLength: longest, size: 'max' }),
-    });
-    const property = fc.asyncProperty(plan, ({ task, actions }) => this.#play(task, actions));
-    const { failed, errorInstance } = await fc.check(property, { numRuns: episodes, seed: seed | 0 });
-    if (failed && !this.#found) throw errorInstance;
-    return this.#found;
+  /** Plays the episodes in lanes. Each lane ends at a broken rule that is not yet reported, with the shortest episode. */
+  async round(plan: Arbitrary<Plan>, episodes: number, seed: number): Promise<Violation[]> {
+    const { definition, report } = this.#subject;
+    // Episodes that disturb each other would break other rules at random.
+    const isAlone = definition.capabilities?.concurrent === false || report.broken('ENV-12');
+    const width = isAlone ? 1 : Math.min(lanes, episodes);
+    const searches = Array.from({ length: width }, (_, lane) =>
+      this.#lane(plan, Math.ceil(episodes / width), deriveSeed(seed, lane)),
+    );
+    return (await Promise.all(searches)).filter((found) => found !== undefined);
   }
 
-  async #play(task: number, actions: Action[]): Promise<void> {
+  async #lane(plan: Arbitrary<Plan>, episodes: number, seed: number): Promise<Violation | undefined> {
+    const search: Search = {};
+    const property = fc.asyncProperty(plan, (episode) => this.#play(episode, search));
+    const { failed, errorInstance } = await fc.check(property, { numRuns: episodes, seed: seed | 0 });
+    if (failed && !search.found) throw errorInstance;
+    return search.found;
+  }
+
+  async #play({ task, actions }: Plan, search: Search): Promise<void> {
     const { open, timeout, signal, onEnd } = this.#subject;
     signal?.throwIfAborted();
     // A hang is not shrunk: each try would wait for the timeout.
-    if (this.#found?.rule === 'ENV-28') return;
+    if (search.found?.rule === 'ENV-28') return;
     const onViolation = (violation: Violation) => {
-      if (this.#isNews(violation)) throw violation;
+      if (this.#isNews(violation, search)) throw violation;
     };
     const env = new WatchedEnv(open.episode(), { timeout, onViolation, onEnd });
     try {
-      await env.play(this.#subject.task(task), task, actions);
+      this.#learn(actions, await env.play(this.#subject.task(task), task, actions));
     } catch (error) {
       if (!(error instanceof Violation)) throw error;
-      if (!this.#isNews(error)) return;
-      this.#found = withActions(error, actions);
+      if (!this.#isNews(error, search)) return;
+      search.found = withActions(error, actions);
       throw error;
     } finally {
       this.taken += Math.max(1, env.transcript.length - 1);
@@ -104,9 +143,17 @@ class Fuzzer {
     }
   }
 
-  /** While fast-check shrinks an episode, only the rule that it breaks counts. */
-  #isNews({ rule }: Violation): boolean {
-    return this.#found ? this.#found.rule === rule : !this.#subject.report.settled(rule);
+  #learn(actions: readonly Action[], transitions: readonly Transition[]): void {
+    for (const [index, { outcome }] of transitions.entries()) {
+      const { toolCalls, stopReason } = actions[index]!;
+      if (toolCalls.length > 0 || stopReason === 'length') continue;
+      if (outcome.kind === 'running') this.#answersGoOn = true;
+      this.answersEnd = !this.#answersGoOn;
+    }
+  }
+
+  #isNews({ rule }: Violation, { found }: Search): boolean {
+    return found ? found.rule === rule : !this.#subject.report.settled(rule);
   }
 }
 

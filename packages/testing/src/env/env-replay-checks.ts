@@ -6,7 +6,7 @@ import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 
 /** Number of episodes that run side by side. */
-const together = 6;
+const together = 4;
 
 interface Plan {
   task: unknown;
@@ -45,10 +45,9 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
 /** Plays plan number `index`. There are two plans for each task, so that episodes of one task run side by side too. */
 async function firstPlay(subject: EnvSubject, index: number): Promise<Plan> {
   const task = subject.task(Math.floor(index / 2));
-  const observation = await subject.withWatched((env) => env.reset(task, index));
-  const actions = subject.actions(observation, index);
   return subject.withWatched(async (env) => {
-    await env.play(task, index, actions);
+    const actions = subject.actions(await env.reset(task, index), index);
+    await env.take(actions);
     return { task, seed: index, actions, transcript: env.transcript };
   });
 }

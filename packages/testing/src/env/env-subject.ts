@@ -22,15 +22,16 @@ export class EnvSubject {
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
   /** Two different values of each component at the end of the episodes so far, or one if there is no second. Unscored is 0. */
-  readonly totals: Map<string, Set<number>> = new Map();
-  /** What the oracle did in the episodes so far. */
-  readonly oracleActions: Action[] = [];
+  readonly totals: Map<string, Set<number>>;
+  /** What the oracle did in its episodes so far, by the number of the task. */
+  readonly oracleActions: Map<number, Action[]>;
 
   constructor(
     of: Pick<
       EnvSubject,
       'definition' | 'open' | 'tools' | 'tasks' | 'report' | 'timeout' | 'seed' | 'signal'
-    >,
+    > &
+      Partial<Pick<EnvSubject, 'totals' | 'oracleActions'>>,
   ) {
     this.definition = of.definition;
     this.open = of.open;
@@ -40,6 +41,13 @@ export class EnvSubject {
     this.timeout = of.timeout;
     this.seed = of.seed;
     this.signal = of.signal;
+    this.totals = of.totals ?? new Map();
+    this.oracleActions = of.oracleActions ?? new Map();
+  }
+
+  /** The same check in another opening of the environment. */
+  openedAs(open: EnvHandle<unknown>): EnvSubject {
+    return new EnvSubject({ ...this, open });
   }
 
   /** Task number `index`, modulo their number. */

@@ -14,30 +14,36 @@ const trickyNames = [
   '$(id)',
 ];
 
+/** A turn with calls, a turn without, and a turn that the length limit cut off. */
+export type FuzzKind = 'calls' | 'answer' | 'cut off';
+
 export interface FuzzOptions {
   /** Largest number of calls in a turn. */
   maxCalls: number;
   /** Largest number of characters in a huge text. Default 100,000. */
   huge?: number;
+  /** Default: all. */
+  kinds?: readonly FuzzKind[];
 }
 
 /** Actions for the offered tools. About one in fifteen is cut off by the length limit. */
 export function fuzzActions(tools: readonly ToolDescription[], options: FuzzOptions): Arbitrary<Action> {
-  const { maxCalls, huge = 100_000 } = options;
+  const { maxCalls, huge = 100_000, kinds = ['calls', 'answer', 'cut off'] } = options;
   const text = texts(huge);
   const calls = fc
     .array(fuzzCall(tools, text), { minLength: 1, maxLength: maxCalls })
     .map((all) => all.map(numbered));
-  return fc.oneof(
-    { weight: 8, arbitrary: fc.tuple(text, calls).map(([said, toolCalls]) => act(said, toolCalls)) },
-    { weight: 6, arbitrary: text.map((said) => act(said, [])) },
-    {
+  const ofKind: Record<FuzzKind, { weight: number; arbitrary: Arbitrary<Action> }> = {
+    calls: { weight: 8, arbitrary: fc.tuple(text, calls).map(([said, toolCalls]) => act(said, toolCalls)) },
+    answer: { weight: 6, arbitrary: text.map((said) => act(said, [])) },
+    'cut off': {
       weight: 1,
       arbitrary: fc
         .tuple(text, calls)
         .map(([said, toolCalls]): Action => ({ text: said, toolCalls, stopReason: 'length' })),
     },
-  );
+  };
+  return fc.oneof(...kinds.map((kind) => ofKind[kind]));
 }
 
 /** Calls whose arguments are generated from the schemas of the tools. */

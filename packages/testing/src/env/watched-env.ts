@@ -98,6 +98,11 @@ export class WatchedEnv<Task> {
   /** Resets, then takes the actions until the actions or the episode end. */
   async play(task: Task, seed: number, actions: Iterable<Action>): Promise<Transition[]> {
     await this.reset(task, seed);
+    return this.take(actions);
+  }
+
+  /** Takes the actions until the actions or the episode end. */
+  async take(actions: Iterable<Action>): Promise<Transition[]> {
     const transitions: Transition[] = [];
     for (const action of actions) {
       if (!this.running) break;

@@ -1,7 +1,8 @@
 /** checkEnv reports each defect under its rule, and reports nothing for a valid environment. */
 import { lookup } from 'node:dns/promises';
-import { createRng } from '@toolenv/core';
+import { createRng, defineToolEnv } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
+import { climb } from '../../../core/test/ladder-env.ts';
 import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
 import { expectFinding } from '../expect-finding.ts';
 import { brokenEnvs, climbing, ladderDefinition, leaks } from './broken-envs.ts';
@@ -66,6 +67,28 @@ test('rules that the declared capabilities rule out are skipped', async () => {
   });
   const ofNetworked = await checkEnv(networked, options);
   expect(ofNetworked.findings, reportText(ofNetworked)).toEqual([]);
+});
+
+test('begins few episodes, since each may start a server', async () => {
+  let episodes = 0;
+  const quiz = defineToolEnv({
+    name: 'quiz-v1',
+    description: 'One answer.',
+    rewards: { right: { kind: 'outcome' } },
+    limits: { maxTurns: 6 },
+    tasks: { test: ['ash', 'elm', 'oak'] },
+    episode({ task }) {
+      episodes += 1;
+      return {
+        messages: 'Which tree? Climb to see it.',
+        tools: [climb],
+        onAnswer: (answer) => ({ rewards: { right: Number(answer === task) }, end: 'answered' }),
+      };
+    },
+    oracle: (task) => [task],
+  });
+  await assertConforms(checkEnv(quiz, { actions: 1000 }));
+  expect(episodes).toBeLessThan(200);
 });
 
 test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {

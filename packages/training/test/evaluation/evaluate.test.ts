@@ -101,10 +101,10 @@ test('names a wrong option and a missing part, with the remedy', async () => {
   await expect(call({ env, policy, topP: 2 })).rejects.toMatchObject({ code: 'usage.bad_option' });
   await expect(call({ policy })).rejects.toMatchObject({
     code: 'usage.run',
-    message: expect.stringContaining('evaluate: needs env: open one with openEnv('),
+    message: expect.stringContaining('evaluate: needs env: open one with await openEnv('),
   });
   await expect(call({ env, policy: 'my-checkpoint' })).rejects.toMatchObject({
     code: 'usage.run',
-    message: expect.stringContaining('policy is the text "my-checkpoint": open one with loadPolicy('),
+    message: expect.stringContaining('policy is the text "my-checkpoint": open one with await loadPolicy('),
   });
 });

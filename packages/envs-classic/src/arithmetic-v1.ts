@@ -1,0 +1,82 @@
+/** `arithmetic-v1`: word problems in the manner of GSM8K, made by a generator, and a tool that calculates. */
+import { createRng, defineTool, defineToolEnv, refuse, type Split, text } from '@toolenv/core';
+import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
+import { drawProblem } from './arithmetic/problem.ts';
+
+const calculate = defineTool({
+  name: 'calculate',
+  description: 'Calculates an expression of numbers, + - * / and parentheses.',
+  inputSchema: {
+    type: 'object',
+    properties: { expression: { type: 'string' } },
+    required: ['expression'],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true },
+  async execute({ expression }) {
+    const value = evaluateExpression(expression);
+    if (value !== undefined && Number.isFinite(value)) return text(String(value));
+    if (value !== undefined)
+      return { ...text('The expression divides by zero or is too large.'), isError: true };
+    const expected = 'numbers, + - * / and parentheses';
+    return refuse({ path: '/expression', expected, received: JSON.stringify(expression.slice(0, 80)) });
+  },
+});
+
+/** The number after the last `####`, as in GSM8K. Commas between digits do not count. */
+function readAnswer(text = ''): number | undefined {
+  const found = [...text.matchAll(/####\s*(-?\d[\d,]*(?:\.\d+)?)/g)].at(-1)?.[1];
+  return found === undefined ? undefined : Number(found.replaceAll(',', ''));
+}
+
+export default defineToolEnv({
+  name: 'arithmetic-v1',
+  description: 'Word problems of several steps in the manner of GSM8K, with a calculator.',
+  options: {
+    properties: {
+      tasks: { type: 'integer', minimum: 1, default: 10_000, description: 'number of training tasks' },
+      maxSteps: {
+        type: 'integer',
+        minimum: 2,
+        maximum: 5,
+        default: 5,
+        description: 'most operations of a problem',
+      },
+    },
+  },
+  limits: { maxTurns: 8, maxCallsPerTurn: 4 },
+  tasks({ options, seed }) {
+    const problems = (split: Split, length: number) => ({
+      length,
+      get(index: number) {
+        const rng = createRng(seed, split, index);
+        return drawProblem(rng, split, 2 + rng.int(options.maxSteps - 1));
+      },
+    });
+    return {
+      train: problems('train', options.tasks),
+      validation: problems('validation', 100),
+      test: problems('test', 200),
+    };
+  },
+  rewards: {
+    correct: { kind: 'outcome', score: ({ answer, task }) => Number(readAnswer(answer) === task.answer) },
+    /** Whether there was an answer after ####. */
+    format: { kind: 'outcome', weight: 0, score: ({ answer }) => Number(readAnswer(answer) !== undefined) },
+  },
+  episode: ({ task }) => ({
+    messages: [
+      {
+        role: 'system',
+        content: 'Solve the problem. End with #### and the answer, a number without a unit.',
+      },
+      { role: 'user', content: task.question },
+    ],
+    tools: [calculate],
+  }),
+  oracle: ({ expression, answer }) => [
+    [{ name: 'calculate', arguments: { expression } }],
+    `${expression} = ${answer}\n#### ${answer}`,
+  ],
+  label: ({ answer }) => String(answer),
+});

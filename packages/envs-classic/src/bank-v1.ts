@@ -1,0 +1,85 @@
+/** `bank-v1`: serve a customer of a bank by its rules, in the manner of τ-bench (arXiv 2406.12045). */
+import { isDeepStrictEqual } from 'node:util';
+import { defineToolEnv, type Split } from '@toolenv/core';
+import { drawTask } from './bank/draw-task.ts';
+import { goldCalls, goldDatabase, mustAsk, rules } from './bank/rules.ts';
+import { bankTools } from './bank/tools.ts';
+
+const system = `You work for a bank. A customer writes to you. Use the tools to serve the request, or refuse it if a rule forbids it; if several
+do, name the first. What you write without a tool call, the customer reads and answers. End with close_case or refuse_case.
+
+${rules.map((rule, index) => `${index + 1}. ${rule}`).join('\n')}`;
+
+export default defineToolEnv({
+  name: 'bank-v1',
+  description: 'Serve a customer of a bank by its rules; the final database decides.',
+  options: {
+    properties: {
+      tasks: { type: 'integer', minimum: 1, default: 1000, description: 'number of training tasks' },
+      refusals: {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+        default: 0.4,
+        description: 'share of the requests that a rule forbids',
+      },
+    },
+  },
+  limits: { maxTurns: 12, maxCallsPerTurn: 4 },
+  tasks({ options: { tasks, refusals }, seed }) {
+    const draw = (split: Split, length: number) => ({
+      length,
+      get: (index: number) => drawTask({ seed, split, refusals }, index),
+    });
+    return { train: draw('train', tasks), validation: draw('validation', 100), test: draw('test', 200) };
+  },
+  state: ({ task }) => ({ database: structuredClone(task.database), asked: false }),
+  rewards: {
+    /** The final database is the one that the rules lead to. */
+    database: {
+      kind: 'outcome',
+      score: ({ task, state }) => Number(isDeepStrictEqual(state.database, goldDatabase(task))),
+    },
+    /** Its accounts and cards are, however the case was closed. Reported only. */
+    books: {
+      kind: 'outcome',
+      weight: 0,
+      score({ task, state: { database } }) {
+        const { accounts, cards } = goldDatabase(task);
+        return Number(isDeepStrictEqual([database.accounts, database.cards], [accounts, cards]));
+      },
+    },
+    /** The case was closed as it should be. Reported only. */
+    closed: {
+      kind: 'outcome',
+      weight: 0,
+      score: ({ task, state }) => Number(isDeepStrictEqual(state.database.closed, goldDatabase(task).closed)),
+    },
+    /** The agent spoke to the customer where it had to. Reported only. */
+    asked: {
+      kind: 'outcome',
+      weight: 0,
+      score: ({ task, state }) => (mustAsk(task) ? Number(state.asked) : null),
+    },
+  },
+  episode({ task, state }) {
+    return {
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: task.opening },
+      ],
+      tools: bankTools(state.database),
+      onToolResults: () => (state.database.closed ? { end: 'closed' } : undefined),
+      onAnswer() {
+        state.asked = true;
+        return task.reply;
+      },
+    };
+  },
+  oracle: (task) => [
+    ...(mustAsk(task) ? ['Which account shall I use, and do you confirm?'] : []),
+    ...goldCalls(task).map((call) => [call]),
+  ],
+  /** The account or card that the request is about: only the tools tell its number. */
+  label: ({ request }) => ('card' in request.arguments ? request.arguments.card : request.arguments.from),
+});

@@ -1,0 +1,109 @@
+import { createRng, openEnv, type Split } from '@toolenv/core';
+import { assertConforms, checkEnv } from '@toolenv/testing';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { evaluateExpression } from '../src/arithmetic/evaluate-expression.ts';
+import { drawProblem } from '../src/arithmetic/problem.ts';
+import arithmetic from '../src/arithmetic-v1.ts';
+import { play } from './play.ts';
+
+const task = {
+  question: 'Ada buys 4 boxes of 7 pencils. Ada finds 3 pencils.',
+  expression: '4 * 7 + 3',
+  answer: 31,
+};
+const calculation = (expression: unknown) => [{ name: 'calculate', arguments: { expression } }];
+
+test('rewards the number after ####, and reports the format', async () => {
+  const { steps, rewards, reward, outcome } = await play(arithmetic, task, [
+    calculation('4 * 7 + 3'),
+    'There are 31 pencils.\n#### 31',
+  ]);
+  expect(steps[0]!.calls[0]!.text).toBe('31');
+  expect(rewards).toEqual({ correct: 1, format: 1 });
+  expect(reward).toBe(1);
+  expect(outcome).toEqual({ kind: 'terminated', reason: 'answered' });
+});
+
+test.each([
+  ['#### 31', 1, 1],
+  ['####31.0 pencils', 1, 1],
+  ['First #### 30, no: #### 31', 1, 1],
+  ['#### 31\n#### 30', 0, 1],
+  ['#### 1,031', 0, 1],
+  ['#### -31', 0, 1],
+  ['31', 0, 0],
+  ['#### thirty-one', 0, 0],
+  ['', 0, 0],
+])('the answer "%s" is %d correct and %d of the format', async (answer, correct, format) => {
+  const { rewards, reward } = await play(arithmetic, task, [answer]);
+  expect(rewards).toEqual({ correct, format });
+  expect(reward).toBe(correct);
+});
+
+test('reads commas between digits', async () => {
+  const { reward } = await play(arithmetic, { ...task, answer: 1031 }, ['#### 1,031']);
+  expect(reward).toBe(1);
+});
+
+test('a mistaken calculation is answered and costs a turn', async () => {
+  const { steps, rewards, outcome } = await play(arithmetic, task, () => calculation('4 boxes'));
+  expect(steps[0]!.calls[0]!.mistake).toMatchObject({
+    code: 'invalid_arguments',
+    path: '/expression',
+    expected: 'numbers, + - * / and parentheses',
+    received: '"4 boxes"',
+  });
+  expect(steps).toHaveLength(8);
+  expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
+  expect(rewards).toEqual({ correct: 0, format: 0 });
+});
+
+test('a division by zero is an error of the tool', async () => {
+  const { steps } = await play(arithmetic, task, [calculation('1 / (2 - 2)'), '']);
+  expect(steps[0]!.calls[0]!.result!.isError).toBe(true);
+  expect(steps[0]!.calls[0]!.text).toBe('Error: The expression divides by zero or is too large.');
+});
+
+test('every problem has its steps, an answer that follows, and no number that gives it away', () => {
+  const splits = fc.constantFrom<Split>('train', 'validation', 'test');
+  fc.assert(
+    fc.property(fc.nat(), splits, fc.integer({ min: 2, max: 5 }), (seed, split, steps) => {
+      const { question, expression, answer } = drawProblem(createRng(seed), split, steps);
+      expect(evaluateExpression(expression)).toBe(answer);
+      expect(expression.match(/[-+*/]/g)).toHaveLength(steps);
+      expect(Number.isInteger(answer) && answer >= 2).toBe(true);
+      expect(question.match(/\d+/g)).not.toContain(String(answer));
+      expect(question).not.toMatch(/[{}]|undefined|NaN/);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('maxSteps bounds the operations', async () => {
+  const env = await openEnv(arithmetic, { maxSteps: 2, tasks: 100 });
+  expect(env.tasks.train.length).toBe(100);
+  for (let index = 0; index < 100; index++) {
+    expect(env.tasks.train.get(index).expression.match(/[-+*/]/g)).toHaveLength(2);
+  }
+  await env.close();
+});
+
+test('no problem occurs in two splits', async () => {
+  const env = await openEnv(arithmetic);
+  const questions = (split: Split) =>
+    Array.from({ length: env.tasks[split].length }, (_, index) => env.tasks[split].get(index).question);
+  const [train, validation, held] = [questions('train'), questions('validation'), questions('test')];
+  await env.close();
+  expect([train.length, validation.length, held.length]).toEqual([10_000, 100, 200]);
+  const distinct = (texts: string[]) => new Set(texts).size;
+  expect(distinct([...train, ...validation, ...held])).toBe(
+    distinct(train) + distinct(validation) + distinct(held),
+  );
+});
+
+test('follows the rules of the toolenv spec', async () => {
+  const { skipped } = await assertConforms(checkEnv(arithmetic));
+  // Only tools of a role can be made to fail.
+  expect(skipped.map(({ rule }) => rule)).toEqual(['ENV-30', 'ENV-31']);
+}, 60_000);

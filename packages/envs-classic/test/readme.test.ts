@@ -1,0 +1,83 @@
+/** The conversations of the README happen as it says. */
+import { readFile } from 'node:fs/promises';
+import {
+  type EnvDefinition,
+  isParseFailure,
+  openEnv,
+  type Script,
+  type Scripted,
+  type Trajectory,
+} from '@toolenv/core';
+import { expect, test } from 'vitest';
+import arithmetic from '../src/arithmetic-v1.ts';
+import sql from '../src/sql-v1.ts';
+import wordle from '../src/wordle-v1.ts';
+import { play } from './play.ts';
+
+const readme = readFile(new URL('../README.md', import.meta.url), 'utf8');
+
+async function firstTestTask<Task, Options>(definition: EnvDefinition<Task, Options>): Promise<Task> {
+  const env = await openEnv(definition, {}, { seed: 1 });
+  const task = env.tasks.test.get(0);
+  await env.close();
+  return task;
+}
+
+/** The roles and what they say, then the rewards. */
+function conversation({ steps, reward, rewards }: Trajectory): string {
+  const lines: [speaker: string, said: string][] = [];
+  for (const { role, content } of steps[0]!.observation.messages) lines.push([role, content]);
+  for (const [index, { action, calls, observation }] of steps.entries()) {
+    if (action.text) lines.push(['assistant', action.text]);
+    for (const { call, text } of calls) {
+      if (isParseFailure(call)) continue;
+      lines.push(['assistant', `${call.name}(${JSON.stringify(call.arguments)})`], ['tool', text]);
+    }
+    const next = steps[index + 1]?.observation.messages.slice(observation.messages.length) ?? [];
+    for (const { role, content } of next) if (role === 'user') lines.push([role, content]);
+  }
+  const components = Object.entries(rewards).map(([name, value]) => `${name} ${value}`);
+  lines.push(['reward', `${reward} (${components.join(', ')})`]);
+  return lines.map(([speaker, said]) => `${speaker}: ${said}`).join('\n');
+}
+
+async function expectInReadme<Task, Options>(
+  definition: EnvDefinition<Task, Options>,
+  task: Task,
+  script: Script | readonly Scripted[],
+): Promise<void> {
+  expect(await readme).toContain(`\`\`\`text\n${conversation(await play(definition, task, script))}\n\`\`\``);
+}
+
+test('arithmetic-v1', async () => {
+  const task = await firstTestTask(arithmetic);
+  await expectInReadme(arithmetic, task, arithmetic.oracle!(task)!);
+});
+
+test('sql-v1', async () => {
+  const task = await firstTestTask(sql);
+  const call = (sql: string) => [{ name: 'query', arguments: { sql } }];
+  const from = 'FROM item JOIN product ON product.id = product_id GROUP BY category';
+  await expectInReadme(sql, task, [
+    call(`SELECT category, sum(quantity * prize) AS money ${from} ORDER BY money DESC`),
+    call(`SELECT category, sum(quantity * price) AS money ${from} ORDER BY money DESC`),
+    `<answer>${task.answer}</answer>`,
+  ]);
+});
+
+test('wordle-v1', async () => {
+  await expectInReadme(wordle, 'crane', ['grape', 'I try crown.', 'crane']);
+});
+
+test.each([arithmetic, sql, wordle])('lists the options and rewards of $name', async (definition) => {
+  const { options, rewards } = definition;
+  const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
+  for (const [name, { default: value }] of Object.entries(
+    options.properties as Record<string, { default: unknown }>,
+  )) {
+    if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value} |`);
+  }
+  for (const [name, { weight }] of Object.entries(rewards)) {
+    expect(await readme).toContain(`| \`${name}\` | ${weight} |`);
+  }
+});

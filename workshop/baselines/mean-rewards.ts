@@ -1,0 +1,66 @@
+/** The mean reward of each player without a model: idle, random, oracle. */
+import {
+  collect,
+  createRng,
+  openEnv,
+  rollout,
+  type Script,
+  type Scripted,
+  scriptedPolicy,
+} from '@toolenv/core';
+import { findPlugin } from '@toolenv/core/plugins';
+import { randomPlayers } from './random-players.ts';
+
+export interface MeanRewards {
+  tasks: number;
+  /** Answers with an empty text. */
+  idle: number;
+  random: number;
+  oracle: number;
+}
+
+/** Plays the test tasks of an environment once with each player, at most `most` of them. */
+export async function meanRewards(ref: string, most: number): Promise<MeanRewards> {
+  const { plugin } = await findPlugin('envs', ref, { from: import.meta.dirname });
+  const env = await openEnv(ref, {}, { from: import.meta.dirname, seed: 1 });
+  const count = Math.min(most, env.tasks.test.length);
+  const mean = async (player: (task: unknown, index: number) => Script | readonly Scripted[]) => {
+    let sum = 0;
+    for (let index = 0; index < count; index++) {
+      const task = env.tasks.test.get(index);
+      const [played] = await collect(
+        rollout({
+          env,
+          policy: scriptedPolicy(player(task, index)),
+          episodes: [{ task, group: index, sample: 0 }],
+          concurrency: 1,
+          sampling: { maxTokens: 1024, temperature: 1 },
+          seed: 1,
+        }),
+      );
+      if (played!.reward === null) throw new Error(`${ref}: test task ${index} was aborted.`);
+      sum += played!.reward;
+    }
+    return sum / count;
+  };
+  try {
+    return {
+      tasks: count,
+      idle: await mean(() => []),
+      random: await mean((_, index) => randomPlayers[ref]!(createRng(1, ref, index))),
+      oracle: await mean((task) => plugin.oracle!(task)!),
+    };
+  } finally {
+    await env.close();
+  }
+}
+
+/** The row of a table for a README. */
+export function tableRow(ref: string, { tasks, idle, random, oracle }: MeanRewards): string {
+  const cells = [
+    `\`${ref.split('/').at(-1)}\``,
+    tasks,
+    ...[idle, random, oracle].map((mean) => mean.toFixed(3)),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
