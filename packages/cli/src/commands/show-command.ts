@@ -6,6 +6,7 @@ import { readMetrics } from '@toolenv/training';
 import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
+import { LateStatus } from '../display/late-status.ts';
 import { countText } from '../display/number-text.ts';
 import { paint } from '../display/paint.ts';
 import { runView } from '../display/run-view.ts';
@@ -105,8 +106,10 @@ async function showEpisodes(
   { view, isPaged }: { view: EpisodeViewOptions; isPaged: boolean },
 ): Promise<void> {
   const census = new EpisodeCensus();
+  const status = new LateStatus();
+  const onRead = (read: number) => status.show(`${countText(read)} episodes read`);
   // One more than wanted, to know whether more follow.
-  const episodes = selectEpisodes(file, { ...selection, count: count + 1 }, census);
+  const episodes = selectEpisodes(file, { ...selection, count: count + 1, onRead }, census);
   let shown = 0;
   let follow = false;
   const views = async function* (): AsyncGenerator<string, void, void> {
@@ -114,11 +117,16 @@ async function showEpisodes(
       follow = shown === count;
       if (follow) return;
       shown += 1;
+      status.clear();
       yield episodeView(episode, view);
     }
   };
-  if (isPaged) await pageEpisodes(views(), selection.signal);
-  else for await (const text of views()) process.stdout.write(`${text}\n\n`);
+  try {
+    if (isPaged) await pageEpisodes(views(), selection.signal);
+    else for await (const text of views()) process.stdout.write(`${text}\n\n`);
+  } finally {
+    status.stop();
+  }
   if (follow) process.stdout.write(`${paint('dim', 'More episodes follow: --count shows more.')}\n`);
   if (shown === 0) process.stdout.write(`${nothing(census)}\n`);
 }

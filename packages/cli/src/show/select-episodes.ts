@@ -14,12 +14,14 @@ export interface Selection {
   /** Episodes at most. With an order, as many are in memory at once. */
   count: number;
   signal: AbortSignal;
+  /** Called for each episode that was read, matching or not, with their number so far. */
+  onRead?(count: number): void;
 }
 
 /** @param census Counts the episodes that were read, matching or not. */
 export async function* selectEpisodes(
   file: string,
-  { filter, order, count, signal }: Selection,
+  { filter, order, count, signal, onRead }: Selection,
   census: EpisodeCensus,
 ): AsyncGenerator<RecordedEpisode, void, void> {
   let found = 0;
@@ -27,6 +29,7 @@ export async function* selectEpisodes(
   for await (const episode of readTrajectories(file, { skipHalfWritten: true })) {
     signal.throwIfAborted();
     census.add(episode);
+    onRead?.(census.episodes);
     if (!filter(episode)) continue;
     if (order !== undefined) {
       insert(first, episode, order);
