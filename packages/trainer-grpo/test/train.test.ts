@@ -56,6 +56,7 @@ test('the types know the options of the trainer that is given', async () => {
   // @ts-expect-error an option of GRPO must be given to grpo(), or beside it
   train({ env, policy, learningRate: 3e-5 });
   train({ env, policy, trainer: grpo, learningRate: 3e-5 });
+  train({ env, policy, trainer: grpo(), learningRate: 3e-5 });
   // @ts-expect-error a number is needed
   train({ env, policy, trainer: grpo, learningRate: 'fast' });
   // @ts-expect-error GRPO has no such loss

@@ -26,7 +26,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
 /** A trainer that can be called: `grpo({ learningRate: 3e-5 })` is the same trainer with other defaults. */
 export interface ConfigurableTrainer<Options> extends Trainer<Options> {
   /** @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option. */
-  (defaults: Partial<Options>): ConfigurableTrainer<Options>;
+  (defaults?: Partial<Options>): ConfigurableTrainer<Options>;
 }
 
 /**
@@ -67,7 +67,7 @@ function trainerOf<Options>(
   options: JsonSchema,
 ): ConfigurableTrainer<Options & RunOptions> {
   const { name, description, create } = definition;
-  const configure = (defaults: Partial<Options & RunOptions>) =>
+  const configure = (defaults: Partial<Options & RunOptions> = {}) =>
     trainerOf(definition, withDefaults(options, { ...defaults }, name));
   const trainer: Trainer<Options & RunOptions> = {
     name,

@@ -12,6 +12,7 @@ import {
   trainSettings,
 } from '@toolenv/training';
 import { Command } from 'commander';
+import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
@@ -148,8 +149,8 @@ async function report(out: string, isAtWork: boolean): Promise<void> {
   const checkpoint = await newestCheckpoint(out);
   const steps = checkpoint?.step ?? 0;
   const summary = isAtWork
-    ? `${steps} steps done.`
-    : `Nothing to do: the run has its ${steps} steps; give more --steps to go on.`;
+    ? `${plural(steps, 'step')} done.`
+    : `Nothing to do: the run has its ${plural(steps, 'step')}; give more --steps to go on.`;
   const policy = checkpoint ? `The policy is in ${join(out, 'policy')}\n` : '';
   process.stdout.write(`${chart}\n\n${summary}\n${policy}`);
 }

@@ -4,7 +4,7 @@ import type { Option } from 'commander';
 import type { OpenedDetails } from '../subject/opened-details.ts';
 import type { Details } from '../subject/plugin-details.ts';
 import { messageView } from './message-view.ts';
-import { countText, timeText } from './number-text.ts';
+import { countText, plural, timeText } from './number-text.ts';
 import { paint } from './paint.ts';
 import { columns, safeText, wrapText } from './terminal-text.ts';
 import { toolSignature } from './tool-signature.ts';
@@ -105,8 +105,4 @@ function toolView(tool: ToolDescription, width: number): string {
 function duration(milliseconds: number): string {
   if (!Number.isFinite(milliseconds)) return 'any time';
   return milliseconds < 60_000 ? `${milliseconds / 1000} s` : `${timeText(milliseconds / 1000)} minutes`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -11,7 +11,7 @@ import {
 } from '@toolenv/core';
 import { endOf, mistakeOf, type RecordedEpisode } from '../show/recorded-episode.ts';
 import { callView, indented, messageView } from './message-view.ts';
-import { countText, scoreText } from './number-text.ts';
+import { countText, plural, scoreText } from './number-text.ts';
 import { paint } from './paint.ts';
 import { safeText } from './terminal-text.ts';
 import { contextTokens, sampledTokens } from './token-view.ts';
@@ -172,8 +172,4 @@ function rewardText({ name, value, weight }: { name: string; value: number; weig
 function duration(milliseconds: number): string {
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(1)} s`;
   return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -10,6 +10,11 @@ export function countText(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
+/** `1 step`, `12,345 steps`. */
+export function plural(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `0:07`, `3:05`, `1:02:09`. */
 export function timeText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

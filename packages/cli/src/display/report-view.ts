@@ -1,5 +1,6 @@
 /** A conformance report in a terminal: which rules are broken, what else is likely wrong, and how to fix it. */
 import { type Finding, type Report, rules } from '@toolenv/testing';
+import { plural } from './number-text.ts';
 import { paint } from './paint.ts';
 
 export function reportView({ subject, ok, findings, warnings, passed, skipped }: Report): string {
@@ -31,8 +32,4 @@ function findingView({ rule, title, expected, received, hint }: Finding, mark: s
     line('received', received),
     line('hint', hint),
   ].join('\n');
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countText, scoreText, timeText } from '../../src/display/number-text.ts';
+import { countText, plural, scoreText, timeText } from '../../src/display/number-text.ts';
 import { statusLine } from '../../src/display/status-line.ts';
 
 it('writes what is known, and no more', () => {
@@ -11,5 +11,6 @@ it('writes what is known, and no more', () => {
 
 it('writes numbers for people', () => {
   expect([scoreText(0.41234), scoreText(null), countText(12_345.6)]).toEqual(['0.412', '–', '12,346']);
+  expect([plural(1, 'step'), plural(12_345, 'step')]).toEqual(['1 step', '12,345 steps']);
   expect([7.4, 185, 3729, -3].map(timeText)).toEqual(['0:07', '3:05', '1:02:09', '0:00']);
 });

@@ -1,0 +1,166 @@
+/**
+ * The guides in docs/guides: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
+ *
+ * A block that begins with a comment like `// guess-v1.ts` is that file. The other blocks of a page are one program, from top to
+ * bottom. A block of text after a block is what the block prints; … stands for anything. The commands of a page run after its
+ * program, in the same folder. `<!-- not run: why -->` before a block leaves it out.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const guides = join(root, 'docs/guides');
+const bin = join(root, 'node_modules/.bin');
+const tsx = import.meta.resolve('tsx');
+const run = promisify(execFile);
+/** Printed between blocks, to tell their outputs apart. */
+const mark = '\u241e';
+
+interface Block {
+  language: string;
+  code: string;
+  /** The comment before the block that leaves it out. */
+  excuse: string | undefined;
+  /** What the block prints. */
+  output?: string;
+}
+
+const pages = (await readdir(guides))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => basename(name, '.md'));
+const texts = new Map<string, string>();
+for (const page of pages) texts.set(page, await readFile(join(guides, `${page}.md`), 'utf8'));
+const blocks = new Map([...texts].map(([page, text]) => [page, blocksOf(text)]));
+/** A folder inside the repository, so that imports find the packages. Each page has a folder in it. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(import.meta.dirname, 'guides-'));
+  for (const page of pages) await writePage(page);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function blocksOf(page: string): Block[] {
+  const found: Block[] = [];
+  for (const [, before, language, code] of page.matchAll(/(.*)\n+```(\w*)\n([\s\S]*?)```/g)) {
+    if (language === 'text') found.at(-1)!.output = code!;
+    else
+      found.push({ language: language!, code: code!, excuse: /^<!-- not run: (.+) -->$/.exec(before!)?.[1] });
+  }
+  return found;
+}
+
+/** The blocks of a page that run, in a language. */
+function running(page: string, language: string): Block[] {
+  return blocks.get(page)!.filter((block) => block.language === language && block.excuse === undefined);
+}
+
+function fileOf({ code }: Block): string | undefined {
+  return /^\/\/ ([\w./-]+\.ts)\n/.exec(code)?.[1];
+}
+
+async function writePage(page: string): Promise<void> {
+  const at = join(folder, page);
+  await mkdir(at);
+  await symlink(join(root, 'workshop/tiny-policy/checkpoint'), join(at, 'my-checkpoint'));
+  const program: string[] = [];
+  for (const block of running(page, 'ts')) {
+    const file = fileOf(block);
+    if (file === undefined) program.push(`${block.code}console.log('${mark}');\n`);
+    else await writeFile(join(at, file), block.code);
+  }
+  await writeFile(join(at, 'program.ts'), `export {};\n${program.join('\n')}`);
+}
+
+/** A program, or commands, in the folder of a page. */
+async function output(page: string, file: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, NO_COLOR: '1', TOOLENV_ROOT: root, TSX: tsx, COLUMNS: '120' };
+  try {
+    return (await run(file, args, { cwd: join(folder, page), env })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`docs/guides/${page}.md:\n${stdout}${stderr}`);
+  }
+}
+
+/** Commands as readers type them, on the packages of this repository. */
+const shell = `set -euo pipefail
+PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
+from_source() { node --import "$TSX" --conditions=@toolenv/source "$@"; }
+npx() {
+  case "$1" in
+    toolenv) from_source "$TOOLENV_ROOT/packages/cli/src/main.ts" "\${@:2}" ;;
+    # tsc itself builds a package against built packages, as npm run packed does.
+    tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
+    *) echo "npx $1 would need the network" >&2; return 1 ;;
+  esac
+}
+npm() {
+  if [ "$1 $2" = "create toolenv" ]; then
+    local folder=$3; shift 4; from_source "$TOOLENV_ROOT/packages/create-toolenv/src/main.ts" "$folder" "$@"
+  else command npm "$@" --loglevel=error; fi
+}
+`;
+
+function expectOutputs(all: readonly Block[], printed: string): void {
+  const outputs = printed.split(`${mark}\n`);
+  for (const [index, { code, output }] of all.entries()) {
+    if (output !== undefined) expect(outputs[index]!.trim(), code).toMatch(patternOf(output.trim()));
+  }
+}
+
+/** `…` stands for anything. */
+function patternOf(output: string): RegExp {
+  const parts = output.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
+}
+
+test('every block is of a language that runs or is compared', () => {
+  for (const [page, all] of blocks) {
+    for (const { language } of all) expect(['ts', 'sh', 'json'], page).toContain(language);
+    const fences = [...texts.get(page)!.matchAll(/^```/gm)].length;
+    expect(fences, page).toBe(2 * (all.length + all.filter(({ output }) => output !== undefined).length));
+  }
+});
+
+test('what the guides show of other files is there', async () => {
+  const shown = running('trainer', 'ts').find((block) => fileOf(block) === 'best-of-n.ts')!;
+  const example = await readFile(join(root, 'examples/best-of-n.ts'), 'utf8');
+  expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+
+  const [manifest] = running('publish', 'json');
+  const template = JSON.parse(await readFile(join(root, 'templates/env/package.json'), 'utf8'));
+  expect(template).toMatchObject(JSON.parse(manifest!.code));
+  expect([...blocks.values()].flat().filter(({ language }) => language === 'json')).toEqual([manifest]);
+});
+
+test('every block of TypeScript type-checks', async () => {
+  const options = {
+    extends: relative(folder, join(root, 'tsconfig.scripts.json')),
+    include: ['**/*.ts'],
+    exclude: [],
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(options));
+  const { stdout } = await run(join(bin, 'tsc'), ['-p', folder]).catch((error) => error);
+  expect(stdout).toBe('');
+}, 120_000);
+
+test.each(pages)(
+  '%s: the program and the commands print what the page says',
+  async (page) => {
+    const program = running(page, 'ts').filter((block) => fileOf(block) === undefined);
+    if (program.length > 0) {
+      const node = ['--import', tsx, '--conditions=@toolenv/source', 'program.ts'];
+      expectOutputs(program, await output(page, process.execPath, node));
+    }
+    const commands = running(page, 'sh');
+    if (commands.length > 0) {
+      const script = commands.map(({ code }) => `${code}echo '${mark}'\n`).join('');
+      expectOutputs(commands, await output(page, 'bash', ['-c', shell + script]));
+    }
+  },
+  180_000,
+);
