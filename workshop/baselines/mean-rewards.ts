@@ -1,13 +1,5 @@
 /** The mean reward of each player without a model: idle, random, oracle. */
-import {
-  collect,
-  createRng,
-  openEnv,
-  rollout,
-  type Script,
-  type Scripted,
-  scriptedPolicy,
-} from '@toolenv/core';
+import { createRng, openEnv, playTask, type Script, type Scripted } from '@toolenv/core';
 import { findPlugin } from '@toolenv/core/plugins';
 import { randomPlayers } from './random-players.ts';
 
@@ -29,18 +21,9 @@ export async function meanRewards(ref: string): Promise<MeanRewards> {
     let sum = 0;
     for (let index = 0; index < count; index++) {
       const task = env.tasks.test.get(index);
-      const [played] = await collect(
-        rollout({
-          env,
-          policy: scriptedPolicy(player(task, index)),
-          episodes: [{ task, group: index, sample: 0 }],
-          concurrency: 1,
-          sampling: { maxTokens: 1024, temperature: 1 },
-          seed: 1,
-        }),
-      );
-      if (played!.reward === null) throw new Error(`${ref}: test task ${index} was aborted.`);
-      sum += played!.reward;
+      const { reward } = await playTask(env, task, player(task, index), { seed: index });
+      if (reward === null) throw new Error(`${ref}: test task ${index} was aborted.`);
+      sum += reward;
     }
     return sum / count;
   };

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { collect, openEnv, rollout, type Scripted, scriptedPolicy } from '@toolenv/core';
+import { openEnv, playTask, type Scripted } from '@toolenv/core';
 import { assertConforms, checkEnv, checkTrainer } from '@toolenv/testing';
 import { describe, expect, test } from 'vitest';
 import bank from '../../examples/bank.ts';
@@ -56,13 +56,7 @@ test('memory-graph.ts rewards the corrected graph only', async () => {
     [{ name: 'delete_relations', arguments: { relations: relations('Oslo') } }],
     [{ name: 'create_relations', arguments: { relations: relations('Rome') } }],
   ];
-  const play = async (script: Scripted[]) => {
-    const policy = scriptedPolicy(script);
-    const episodes = [{ task, group: 0, sample: 0 }];
-    const sampling = { maxTokens: 64, temperature: 1 };
-    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
-    return played!;
-  };
+  const play = (script: Scripted[]) => playTask(env, task, script);
   const { reward, steps } = await play([...corrected, 'done']);
   expect(reward).toBe(1);
   expect(steps[0]!.observation.tools.map(({ name }) => name)).not.toContain('read_graph');

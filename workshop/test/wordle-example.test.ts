@@ -1,23 +1,12 @@
 /** The example of an environment without tools is short and works. */
-import { collect, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
+import { openEnv, playTask } from '@toolenv/core';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import wordle from '../../examples/wordle.ts';
 
 test('marks guesses and rewards the word', async () => {
-  const env = await openEnv(wordle);
-  const [played] = await collect(
-    rollout({
-      env,
-      policy: scriptedPolicy(['allow', 'lemons', 'label', ' Lemon\n']),
-      episodes: [{ task: 'lemon', group: 0, sample: 0 }],
-      concurrency: 1,
-      sampling: { maxTokens: 64, temperature: 1 },
-      seed: 1,
-    }),
-  );
-  await env.close();
-  const { steps, reward } = played!;
+  await using env = await openEnv(wordle);
+  const { steps, reward } = await playTask(env, 'lemon', ['allow', 'lemons', 'label', ' Lemon\n']);
   expect(steps.slice(1).map(({ observation }) => observation.messages.at(-1)!.content)).toEqual([
     '-Y-G-',
     'Answer with a word of five letters.',

@@ -1,16 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  collect,
-  type EnvHandle,
-  openEnv,
-  rollout,
-  type Script,
-  type Scripted,
-  type Split,
-  scriptedPolicy,
-} from '@toolenv/core';
+import { type EnvHandle, openEnv, playTask, type Script, type Scripted, type Split } from '@toolenv/core';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,13 +50,10 @@ test('a recorded episode is replayed without a server, with the same reward', as
   const task = drawTask(1, 'test', 0);
   const play = async (tap: ToolTap) => {
     const env = await openEnv(files, {}, { tap });
-    const episodes = [{ task, group: 0, sample: 0 }];
-    const policy = scriptedPolicy(files.oracle!(task)!);
-    const sampling = { maxTokens: 64, temperature: 1 };
-    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
+    const played = await playTask(env, task, files.oracle!(task)!);
     await env.close();
     await tap.finish();
-    return played!;
+    return played;
   };
   try {
     const recorded = await play(recordEnv(join(folder, 'calls.jsonl')));
@@ -90,13 +78,7 @@ describe('an episode', () => {
   });
   afterAll(() => env.close());
 
-  async function play(task: FilesTask, script: readonly Scripted[] | Script) {
-    const episodes = [{ task, group: 0, sample: 0 }];
-    const sampling = { maxTokens: 64, temperature: 1 };
-    const policy = scriptedPolicy(script);
-    const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
-    return played!;
-  }
+  const play = (task: FilesTask, script: readonly Scripted[] | Script) => playTask(env, task, script);
   const call = (name: string, args: Record<string, unknown>) => [{ name, arguments: args }];
   const task: FilesTask = {
     prompt: 'Write the sum of all euros in boat.csv into a new file total.txt, the number alone.',

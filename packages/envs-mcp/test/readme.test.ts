@@ -1,6 +1,6 @@
 /** The README's episode happens as it says, and its tables are complete. */
 import { readFile } from 'node:fs/promises';
-import { collect, isParseFailure, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
+import { isParseFailure, openEnv, playTask } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import files from '../src/files-v1.ts';
 
@@ -11,24 +11,21 @@ test('the episode', async () => {
   const all = Array.from({ length: 50 }, (_, index) => env.tasks.test.get(index));
   const task = all.find(({ prompt }) => prompt.startsWith('Write the sum'))!;
   const path = Object.keys(task.files)[0]!;
-  const policy = scriptedPolicy([
+  const { steps, reward } = await playTask(env, task, [
     [{ name: 'read_text_file', arguments: { path } }],
     [{ name: 'write_file', arguments: { path: 'total.txt', content: task.gold['total.txt'] } }],
     'Done.',
   ]);
-  const episodes = [{ task, group: 0, sample: 0 }];
-  const sampling = { maxTokens: 64, temperature: 1 };
-  const [played] = await collect(rollout({ env, policy, episodes, concurrency: 1, sampling, seed: 1 }));
   await env.close();
-  const lines = [`user: ${played!.steps[0]!.observation.messages[0]!.content}`];
-  for (const { action, calls } of played!.steps) {
+  const lines = [`user: ${steps[0]!.observation.messages[0]!.content}`];
+  for (const { action, calls } of steps) {
     if (action.text) lines.push(`assistant: ${action.text}`);
     for (const { call, text } of calls) {
       if (isParseFailure(call)) continue;
       lines.push(`assistant: ${call.name}(${JSON.stringify(call.arguments)})`, `tool: ${text}`);
     }
   }
-  expect(await readme).toContain(`\`\`\`text\n${lines.join('\n')}\nreward: ${played!.reward}\n\`\`\``);
+  expect(await readme).toContain(`\`\`\`text\n${lines.join('\n')}\nreward: ${reward}\n\`\`\``);
 });
 
 test('the options and rewards', async () => {

@@ -1,32 +1,18 @@
-import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
+import { openEnv, playTask, type Scripted, type Trajectory } from '@toolenv/core';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import safe from '../src/safe-v1.ts';
 
 /** Plays one episode with a script. */
-async function play(code: number, script: Script): Promise<Trajectory> {
-  const env = await openEnv(safe);
-  const [played] = await collect(
-    rollout({
-      env,
-      policy: scriptedPolicy(script),
-      episodes: [{ task: { code }, group: 0, sample: 0 }],
-      concurrency: 1,
-      sampling: { maxTokens: 64, temperature: 1 },
-      seed: 1,
-    }),
-  );
-  await env.close();
-  return played!;
+async function play(code: number, script: Scripted[]): Promise<Trajectory> {
+  await using env = await openEnv(safe);
+  return await playTask(env, { code }, script);
 }
 
 const attempt = (code: unknown) => [{ name: 'try_code', arguments: { code } }];
 
 test('rewards each try by the share of codes that it rules out, and the right code by 1', async () => {
-  const { steps, rewards, reward } = await play(
-    731,
-    (_seen, turn) => [attempt(549), attempt(774), attempt(731)][turn] ?? ' 731\n',
-  );
+  const { steps, rewards, reward } = await play(731, [attempt(549), attempt(774), attempt(731), ' 731\n']);
   expect(steps.map(({ calls }) => calls[0]?.text)).toEqual([
     'Higher.',
     'Lower.',
@@ -41,13 +27,13 @@ test('rewards each try by the share of codes that it rules out, and the right co
 });
 
 test('gives no reward for a wrong answer', async () => {
-  const { outcome, reward } = await play(731, () => '730');
+  const { outcome, reward } = await play(731, ['730']);
   expect(outcome).toEqual({ kind: 'terminated', reason: 'answered' });
   expect(reward).toBe(0);
 });
 
 test('answers a mistaken call with its mistake, which costs a turn and rules nothing out', async () => {
-  const { steps, outcome, rewards } = await play(731, () => attempt('high'));
+  const { steps, outcome, rewards } = await play(731, Array(12).fill(attempt('high')));
   expect(steps[0]!.calls[0]!.mistake).toMatchObject({ code: 'invalid_arguments', path: '/code' });
   expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
   expect(steps).toHaveLength(12);

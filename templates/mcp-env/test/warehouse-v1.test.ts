@@ -1,18 +1,12 @@
-import { collect, openEnv, rollout, type Script, scriptedPolicy, type Trajectory } from '@toolenv/core';
+import { openEnv, playTask, type Script, type Trajectory } from '@toolenv/core';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import { expect, test } from 'vitest';
 import warehouse from '../src/warehouse-v1.ts';
 
 /** Plays the first test task with a script. */
 async function play(script: Script): Promise<Trajectory> {
-  const env = await openEnv(warehouse);
-  const episodes = [{ task: env.tasks.test.get(0), group: 0, sample: 0 }];
-  const sampling = { maxTokens: 64, temperature: 1 };
-  const [played] = await collect(
-    rollout({ env, policy: scriptedPolicy(script), episodes, concurrency: 1, sampling, seed: 1 }),
-  );
-  await env.close();
-  return played!;
+  await using env = await openEnv(warehouse);
+  return await playTask(env, env.tasks.test.get(0), script);
 }
 
 test('rewards the answer that the server gives', async () => {

@@ -3,15 +3,13 @@ import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   type Action,
-  collect,
   defineTool,
   defineToolEnv,
   type EnvDefinition,
   type Message,
   openEnv,
-  rollout,
+  playTask,
   type Scripted,
-  scriptedPolicy,
   type Trajectory,
   text,
 } from '../../src/index.ts';
@@ -25,11 +23,7 @@ async function play<Task, Options>(
   said: readonly Scripted[],
 ): Promise<Trajectory<Task>> {
   await using env = await openEnv(definition);
-  const episodes = [{ task: env.tasks.train.get(0), group: 0, sample: 0 }];
-  const sampling = { maxTokens: 8, temperature: 0 };
-  const run = { env, policy: scriptedPolicy(said), episodes, concurrency: 1, sampling, seed: 1 };
-  const [played] = await collect(rollout(run));
-  return played!;
+  return await playTask(env, env.tasks.train.get(0), said);
 }
 
 const count = defineTool({
