@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
-import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
+import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
@@ -28,7 +28,7 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
   const command = new Command('eval')
     .summary('score a policy in an environment')
     .description('Plays the first tasks of a split with a policy and reports the scores.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder, or reference of a policy; its options are flags',
@@ -54,9 +54,9 @@ async function evalPolicy(
   const { split, count, temperature, seed } = flags;
   const { out } = given;
   const chosen = pluginOptions(named.policy, given);
-  const options = envOptions(named.env, given);
+  const { source, options } = chosenEnv(named.env, given);
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
-  const { env, policy, finish, close } = await openRun({ ref, options }, chosen, { ...given, seed });
+  const { env, policy, finish, close } = await openRun({ source, options }, chosen, { ...given, seed });
   if (out !== undefined) await mkdir(out, { recursive: true });
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));

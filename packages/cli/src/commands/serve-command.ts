@@ -1,7 +1,7 @@
 /** `toolenv serve`: serves an environment to any client that speaks MCP. */
 import { once } from 'node:events';
 import { Command } from 'commander';
-import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
+import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
 import { importMcp } from './import-mcp.ts';
@@ -25,15 +25,19 @@ export function serveCommand(signal: AbortSignal, env: NamedEnv): Command {
   const command = new Command('serve')
     .summary('serve an environment to MCP clients')
     .description('Serves an environment as an MCP server. Each client has its own session.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags');
+    .argument(
+      '<environment>',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+    );
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   addEnvFlags(command, env);
   return command.action((ref: string, given: EnvFlags & Record<string, unknown>) =>
-    serve({ ref, options: envOptions(env, given) }, given, signal),
+    serve(ref, chosenEnv(env, given), given, signal),
   );
 }
 
 async function serve(
+  name: string,
   chosen: ChosenEnv,
   given: EnvFlags & Record<string, unknown>,
   signal: AbortSignal,
@@ -46,7 +50,7 @@ async function serve(
     const service = await serveMcp(env, { transport, split, seed });
     // Over stdio, the server writes to stdout: say this on stderr.
     process.stderr.write(
-      service.url ? `${chosen.ref} is served at ${service.url}\n` : `${chosen.ref} is served over stdio\n`,
+      service.url ? `${name} is served at ${service.url}\n` : `${name} is served over stdio\n`,
     );
     try {
       await Promise.race([service.closed, signal.aborted || once(signal, 'abort')]);

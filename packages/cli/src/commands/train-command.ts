@@ -15,7 +15,7 @@ import { Command } from 'commander';
 import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { addEnvFlags, envOptions, type NamedEnv } from '../flags/env-flags.ts';
+import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
@@ -41,7 +41,7 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1; its options are flags')
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder to begin with, or reference of a policy; its options are flags',
@@ -69,13 +69,14 @@ async function trainPolicy(
   const { seed, resume } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
-  const options = envOptions(named.env, given);
+  const { source, options } = chosenEnv(named.env, given);
   const identity = { tool, policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   if (resume) {
-    await refuseOtherRun(out, { env: ref, envOptions: options, trainer: given.trainer, seed, ...identity });
+    const env = typeof source === 'string' ? source : source.name;
+    await refuseOtherRun(out, { env, envOptions: options, trainer: given.trainer, seed, ...identity });
   } else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  const run = await openRun({ ref, options }, policy, { ...given, seed });
+  const run = await openRun({ source, options }, policy, { ...given, seed });
   const { env } = run;
   let progress: TrainingProgress | undefined;
   let last = 0;

@@ -2,6 +2,7 @@
 import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { Command, Option } from 'commander';
+import type { ChosenEnv } from '../run/open-run.ts';
 import { findSubject, subjectEnv } from '../subject/find-subject.ts';
 import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';
 
@@ -9,6 +10,8 @@ import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag
 export interface NamedEnv {
   /** Reference or path; `undefined` if the command line names no environment. */
   name: string | undefined;
+  /** What `openEnv` opens: a reference, or the definition in a module that is no plugin yet. */
+  source: string | EnvDefinition | undefined;
   /** `undefined` if it was not loaded, because the command only shows help or is about something else. */
   definition: EnvDefinition | undefined;
   flags: EnvFlag[];
@@ -29,27 +32,40 @@ export interface EnvFlag {
 export type TakenFlags = ReadonlyMap<string, string>;
 
 /** The command line names no environment. */
-export const noEnv: NamedEnv = { name: undefined, definition: undefined, flags: [] };
+export const noEnv: NamedEnv = {
+  name: undefined,
+  source: undefined,
+  definition: undefined,
+  flags: [],
+};
 
 /**
  * The environment that the argument of a command names.
- * @param options.takesPaths The command takes an environment that is not published, too.
- * @throws ToolEnvError What loading the environment throws, unless the command only shows help.
+ * @param options.takesAll The command takes subjects that are no environment, too.
+ * @throws ToolEnvError `usage.not_an_environment` and what loading the environment throws, unless the command only shows help.
  */
 export async function namedEnv(
   name: string | undefined,
-  { isHelp, takesPaths, taken }: { isHelp: boolean; takesPaths: boolean; taken: TakenFlags },
+  { isHelp, takesAll, taken }: { isHelp: boolean; takesAll: boolean; taken: TakenFlags },
 ): Promise<NamedEnv> {
   if (name === undefined) return noEnv;
   try {
-    const subject = takesPaths ? findSubject(name) : ({ type: 'plugin', kind: 'envs', ref: name } as const);
+    const subject = findSubject(name);
     const definition = await subjectEnv(subject);
-    if (!definition) return noEnv;
-    return { name, definition, flags: flagsOfEnv(definition.options, taken) };
+    if (!definition && takesAll) return noEnv;
+    if (!definition) throw notAnEnvironment(name);
+    const source = subject.type === 'plugin' ? subject.ref : definition;
+    return { name, source, definition, flags: flagsOfEnv(definition.options, taken) };
   } catch (error) {
     if (isHelp && ToolEnvError.isInstance(error)) return { ...noEnv, name };
     throw error;
   }
+}
+
+function notAnEnvironment(name: string): ToolEnvError {
+  const remedy =
+    'give a reference, as @toolenv/envs-qa/bridge-v1, or a file whose default export is an environment';
+  return new ToolEnvError('usage.not_an_environment', `${name} is no environment: ${remedy}.`);
 }
 
 /** An option `topK` is `--top-k`; where another flag has this name, it is `--env-top-k`. */
@@ -112,13 +128,14 @@ export function givenEnvOptions(
 }
 
 /**
- * The complete options of an environment that is to run.
+ * The environment that is to run, with its complete options.
  * @throws ToolEnvError As {@link givenEnvOptions} does, and `usage.unknown_option`, `usage.bad_option`.
  */
-export function envOptions(
+export function chosenEnv(
   env: NamedEnv,
   given: Record<string, unknown> & { envOption?: string[] },
-): Record<string, unknown> {
-  const options = givenEnvOptions(env, given);
-  return completeOptions(env.definition?.options ?? {}, options, env.name ?? 'the environment');
+): ChosenEnv {
+  const { name = 'the argument', source, definition } = env;
+  if (!source || !definition) throw notAnEnvironment(name);
+  return { source, options: completeOptions(definition.options, givenEnvOptions(env, given), name) };
 }

@@ -29,9 +29,9 @@ export const noPlugins: NamedPlugins = {
   trainer: unloaded(defaultTrainer),
 };
 
-/** The commands that open an environment. Those of `paths` take an environment that is not published, too. */
+/** The commands that open an environment. Those of `general` take other subjects, too. */
 const opening = ['eval', 'train', 'serve', 'check', 'info'];
-const paths = ['check', 'info'];
+const general = ['check', 'info'];
 
 /**
  * @param bare All commands, without flags of plugins.
@@ -58,7 +58,7 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
   const taken = takenFlags(bare, [policy, trainer]);
   const env = await namedEnv(firstArgument(command, argv.slice(at + 1)), {
     isHelp,
-    takesPaths: paths.includes(command.name()),
+    takesAll: general.includes(command.name()),
     taken,
   });
   return { env, taken, policy, trainer };

@@ -1,5 +1,5 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition, PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
@@ -12,7 +12,8 @@ export interface EnvFlags {
 
 /** An environment to open. */
 export interface ChosenEnv {
-  ref: string;
+  /** A reference, or the definition of an environment that is no plugin yet. */
+  source: string | EnvDefinition;
   options: Record<string, unknown>;
 }
 
@@ -77,10 +78,11 @@ export async function openRun(
 }
 
 export function openRunEnv(
-  { ref, options }: ChosenEnv,
+  { source, options }: ChosenEnv,
   { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
 ): Promise<OpenedEnv<unknown>> {
-  return openEnv(ref, options, { seed, tools: readTools(tool), tap });
+  const settings = { seed, tools: readTools(tool), tap };
+  return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);
 }
 
 /** The tools that `--tool` puts into roles. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { EnvDefinition } from '@toolenv/core';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { addEnvFlags, envOptions, flagsOfEnv } from '../../src/flags/env-flags.ts';
+import { addEnvFlags, chosenEnv, flagsOfEnv } from '../../src/flags/env-flags.ts';
 import { firstArgument } from '../../src/flags/first-argument.ts';
 import { runProgram } from '../../src/program.ts';
 import { fixture, runCli } from '../run-cli.ts';
@@ -43,11 +43,11 @@ function flagged(argv: string[]) {
     ['option', 'toolenv check'],
     ['envOption', 'toolenv eval'],
   ]);
-  const env = { name: 'a/env-v1', definition, flags: flagsOfEnv(schema, taken) };
+  const env = { name: 'a/env-v1', source: 'a/env-v1', definition, flags: flagsOfEnv(schema, taken) };
   const command = new Command('eval').exitOverride().option('--env-option <key=value...>');
   addEnvFlags(command, env);
   command.parse(argv, { from: 'user' });
-  return { env, options: envOptions(env, command.opts()), command };
+  return { env, options: chosenEnv(env, command.opts()).options, command };
 }
 
 describe('a flag of an environment', () => {
@@ -148,5 +148,26 @@ describe('commands that open an environment', () => {
       stdout: '',
       stderr: 'toolenv: --size big: give a whole number from 1 up.\n',
     });
+  });
+
+  it('take a module that no package lists, and refuse what is no environment', async () => {
+    const out = join(await mkdtemp(join(tmpdir(), 'toolenv-env-module-')), 'run');
+    const module = join(fixture.folder, 'env.ts');
+    const named = [module, '--policy', fixture.policy, '--trainer', fixture.trainer, '--size', '7'];
+    expect(await runCli('train', ...named, '--steps', '1', '--out', out)).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(join(out, 'config.json'), 'utf8'))).toMatchObject({
+      env: 'lamp',
+      envOptions: { size: 7 },
+    });
+    expect(await runCli('train', ...named, '--steps', '2', '--out', out, '--resume')).toMatchObject({
+      code: 0,
+    });
+    const played = await runCli('eval', module, '--policy', fixture.policy, '--count', '3', '--json');
+    expect(JSON.parse(played.stdout)).toMatchObject({ env: module, episodes: 3 });
+    const trainer = await runCli('eval', join(fixture.folder, 'trainer.ts'), '--policy', fixture.policy);
+    expect(trainer).toMatchObject({ code: 2, stdout: '' });
+    expect(trainer.stderr).toMatch(
+      /trainer\.ts is no environment: give a reference, .* or a file whose default export/,
+    );
   });
 });
