@@ -70,11 +70,13 @@ const packages = readdirSync(join(root, 'packages')).filter(
   (name) => name !== 'create-toolenv' && existsSync(join(root, 'packages', name, 'src')),
 );
 
-// Servers are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands.
+// Servers are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands, and
+// a training run starts git.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/mcp/src/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
+  'packages/training/src/run-folder/run-config.ts',
 ];
 
 test('only known files start processes, and no file evaluates text', () => {
