@@ -2,6 +2,7 @@
 export {
   defineToolEnv,
   type EnvOptions,
+  type GivenEnvOptions,
   type SetupContext,
   type ToolEnvDefinition,
 } from './env/define-tool-env.ts';

@@ -15,9 +15,14 @@ import type { Script, Scripted } from './scripted-policy.ts';
 import { type TaskSources, taskSets } from './task-source.ts';
 import { ToolEnv } from './tool-env.ts';
 
-/** The options of an environment, by its schema: complete, with defaults. */
+/** The options that an environment's own code sees: complete, after the schema's defaults and transforms. */
 export type EnvOptions<Schema> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
+  : OptionsOf<Schema>;
+
+/** The options as `openEnv` takes them. */
+export type GivenEnvOptions<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Schema>
   : OptionsOf<Schema>;
 
 /** What `setup` receives. */
@@ -97,7 +102,7 @@ export function defineToolEnv<
   State = undefined,
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State>,
-): EnvDefinition<Task, Flat<EnvOptions<Schema> & EnvLimits>> {
+): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
   const { name, description, capabilities, roles = {}, oracle, label } = definition;
   const limits = { ...defaultLimits, ...definition.limits };
   const rewards = rewardSpecOf(definition.rewards);
@@ -119,7 +124,10 @@ export function defineToolEnv<
     capabilities,
     roles,
     async open({ options: given, seed, tools, tap }) {
-      const { limits: chosen, options } = await readOptions(name, definition.options, given);
+      const { limits: chosen, options } = await readOptions(name, definition.options, {
+        ...limits,
+        ...given,
+      });
       const shared = (await definition.setup?.({ options, seed, tools, tap })) as Shared;
       const spec: EnvSpec = { specVersion: 'v1', name, rewards, limits: chosen };
       let isOpen = true;

@@ -285,6 +285,11 @@ describe('options, limits and what episodes share', () => {
     await expect(openEnv(optioned, { sise: 2 })).rejects.toThrow('Did you mean "size"?');
   });
 
+  test('without openEnv, which completes options, the limits are those of the definition', async () => {
+    const env = await optioned.open({ options: { size: 1 } as never, seed: 1, tools: {} });
+    expect(env.episode().spec.limits).toEqual(optioned.limits);
+  });
+
   test('what setup made is released once', async () => {
     teardown.mockClear();
     const env = await openEnv(optioned, {}, { seed: 2 });
@@ -330,7 +335,7 @@ describe('options, limits and what episodes share', () => {
       level: { enum: ['easy', 'hard'], default: 'easy' },
       maxTurns: { default: 10 },
     });
-    await using env = await openEnv(definition, { day: 'Monday' } as never);
+    await using env = await openEnv(definition, { day: 'Monday' });
     expect(await env.episode().reset({ task: env.tasks.train.get(0), seed: 1 })).toMatchObject({
       messages: [{ content: 'easy 6' }],
     });
