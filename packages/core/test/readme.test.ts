@@ -1,4 +1,4 @@
-/** The README's example of wrappers runs unchanged, and its table names every wrapper. */
+/** The README's examples run unchanged, and its table names every wrapper. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,19 +7,30 @@ import { expect, test } from 'vitest';
 
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 
-test('the example cuts episodes after four turns and shows two of them', async () => {
-  const example = /```ts\n([\s\S]*?)```/.exec(readme)![1]!;
+async function printedBy(example: string): Promise<string> {
   const folder = await mkdtemp(join(import.meta.dirname, 'readme-'));
   try {
     const file = join(folder, 'example.ts');
     await writeFile(file, example);
     const arguments_ = ['--import', 'tsx', '--conditions=@toolenv/source', file];
-    const { stdout } = await promisify(execFile)(process.execPath, arguments_, { cwd: import.meta.dirname });
-    // The task's messages, then two more of each turn, two turns at most.
-    expect(stdout).toBe('4 [ 2, 4, 6, 6 ]\n');
+    return (await promisify(execFile)(process.execPath, arguments_, { cwd: import.meta.dirname })).stdout;
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+const [environment, wrapped] = Array.from(
+  readme.matchAll(/```ts\n([\s\S]*?)```/g),
+  ([, example]) => example!,
+);
+
+test('the oracle opens the safe with one try', async () => {
+  expect(await printedBy(environment!)).toBe('It opens. 0.99\n');
+}, 30_000);
+
+test('the example of wrappers cuts episodes after four turns and shows two of them', async () => {
+  // The task's messages, then two more of each turn, two turns at most.
+  expect(await printedBy(wrapped!)).toBe('4 [ 2, 4, 6, 6 ]\n');
 }, 30_000);
 
 test('the table names every wrapper', async () => {
