@@ -135,7 +135,7 @@ export async function assertConforms(check: Report | Promise<Report>): Promise<R
 
 /** The report as text: each broken rule and warning with expected, received and how to fix it. */
 export function reportText({ subject, findings, warnings, passed, skipped }: Report): string {
-  const head = `${subject}: ${passed.length} rules hold, ${findings.length} are broken, ${skipped.length} were not checked.`;
+  const head = `${subject}: ${passed.length} rules hold, ${findings.length} broken, ${skipped.length} not checked.`;
   const broken = [...findings, ...warnings].map(
     ({ rule, title, expected, received, hint }) =>
       `${rule} ${title}\n  expected  ${expected}\n  received  ${received}\n  hint      ${hint}`,

@@ -13,7 +13,7 @@ afterEach(() => {
 
 test('a valid tool passes every rule', async () => {
   const report = await checkTool(() => die as Tool, { examples });
-  expect(reportText(report)).toBe('tool "roll": 14 rules hold, 0 are broken, 0 were not checked.');
+  expect(reportText(report)).toBe('tool "roll": 14 rules hold, 0 broken, 0 not checked.');
 });
 
 test('a tool that does not declare that it only reads need not repeat its results', async () => {

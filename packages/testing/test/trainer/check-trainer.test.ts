@@ -6,7 +6,7 @@ import { brokenTrainers, goodTrainer } from './broken-trainers.ts';
 
 test('a valid trainer passes every rule', async () => {
   const report = await checkTrainer(goodTrainer);
-  expect(reportText(report)).toBe('reinforce: 10 rules hold, 0 are broken, 0 were not checked.');
+  expect(reportText(report)).toBe('reinforce: 10 rules hold, 0 broken, 0 not checked.');
 });
 
 test.each(brokenTrainers)('%s: %s', async (_, rule, trainer) => {
@@ -24,5 +24,5 @@ test('options of the caller reach every run', async () => {
 
 test('the model of the bandit follows the rules for learners', async () => {
   const report = await checkLearner(new BanditModel(16));
-  expect(reportText(report)).toBe('learner: 11 rules hold, 0 are broken, 0 were not checked.');
+  expect(reportText(report)).toBe('learner: 11 rules hold, 0 broken, 0 not checked.');
 });
