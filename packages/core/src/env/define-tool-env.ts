@@ -1,5 +1,6 @@
 /** defineToolEnv: an environment of tool calls and answers, declared once. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { badOption } from '../plugins/options.ts';
 import type { EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { ToolTap } from '../recording/tool-tap.ts';
@@ -177,7 +178,5 @@ async function readOptions<Schema extends ArgumentsSchema>(
   if (!schema || !isStandardSchema(schema)) return { limits, options: own as EnvOptions<Schema> };
   const parsed = await parse(schema, own);
   if ('value' in parsed) return { limits, options: parsed.value as EnvOptions<Schema> };
-  const { path, expected, received } = parsed.mistake;
-  const message = `${env}: option "${path.slice(1)}": expected ${expected}; received ${received}.`;
-  throw new ToolEnvError('usage.bad_option', message);
+  throw badOption(env, parsed.mistake);
 }

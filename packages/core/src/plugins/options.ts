@@ -1,7 +1,7 @@
 /** Checks a plugin's options against its schema and fills in the defaults. */
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { type JsonSchema, validateWithDefaults } from '../schemas/json-schema.ts';
+import { type JsonSchema, type SchemaMistake, validateWithDefaults } from '../schemas/json-schema.ts';
 
 /**
  * A copy of `options` with the schema's defaults filled in. Refuses properties that the schema does not list, unless its
@@ -23,7 +23,12 @@ export function completeOptions(
   const complete = structuredClone(options);
   const [wrong] = validateWithDefaults(schema, complete);
   if (!wrong) return complete;
-  const name = wrong.path.slice(1).replaceAll('/', '.') || 'options';
-  const message = `${owner}: option "${name}": expected ${wrong.expected}; received ${wrong.received}.`;
-  throw new ToolEnvError('usage.bad_option', message);
+  throw badOption(owner, wrong);
+}
+
+/** @param owner Names the plugin. */
+export function badOption(owner: string, { path, expected, received }: SchemaMistake): ToolEnvError {
+  const name = path.slice(1).replaceAll('/', '.') || 'options';
+  const message = `${owner}: option "${name}": expected ${expected}; received ${received}.`;
+  return new ToolEnvError('usage.bad_option', message);
 }
