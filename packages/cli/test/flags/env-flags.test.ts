@@ -7,21 +7,11 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addEnvFlags, chosenEnv, flagsOfEnv } from '../../src/flags/env-flags.ts';
 import { firstArgument } from '../../src/flags/first-argument.ts';
-import { runProgram } from '../../src/program.ts';
+import { helpOf } from '../help-of.ts';
 import { fixture, runCli } from '../run-cli.ts';
 
 beforeEach(() => process.chdir(fixture.folder));
 afterEach(() => vi.restoreAllMocks());
-
-function run(...argv: string[]): Promise<void> {
-  return runProgram(argv, new AbortController().signal);
-}
-
-async function helpOf(...argv: string[]): Promise<string> {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  await run(...argv, '--help');
-  return write.mock.calls.join('');
-}
 
 const schema = {
   type: 'object',
@@ -150,7 +140,7 @@ describe('commands that open an environment', () => {
     });
   });
 
-  it('take a module that no package lists, and refuse what is no environment', async () => {
+  it('take a module that no package lists, and refuse a module without an environment', async () => {
     const out = join(await mkdtemp(join(tmpdir(), 'toolenv-env-module-')), 'run');
     const module = join(fixture.folder, 'env.ts');
     const named = [module, '--policy', fixture.policy, '--trainer', fixture.trainer, '--size', '7'];
@@ -167,7 +157,7 @@ describe('commands that open an environment', () => {
     const trainer = await runCli('eval', join(fixture.folder, 'trainer.ts'), '--policy', fixture.policy);
     expect(trainer).toMatchObject({ code: 2, stdout: '' });
     expect(trainer.stderr).toMatch(
-      /trainer\.ts is no environment: give a reference, .* or a file whose default export/,
+      /trainer\.ts is not an environment: give a reference, .* or a file whose default export/,
     );
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { runProgram } from '../../src/program.ts';
+import { helpOf, run } from '../help-of.ts';
 import { fixture, runCli } from '../run-cli.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
@@ -12,16 +12,6 @@ const transformer = '@toolenv/policy/transformer-v1';
 // Plugins are looked for from the working folder.
 beforeEach(() => process.chdir(fixture.folder));
 afterEach(() => vi.restoreAllMocks());
-
-function run(...argv: string[]): Promise<void> {
-  return runProgram(argv, new AbortController().signal);
-}
-
-async function helpOf(...argv: string[]): Promise<string> {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  await run(...argv, '--help');
-  return write.mock.calls.join('');
-}
 
 it.each([
   ['chooses a device by itself', '--policy', checkpoint, '--device', 'auto'],
