@@ -29,7 +29,7 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
 export interface McpServersOptions<Task, Options> {
   /** Largest number of server processes, divided among the servers. */
   size: number;
-  /** Of the servers that are no function. The others always serve one episode. */
+  /** Of the servers that are not functions. The others always serve one episode. */
   lifetime: 'episode' | 'shared';
   /** Whether the tools of a server are named `<server>_<tool>`. */
   prefix: boolean;

@@ -91,7 +91,7 @@ function completeSettings(given: Partial<TrainSettings>): TrainSettings {
 function trainerOptions(trainer: Trainer, given: object): Record<string, unknown> {
   if (typeof trainer?.train !== 'function') {
     const message =
-      'train: trainer is no trainer: give grpo({ … }) of @toolenv/trainer-grpo, or a reference.';
+      'train: trainer is not a trainer: give grpo({ … }) of @toolenv/trainer-grpo, or a reference.';
     throw new ToolEnvError('usage.run', message);
   }
   const { name, options: schema } = trainer;

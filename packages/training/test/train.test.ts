@@ -243,7 +243,12 @@ test.each([
   ],
   ['a wrong seed', { seed: -1 }, 'usage.bad_option', /^train: option "seed"/],
   ['a resume without its folder', { resume: true, out: undefined }, 'usage.run', /resume needs out/],
-  ['a trainer that is none', { trainer: {} }, 'usage.run', /^train: trainer is no trainer: give grpo\(/],
+  [
+    'an object that is not a trainer',
+    { trainer: {} },
+    'usage.run',
+    /^train: trainer is not a trainer: give grpo\(/,
+  ],
   [
     'a trainer that is not installed',
     { trainer: '@toolenv/trainer-nowhere/far-v1' },

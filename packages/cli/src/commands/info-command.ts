@@ -100,7 +100,7 @@ async function info(subject: Subject, context: Context): Promise<void> {
   if (failed) throw failed.failure;
 }
 
-/** @throws ToolEnvError What loading a plugin throws, and `usage.info` for a subject that is no plugin. */
+/** @throws ToolEnvError What loading a plugin throws, and `usage.info` for a subject that is not a plugin. */
 async function* pluginsOf(subject: Subject): AsyncGenerator<Found, void, void> {
   const load = async ({ kind, ref }: Pick<PluginInfo, 'kind' | 'ref'>, folder?: string): Promise<Found> => {
     const from = folder ?? process.cwd();

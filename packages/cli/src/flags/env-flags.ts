@@ -10,7 +10,7 @@ import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag
 export interface NamedEnv {
   /** Reference or path; `undefined` if the command line names no environment. */
   name: string | undefined;
-  /** What `openEnv` opens: a reference, or the definition in a module that is no plugin yet. */
+  /** What `openEnv` opens: a reference, or the definition in a module that is not a plugin yet. */
   source: string | EnvDefinition | undefined;
   /** `undefined` if it was not loaded, because the command only shows help or is about something else. */
   definition: EnvDefinition | undefined;
@@ -41,7 +41,7 @@ export const noEnv: NamedEnv = {
 
 /**
  * The environment that the argument of a command names.
- * @param options.takesAll The command takes subjects that are no environment, too.
+ * @param options.takesAll The command also takes subjects that are not environments.
  * @throws ToolEnvError `usage.not_an_environment` and what loading the environment throws, unless the command only shows help.
  */
 export async function namedEnv(
@@ -65,7 +65,7 @@ export async function namedEnv(
 function notAnEnvironment(name: string): ToolEnvError {
   const remedy =
     'give a reference, as @toolenv/envs-qa/bridge-v1, or a file whose default export is an environment';
-  return new ToolEnvError('usage.not_an_environment', `${name} is no environment: ${remedy}.`);
+  return new ToolEnvError('usage.not_an_environment', `${name} is not an environment: ${remedy}.`);
 }
 
 /** An option `topK` is `--top-k`; where another flag has this name, it is `--env-top-k`. */

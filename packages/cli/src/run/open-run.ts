@@ -12,7 +12,7 @@ export interface EnvFlags {
 
 /** An environment to open. */
 export interface ChosenEnv {
-  /** A reference, or the definition of an environment that is no plugin yet. */
+  /** A reference, or the definition of an environment that is not a plugin yet. */
   source: string | EnvDefinition;
   options: Record<string, unknown>;
 }

@@ -38,13 +38,13 @@ export async function pluginDetails(info: PluginInfo): Promise<PluginDetails> {
   }
 }
 
-/** @throws ToolEnvError `usage.bad_plugin` for a value that is no plugin at all. */
+/** @throws ToolEnvError `usage.bad_plugin` for a value that is not a plugin. */
 export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
   // A trainer is a function with these properties.
   if (typeof plugin?.description !== 'string') {
     throw new ToolEnvError(
       'usage.bad_plugin',
-      'The default export is no plugin: toolenv check says what it must be.',
+      'The default export is not a plugin: toolenv check says what it must be.',
     );
   }
   const { name, description } = plugin;

@@ -88,14 +88,14 @@ describe.concurrent('toolenv check', () => {
     );
   });
 
-  it('checks a module that is no plugin yet', async () => {
+  it('checks a module that is not a plugin yet', async () => {
     const { code, stdout } = await runCli('check', join(fixture.folder, 'env.ts'), '--actions', '50');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^! lamp {2}\d\d rules hold, 1 warning\n {2}! WARN-5 No oracle\n/);
     expect(stdout).toContain('Add to the definition: oracle: (task) => [task.answer],');
   });
 
-  it('checks a trainer that is no plugin yet', async () => {
+  it('checks a trainer that is not a plugin yet', async () => {
     const file = join(import.meta.dirname, '../../../../examples/best-of-n.ts');
     const { code, stdout } = await runCli('check', file);
     expect(stdout).toMatch(/^✔ best-of-n\.ts {2}1\d rules hold\n$/);

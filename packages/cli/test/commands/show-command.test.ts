@@ -157,7 +157,7 @@ describe.concurrent('toolenv show', () => {
       /nowhere does not exist: name the folder of a run/,
     ],
     [
-      'a folder that is no run',
+      'a folder that is not of a run',
       async () => {
         await mkdir(join(folder, 'empty'), { recursive: true });
         return [join(folder, 'empty')];

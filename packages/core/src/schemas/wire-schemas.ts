@@ -208,7 +208,7 @@ const pluginDetails: JsonSchema = object({
   kind: { enum: pluginKinds },
   package: optional(name),
   version: optional(name),
-  /** The file of an environment that is no plugin yet. */
+  /** The file of an environment that is not a plugin yet. */
   module: optional(name),
   name: optional(string),
   description: optional(string),
