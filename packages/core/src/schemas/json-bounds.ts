@@ -1,0 +1,67 @@
+/** The bounds of a JSON value that a model or a tool wrote. They are checked before anything recurses into the value. */
+import type { SchemaMistake } from './json-schema.ts';
+
+export interface JsonBounds {
+  /** Levels of arrays and objects inside each other. */
+  depth: number;
+  /** Characters of the value as JSON, escapes not counted. */
+  characters: number;
+}
+
+/** The bounds of a call's arguments. */
+export const argumentBounds: JsonBounds = { depth: 64, characters: 65_536 };
+
+/**
+ * What keeps `value` from being JSON within `bounds`; `undefined` if nothing does. A value that contains itself nests too
+ * deeply. Takes time in proportion to the value, at most to `bounds.characters`.
+ */
+export function jsonMistake(value: unknown, bounds: JsonBounds): SchemaMistake | undefined {
+  const budget = { characters: bounds.characters };
+  let found: Excess | undefined;
+  try {
+    found = excess(value, bounds.depth, budget);
+  } catch {
+    found = 'unreadable';
+  }
+  if (found === undefined) return undefined;
+  return { path: '', ...descriptions[found](bounds) };
+}
+
+type Excess = 'deep' | 'long' | 'foreign' | 'unreadable';
+
+const descriptions: Record<Excess, (bounds: JsonBounds) => { expected: string; received: string }> = {
+  deep: ({ depth }) => ({
+    expected: `at most ${depth} levels of arrays and objects`,
+    received: 'more levels',
+  }),
+  long: ({ characters }) => ({
+    expected: `at most ${characters} characters of JSON`,
+    received: 'more characters',
+  }),
+  foreign: () => ({ expected: 'JSON', received: 'a value that JSON does not have' }),
+  unreadable: () => ({ expected: 'JSON', received: 'a value that cannot be read' }),
+};
+
+/** The first excess in `value`. Spends the budget on each part, so that shared parts count each time they occur. */
+function excess(value: unknown, depth: number, budget: { characters: number }): Excess | undefined {
+  budget.characters -= typeof value === 'string' ? value.length + 2 : 1;
+  if (budget.characters < 0) return 'long';
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return 'foreign';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth === 0) return 'deep';
+  // JSON.stringify would write each byte as a property.
+  if (ArrayBuffer.isView(value)) return 'foreign';
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = excess(value[i], depth - 1, budget);
+      if (found) return found;
+    }
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    budget.characters -= key.length + 3;
+    const found = excess((value as Record<string, unknown>)[key], depth - 1, budget);
+    if (found) return found;
+  }
+  return undefined;
+}
