@@ -25,6 +25,18 @@ const properties = {
     default: 600_000,
     description: 'milliseconds that one episode may take',
   },
+  onBug: {
+    enum: ['stop', 'abort-episode'],
+    default: 'stop',
+    description: 'what a bug of the environment or the policy ends: the run, or only the episode',
+  },
+  maxAborted: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0.2,
+    description: 'share of the last 64 episodes that may be aborted before the run stops',
+  },
   shuffleRewards: {
     type: 'boolean',
     default: false,

@@ -4,6 +4,7 @@ import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
+import { checkEvent } from './check-event.ts';
 import { requireParts } from './require-parts.ts';
 import { envName, runIdentity, runVersions } from './run-folder/run-config.ts';
 import { RunFiles } from './run-folder/run-files.ts';
@@ -70,6 +71,7 @@ export async function* train<Options extends object = RunOptions>(
   let isAtWork = false;
   try {
     for await (const event of plugin.train(run, options)) {
+      checkEvent(event, plugin.name);
       isAtWork = true;
       await files.write(event);
       yield event;

@@ -267,3 +267,26 @@ test('a trainer is configured with options that it has', () => {
   expect(() => unknown({ rat: 1 })).toThrow('forget has no option "rat". Did you mean "rate"?');
   expect(() => forget({ rate: -1 })).toThrow('forget: option "rate": expected must be >= 0; received -1.');
 });
+
+test.each<[string, RegExp, object]>([
+  ['of an unknown type', /forget breaks TRN-2: its event is of the type "epoch"/, { type: 'epoch', step: 1 }],
+  ['without a step', /TRN-2: the step of its update is undefined/, { type: 'update', metrics: {} }],
+  ['without metrics', /TRN-3: the metrics of update 1 are not numbers/, { type: 'update', step: 1 }],
+  ['with a text as a metric', /TRN-3: metric "loss"/, { type: 'update', step: 1, metrics: { loss: '1' } }],
+  ['without trajectories', /TRN-4: rollout 1/, { type: 'rollout', step: 1, metrics: {} }],
+])('an event %s is a bug of the trainer, and is not written', async (_, message, event) => {
+  const odd: Trainer = {
+    name: 'forget',
+    description: 'Odd',
+    options: forget.options,
+    async *train() {
+      yield event as TrainEvent;
+    },
+  };
+  const events = train({ env: openLadder(), policy: new Table(), trainer: odd, out, steps: 1 });
+  await expect(eventsOf(events)).rejects.toMatchObject({
+    code: 'bug.trainer',
+    message: expect.stringMatching(message),
+  });
+  expect(existsSync(join(out, 'metrics.jsonl'))).toBe(false);
+});

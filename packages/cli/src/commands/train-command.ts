@@ -115,7 +115,7 @@ async function trainPolicy(
     await run.finish();
   } catch (error) {
     progress?.stop();
-    if (signal.aborted) {
+    if (signal.aborted || isAtWork) {
       const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
     }

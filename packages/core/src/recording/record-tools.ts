@@ -1,8 +1,9 @@
 /** Writes down every call that tools answer, so that a replay can answer it again without the tools. */
 import { existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
+import { readToolResult } from '../boundary/read-tool-result.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
-import { noContent, type Tool, type ToolContext, type ToolResult } from '../protocol/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { canonical } from './canonical-json.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
 import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
@@ -159,8 +160,7 @@ async function settle(tool: Tool, args: Record<string, unknown>, context: ToolCo
     stop = () => resolve({ thrown: signal.reason, abandoned: true });
     signal.addEventListener('abort', stop, { once: true });
   });
-  const answered = (async () => tool.execute(args, context))().then(
-    (result): Answer => ({ result }),
+  const answered = (async () => ({ result: readToolResult(await tool.execute(args, context)) }))().catch(
     (thrown: unknown): Answer => ({ thrown, abandoned: signal.aborted }),
   );
   try {
@@ -171,10 +171,7 @@ async function settle(tool: Tool, args: Record<string, unknown>, context: ToolCo
 }
 
 function recorded(answer: Answer): Pick<RecordedCall, 'result' | 'error' | 'abandoned'> {
-  if ('result' in answer) {
-    const { result } = answer;
-    return Array.isArray(result?.content) ? { result } : { error: { message: noContent } };
-  }
+  if ('result' in answer) return answer;
   // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
   if (ToolEnvError.isInstance(answer.thrown)) {
     return { error: { code: answer.thrown.code, message: answer.thrown.message } };

@@ -65,3 +65,9 @@ function excess(value: unknown, depth: number, budget: { characters: number }): 
   }
   return undefined;
 }
+
+/** The bounds of a tool's result (TOOL-5), and of what an environment adds to an observation or a trajectory (ENV-16). */
+export const recordBounds: JsonBounds = { depth: 64, characters: 16 * 2 ** 20 };
+
+/** The bounds of a list of calls, whose arguments and results lie a few levels below it. */
+export const callsBounds: JsonBounds = { ...recordBounds, depth: recordBounds.depth + 4 };

@@ -279,7 +279,10 @@ test('a bug is thrown by the rollout, which closes every episode', async () => {
 test('an undeclared reward is a bug', async () => {
   const onAnswer = () => ({ rewards: { rihgt: 1 }, end: 'answered' });
   const env = openLadder(() => new LadderEnv(climb, {}, { onAnswer }));
-  await expect(collect(rollout(options({ env })))).rejects.toMatchObject({ code: 'bug.reward' });
+  await expect(collect(rollout(options({ env })))).rejects.toMatchObject({
+    code: 'bug.environment',
+    message: expect.stringMatching(/^ladder-v1 breaks ENV-20: Reward "rihgt" is not declared/),
+  });
 });
 
 test('an abort throws its reason at any point and closes every episode', async () => {
