@@ -1,19 +1,19 @@
 /** Conversations as tokens, by the checkpoint's tokenizer and chat template. Growing prompts are not tokenised again. */
 import { isDeepStrictEqual } from 'node:util';
-import { Template } from '@huggingface/jinja';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
 import { commonPrefix } from '../common-prefix.ts';
+import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 export class Chat {
   readonly #tokenizer: Tokenizer;
-  readonly #template: Template;
+  readonly #template: ChatTemplate;
   /** The template for conversations with tools; most checkpoints have one template for both. */
-  readonly #toolTemplate: Template;
+  readonly #toolTemplate: ChatTemplate;
   readonly #format: ToolCallFormat;
   /** The texts of the format's markers by token id. */
   readonly #markers: ReadonlyMap<number, string>;
@@ -66,7 +66,7 @@ export class Chat {
       const spoken = messages.some(({ role }) => role === 'assistant');
       throw new ToolEnvError(
         spoken ? 'context.template' : 'usage.chat_template',
-        `The chat template refuses the conversation: ${messageOf(error)}`,
+        `The chat template refuses the conversation: ${oneLine(messageOf(error))}`,
       );
     }
   }
@@ -201,11 +201,17 @@ function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   return { template: named('default'), toolTemplate: named('tool_use') };
 }
 
-function parseTemplate(folder: string, template: string): Template {
+function parseTemplate(folder: string, template: string): ChatTemplate {
   try {
-    return new Template(template);
+    return new ChatTemplate(template);
   } catch (error) {
-    const message = `${folder}: the chat template cannot be parsed (${messageOf(error)}): correct chat_template.jinja.`;
+    const message = `${folder}: the chat template cannot be parsed (${oneLine(messageOf(error))}): correct chat_template.jinja.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
+}
+
+/** A message of a template, which may hold any text, as a short line. */
+function oneLine(message: string): string {
+  const line = message.slice(0, 300).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  return message.length > 300 ? `${line}…` : line;
 }
