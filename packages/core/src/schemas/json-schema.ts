@@ -109,6 +109,7 @@ function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   const unreadable = jsonMistake(value, printable);
   if (unreadable) return unreadable.received;
-  const json = JSON.stringify(value) ?? typeof value;
+  // JSON has no infinite numbers and would show null.
+  const json = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value);
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }

@@ -196,7 +196,7 @@ function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   template?: string | undefined;
   toolTemplate?: string | undefined;
 } {
-  if (!Array.isArray(given)) return { template: given };
+  if (!Array.isArray(given)) return { template: given ?? undefined };
   const named = (name: string) => given.find((each) => each.name === name)?.template;
   return { template: named('default'), toolTemplate: named('tool_use') };
 }
