@@ -22,8 +22,6 @@ export function boundCall(call: ToolCall | ParseFailure): ToolCall | ParseFailur
 
 /** The action with each of its calls within the bounds. */
 export function boundAction(action: Action): Action {
-  const toolCalls = action.toolCalls.map(boundCall);
-  return toolCalls.every((call, index) => call === action.toolCalls[index])
-    ? action
-    : { ...action, toolCalls };
+  if (action.toolCalls.every((call) => boundCall(call) === call)) return action;
+  return { ...action, toolCalls: action.toolCalls.map(boundCall) };
 }

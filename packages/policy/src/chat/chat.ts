@@ -3,14 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
+import { withinDeadline } from '../checkpoint/within-deadline.ts';
 import { commonPrefix } from '../common-prefix.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 export class Chat {
+  readonly #folder: string;
   readonly #tokenizer: Tokenizer;
+  /** Whether the tokenizer's patterns are known to take linear time. */
+  readonly #isLinear: boolean;
   readonly #template: ChatTemplate;
   /** The template for conversations with tools; most checkpoints have one template for both. */
   readonly #toolTemplate: ChatTemplate;
@@ -26,6 +31,7 @@ export class Chat {
 
   constructor(checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>) {
     const { folder, tokenizer, tokenizerConfig, endTokens } = checkpoint;
+    this.#folder = folder;
     const { template, toolTemplate = template } = templatesOf(tokenizerConfig.chat_template);
     if (toolTemplate === undefined || template === undefined) {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
@@ -35,6 +41,7 @@ export class Chat {
     this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
     this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
+    this.#isLinear = [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
     const markers = addedTokens(tokenizer).filter(({ content }) => this.#format.markers.includes(content));
     this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
@@ -71,8 +78,16 @@ export class Chat {
     }
   }
 
+  /** @throws ToolEnvError `usage.checkpoint_unsupported` if a pattern of the tokenizer takes super-linear time for the text. */
   encode(text: string): Int32Array {
-    return Int32Array.from(this.#tokenizer.encode(text, { add_special_tokens: false }).ids);
+    const encode = () => this.#tokenizer.encode(text, { add_special_tokens: false });
+    if (this.#isLinear) return Int32Array.from(encode().ids);
+    const deadline = 5000 + text.length;
+    const encoded = withinDeadline(encode, deadline);
+    if (encoded) return Int32Array.from(encoded.ids);
+    const late = `${this.#folder}: tokenizer.json takes more than ${deadline} ms for ${text.length} characters`;
+    const remedy = 'use a tokenizer whose patterns take linear time.';
+    throw new ToolEnvError('usage.checkpoint_unsupported', `${late}: ${remedy}`);
   }
 
   /** The text of the tokens, without special tokens. */

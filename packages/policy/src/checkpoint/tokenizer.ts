@@ -8,7 +8,28 @@ const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
 const id = { type: 'integer', minimum: 0 };
 const part = { $ref: '#/$defs/part' };
-const parts = { type: 'array', items: part };
+const decoder = { $ref: '#/$defs/decoder' };
+/** Decoding has no deadline, so that a decoder may have no regular expressions. */
+const literal = { String: { type: 'string' } };
+
+/** A step of normalizing, splitting or decoding, which may have steps inside. */
+function partWith(pattern: Record<string, object>): object {
+  return {
+    type: ['object', 'null'],
+    properties: {
+      type: { type: 'string' },
+      // The library prints a warning for other patterns, and goes on without them.
+      pattern: { type: 'object', properties: pattern, minProperties: 1, additionalProperties: false },
+      normalizers: { type: 'array', items: part },
+      pretokenizers: { type: 'array', items: part },
+      decoders: { type: 'array', items: decoder },
+    },
+    required: ['type'],
+    if: { properties: { type: { enum: ['Split', 'Replace'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword.
+    then: { required: ['pattern'] },
+  };
+}
 
 /** The parts of tokenizer.json that are read here or that the library trusts. */
 const schema = {
@@ -35,7 +56,7 @@ const schema = {
     },
     normalizer: part,
     pre_tokenizer: part,
-    decoder: part,
+    decoder,
     added_tokens: {
       type: ['array', 'null'],
       items: {
@@ -46,26 +67,8 @@ const schema = {
     },
   },
   $defs: {
-    part: {
-      type: ['object', 'null'],
-      properties: {
-        type: { type: 'string' },
-        // The library prints a warning for other patterns, and goes on without them.
-        pattern: {
-          type: 'object',
-          properties: { Regex: { type: 'string' }, String: { type: 'string' } },
-          minProperties: 1,
-          additionalProperties: false,
-        },
-        normalizers: parts,
-        pretokenizers: parts,
-        decoders: parts,
-      },
-      required: ['type'],
-      if: { properties: { type: { enum: ['Split', 'Replace'] } } },
-      // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword.
-      then: { required: ['pattern'] },
-    },
+    part: partWith({ Regex: { type: 'string' }, String: { type: 'string' } }),
+    decoder: partWith(literal),
   },
 };
 
