@@ -1,11 +1,17 @@
 /** The bounds of a JSON value that a model or a tool wrote. They are checked before anything recurses into the value. */
-import type { SchemaMistake } from './json-schema.ts';
 
 export interface JsonBounds {
   /** Levels of arrays and objects inside each other. */
   depth: number;
   /** Characters of the value as JSON, escapes not counted. */
   characters: number;
+}
+
+export interface JsonMistake {
+  /** JSON Pointer to the value: always the whole value. */
+  path: '';
+  expected: string;
+  received: string;
 }
 
 /** The bounds of a call's arguments. */
@@ -15,7 +21,7 @@ export const argumentBounds: JsonBounds = { depth: 64, characters: 65_536 };
  * What keeps `value` from being JSON within `bounds`; `undefined` if nothing does. A value that contains itself nests too
  * deeply. Takes time in proportion to the value, at most to `bounds.characters`.
  */
-export function jsonMistake(value: unknown, bounds: JsonBounds): SchemaMistake | undefined {
+export function jsonMistake(value: unknown, bounds: JsonBounds): JsonMistake | undefined {
   const budget = { characters: bounds.characters };
   let found: Excess | undefined;
   try {
@@ -29,14 +35,14 @@ export function jsonMistake(value: unknown, bounds: JsonBounds): SchemaMistake |
 
 type Excess = 'deep' | 'long' | 'foreign' | 'unreadable';
 
-const descriptions: Record<Excess, (bounds: JsonBounds) => { expected: string; received: string }> = {
+const descriptions: Record<Excess, (bounds: JsonBounds) => Omit<JsonMistake, 'path'>> = {
   deep: ({ depth }) => ({
     expected: `at most ${depth} levels of arrays and objects`,
-    received: 'more levels',
+    received: `a value with more than ${depth} levels`,
   }),
   long: ({ characters }) => ({
     expected: `at most ${characters} characters of JSON`,
-    received: 'more characters',
+    received: `a value with more than ${characters} characters`,
   }),
   foreign: () => ({ expected: 'JSON', received: 'a value that JSON does not have' }),
   unreadable: () => ({ expected: 'JSON', received: 'a value that cannot be read' }),

@@ -7,6 +7,7 @@ import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/er
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
 import type { Tool, ToolResult } from '../protocol/tool.ts';
+import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { type SchemaMistake, validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
 import { Deadline } from './deadline.ts';
@@ -126,9 +127,13 @@ function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
     code: 'malformed_call',
     path: '',
     expected: 'a JSON object {"name": …, "arguments": {…}}',
-    received: text.length > 80 ? `${text.slice(0, 77)}…` : text,
+    received: excerpt(text),
     hint: parseFailure,
   };
+}
+
+function excerpt(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
 function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
@@ -137,7 +142,7 @@ function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
     code: 'unknown_tool',
     path: '/name',
     expected: `one of ${JSON.stringify(names)}`,
-    received: call.name,
+    received: excerpt(call.name),
     hint: didYouMean(call.name, names, 'Available tools'),
   };
 }
@@ -152,6 +157,8 @@ function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimit
       hint: 'Call again next turn.',
     };
   }
+  const unbounded = jsonMistake(call.arguments, argumentBounds);
+  if (unbounded) return invalidArguments(tool, unbounded);
   const wrong = validate(tool.inputSchema, call.arguments);
   if (wrong.length === 0) return undefined;
   // A misspelt name also causes a mistake about the missing name. Report the misspelling.

@@ -13,9 +13,9 @@ test('a value may nest as many levels as the bounds say', () => {
   expect(jsonMistake([[[[]]]], bounds)).toEqual({
     path: '',
     expected: 'at most 3 levels of arrays and objects',
-    received: 'more levels',
+    received: 'a value with more than 3 levels',
   });
-  expect(jsonMistake(nested(1_000_000), { depth: 64, characters: 1e9 })?.received).toBe('more levels');
+  expect(jsonMistake(nested(1_000_000), { depth: 64, characters: 1e9 })?.received).toMatch(/64 levels/);
 });
 
 test('texts, keys and items count as characters', () => {
@@ -26,10 +26,10 @@ test('texts, keys and items count as characters', () => {
 test('a value that contains itself is too deep, and a shared part counts each time it occurs', () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);
-  expect(jsonMistake(cycle, bounds)?.received).toBe('more levels');
+  expect(jsonMistake(cycle, bounds)?.received).toMatch(/levels/);
   let shared: unknown = [1];
   for (let i = 0; i < 60; i++) shared = [shared, shared];
-  expect(jsonMistake(shared, { depth: 64, characters: 65_536 })?.received).toBe('more characters');
+  expect(jsonMistake(shared, { depth: 64, characters: 65_536 })?.received).toMatch(/characters/);
 });
 
 test('a value that JSON does not have, or that throws when read, is a mistake', () => {
