@@ -3,7 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { appendFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Trajectory } from '@toolenv/core';
+import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
 
@@ -62,13 +62,29 @@ export class RunLog {
   }
 }
 
-/** The metrics of a run, in order. */
+/**
+ * The metrics of a run, in order. A half-written last line, as a crash leaves it, is left out.
+ * @throws ToolEnvError `usage.broken_record` for any other line that is damaged, naming it.
+ */
 export async function readMetrics(out: string): Promise<MetricsLine[]> {
   const file = join(out, metricsFile);
   const metrics: MetricsLine[] = [];
   if (!existsSync(file)) return metrics;
-  for await (const { text } of readJsonLines(file, { skipHalfWritten: true })) metrics.push(JSON.parse(text));
+  for await (const { text, place } of readJsonLines(file, { skipHalfWritten: true }))
+    metrics.push(parseLine(text, place));
   return metrics;
+}
+
+function parseLine(text: string, place: string): MetricsLine {
+  try {
+    const line: MetricsLine = JSON.parse(text);
+    if (Number.isInteger(line?.step) && typeof line.metrics === 'object' && line.metrics !== null)
+      return line;
+    throw new TypeError('it has no step or no metrics');
+  } catch (error) {
+    const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
+    throw new ToolEnvError('usage.broken_record', message, { cause: error });
+  }
 }
 
 /** Judges a line of either file; lines of episodes have no type. */
