@@ -6,6 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
+import { writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 
 /** What a resumed run needs beside the learner's own files. */
@@ -49,7 +50,7 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
     await writeFile(join(partial, stateFile), JSON.stringify(stored));
     await rename(partial, folder);
   } catch (error) {
-    await rm(partial, { recursive: true, force: true });
+    await rm(partial, { recursive: true, force: true }).catch(() => {});
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
@@ -87,8 +88,11 @@ async function setAside(folder: string, error: unknown, before: number | undefin
     throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
   }
   process.emitWarning(`${what}: going on from step ${before}.`, 'DamagedCheckpoint');
-  await rm(`${folder}.damaged`, { recursive: true, force: true });
-  await rename(folder, `${folder}.damaged`);
+  const aside = `${folder}.damaged`;
+  await writing(aside, async () => {
+    await rm(aside, { recursive: true, force: true });
+    await rename(folder, aside);
+  });
 }
 
 /** The state of a checkpoint, after checking its form, and that every file has its recorded digest. */

@@ -1,6 +1,9 @@
 /** Explains in one line why a file or folder cannot be written: a full disk, a read-only folder, missing rights. */
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 
+/** Only writing fails with these. */
+const onlyWriting = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'];
+
 /** What the system says where a disk or a folder, and not the program, is the cause. */
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'make room on the disk',
@@ -11,6 +14,7 @@ const remedies: Readonly<Record<string, string>> = {
   EACCES: 'choose a folder that you may write',
   EPERM: 'choose a folder that you may write',
   EBUSY: 'choose a folder that no other program holds',
+  ENOENT: 'choose a folder that exists',
   ENOTDIR: 'choose a path that leads through folders only',
   EISDIR: 'choose a path that is not a folder',
   ENAMETOOLONG: 'choose a shorter path',
@@ -34,12 +38,13 @@ export async function writing<Result>(path: string, write: () => Promise<Result>
 
 /**
  * The error of a disk or a folder in one line; `undefined` for any other error.
- * @param path What could not be written (default: the path in the error).
+ * @param path What could not be written. Without it, the error counts only if nothing but writing causes it.
  */
 export function diskError(error: unknown, path?: string): ToolEnvError | undefined {
   if (!(error instanceof Error) || ToolEnvError.isInstance(error)) return undefined;
   const { code = '', syscall, path: own } = error as NodeJS.ErrnoException;
-  if (syscall === undefined || !Object.hasOwn(remedies, code)) return undefined;
+  const isKnown = path === undefined ? onlyWriting.includes(code) : Object.hasOwn(remedies, code);
+  if (syscall === undefined || !isKnown) return undefined;
   const message = `${path ?? own ?? 'A file'} cannot be written (${messageOf(error)}): ${remedies[code]}.`;
   return new ToolEnvError('infrastructure.disk', message, { cause: error });
 }

@@ -1,12 +1,12 @@
 /** A lock on a folder: two processes, or two runs of a process, never write into one folder at once. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
-import { writing } from '@toolenv/core/recording';
+import { makeFolder, writing } from '@toolenv/core/recording';
 import { processStart } from './process-start.ts';
 
 export interface FolderLock {
@@ -38,12 +38,10 @@ process.on('exit', () => {
  * A process writes its claim first and looks for others afterwards. Of two processes, the later one therefore sees the
  * claim of the earlier one, and withdraws. A claim whose process has ended is removed: after `kill -9`, the next run just
  * begins. Whether a process of another host lives cannot be known, and its claim counts.
- * @throws ToolEnvError `usage.folder_in_use`, naming the process; `usage.not_a_folder`; `infrastructure.disk`.
+ * @throws ToolEnvError `usage.folder_in_use`, naming the process; `usage.folder`, `infrastructure.disk`.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await writing(folder, () => mkdir(folder, { recursive: true })).catch((error: unknown) => {
-    throw notAFolder(folder, error) ?? error;
-  });
+  await makeFolder(folder);
   for (let attempt = 1; ; attempt++) {
     const file = join(folder, newClaim());
     await writing(folder, () => writeFile(file, '', { flag: 'wx' }));
@@ -122,12 +120,6 @@ function inUse(folder: string, { name, pid, host, start }: Claim): ToolEnvError 
   const removal = isCertain ? '' : ` If that process has ended, remove ${join(folder, name)}.`;
   const message = `The folder ${folder} is in use by ${who}: wait until its run ends, or choose another folder.${removal}`;
   return new ToolEnvError('usage.folder_in_use', message);
-}
-
-function notAFolder(folder: string, error: unknown): ToolEnvError | undefined {
-  const { code } = ((error as ToolEnvError).cause ?? error) as NodeJS.ErrnoException;
-  if (code !== 'EEXIST' && code !== 'ENOTDIR') return undefined;
-  return new ToolEnvError('usage.not_a_folder', `${folder} is a file: name a folder.`, { cause: error });
 }
 
 function removeNow(file: string): void {

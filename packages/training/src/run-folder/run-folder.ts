@@ -2,7 +2,7 @@
 import { constants, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { diskError, writing } from '@toolenv/core/recording';
+import { diskError, makeFolder, writing } from '@toolenv/core/recording';
 import { checkpointSteps } from '../checkpoints.ts';
 import { configFile, readConfig } from './config-file.ts';
 import { isClaim } from './folder-lock.ts';
@@ -18,7 +18,7 @@ const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_s
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {
-  await writing('runs', () => mkdir('runs', { recursive: true }));
+  await makeFolder('runs');
   const now = new Date();
   const local = new Date(now.getTime() - 60_000 * now.getTimezoneOffset()).toISOString();
   const safe = name.replaceAll(/[^\w.-]+/g, '-');

@@ -1,11 +1,11 @@
 /** The files that a training run appends to: metrics.jsonl and trajectories.jsonl, each line with its step. */
 import { createWriteStream, existsSync } from 'node:fs';
-import { appendFile, rename } from 'node:fs/promises';
+import { appendFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
+import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -41,7 +41,7 @@ export class RunLog {
       return isOther ? line.step > step : line.step >= step;
     });
     const line: MetricsLine = { type, step, metrics };
-    await appendFile(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
+    await append(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
 
   /** Appends episodes of a step. The stamp's fields come before the trajectory's own fields; readers ignore them. */
@@ -51,7 +51,7 @@ export class RunLog {
   ): Promise<void> {
     await this.#drop((line) => line.step >= stamp.step);
     const lines = trajectories.map((trajectory) => `${encodeTrajectory({ ...stamp, ...trajectory })}\n`);
-    await appendFile(join(this.#out, trajectoriesFile), lines.join(''));
+    await append(join(this.#out, trajectoriesFile), lines.join(''));
   }
 
   /** On the first event of a resumed run, drops the lines that the run will write again. */
@@ -98,8 +98,20 @@ async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
     for await (const { text } of readJsonLines(file, { skipHalfWritten: true }))
       if (isKept(text, isAfter)) yield `${text}\n`;
   };
-  await pipeline(kept, createWriteStream(partial));
-  await rename(partial, file);
+  await writing(file, async () => {
+    try {
+      await pipeline(kept, createWriteStream(partial));
+      await rename(partial, file);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+/** A full disk may leave a half-written last line, which a resumed run drops. */
+function append(file: string, text: string): Promise<void> {
+  return writing(file, () => appendFile(file, text));
 }
 
 function isKept(line: string, isAfter: IsAfter): boolean {

@@ -147,5 +147,5 @@ test('names a file in place of a folder', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
   for (const wrong of [file, join(file, 'run')])
-    await expect(lockFolder(wrong)).rejects.toMatchObject({ code: 'usage.not_a_folder' });
+    await expect(lockFolder(wrong)).rejects.toMatchObject({ code: 'usage.folder' });
 });
