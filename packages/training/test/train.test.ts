@@ -187,10 +187,11 @@ test('refuses a used folder, and to resume another run', async () => {
   });
   await expect(eventsOf(train({ ...run, resume: true, seed: 2 }))).rejects.toMatchObject({
     code: 'usage.other_run',
-    message: `The run in ${out} has seed 1, not 2: give the same, or another folder.`,
+    message: `The run in ${out} differs: seed 1 → 2. Give the same values or another folder, or allow the change with --change (in code, change: true).`,
   });
   const others = [
     { env: { ...run.env, options: { height: 3 } } },
+    { env: { ...run.env, tools: { search: 'shelf/search-v1' } } },
     { trainer: { ...forget, name: 'other', options: forget.options, train: forget.train } as Trainer },
     { identity: { tool: ['search=another'] } },
   ];
@@ -241,6 +242,7 @@ test.each([
     'usage.bad_option',
     /^forget: option "steps": expected must be >= 1; received 0\.$/,
   ],
+  ['a change of a run that does not go on', { change: true }, 'usage.run', /give resume too/],
   ['a wrong seed', { seed: -1 }, 'usage.bad_option', /^train: option "seed"/],
   ['a resume without its folder', { resume: true, out: undefined }, 'usage.run', /resume needs out/],
   [

@@ -16,9 +16,8 @@ export interface Property {
   items?: Property;
   minItems?: number;
   maxItems?: number;
-  /** Annotations of a policy's option; see `PolicyDefinition`. */
+  /** Annotation of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
-  mayChange?: boolean;
 }
 
 /** `groupSize` → `--group-size`. */

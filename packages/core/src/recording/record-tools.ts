@@ -8,6 +8,7 @@ import { canonical } from './canonical-json.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
 import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
 import { notRecordable, type ToolTap } from './tool-tap.ts';
+import { diskError, writing } from './write-error.ts';
 
 export interface RecordOptions {
   /** What to remove beside secret names, bearer tokens and environment variables. */
@@ -19,7 +20,7 @@ export interface RecordOptions {
  * results, whole, without secrets; the episode itself gets the results as they are.
  *
  * Episodes may run concurrently if their ids differ, as a rollout's do.
- * @throws ToolEnvError `usage.recording_exists` if the file exists.
+ * @throws ToolEnvError `usage.recording_exists` if the file exists, `infrastructure.disk` if it cannot be written.
  */
 export async function recordTools(
   tools: readonly Tool[],
@@ -145,7 +146,7 @@ class Recorder {
 
   #write(call: RecordedCall): Promise<void> {
     const line = `${JSON.stringify(this.#redact(call))}\n`;
-    this.#written = this.written().then(() => appendFile(this.#file, line));
+    this.#written = this.written().then(() => writing(this.#file, () => appendFile(this.#file, line)));
     return this.#written;
   }
 }
@@ -183,7 +184,7 @@ async function create(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw diskError(error, file) ?? error;
     throw fileExists(file, error);
   }
 }
