@@ -113,7 +113,7 @@ describe('pageEpisodes', () => {
         .filter((line) => /(^|K)[abc]$/.test(line))
         .map((line) => line.at(-1))
         .join('');
-    return { done, press, shown, modes, asked: () => asked };
+    return { done, press, shown, modes, input, asked: () => asked };
   }
 
   it.each([
@@ -129,6 +129,16 @@ describe('pageEpisodes', () => {
     await pager.done;
     expect(pager.shown()).toBe(expected);
     expect(pager.asked()).toBe(asked);
+    expect(pager.modes).toEqual([true, false]);
+  });
+
+  it('ends when the terminal is closed', async () => {
+    const pager = page([' ']);
+    await pager.press();
+    pager.input.emit('error', Object.assign(new Error('EIO'), { code: 'EIO' }));
+    pager.input.end();
+    await pager.done;
+    expect(pager.shown()).toBe('ab');
     expect(pager.modes).toEqual([true, false]);
   });
 

@@ -42,7 +42,7 @@ function contents(out: string): Record<string, string> {
 }
 
 // Mounting needs root; without it, the tests of the packages fill single files through /dev/full.
-describe.runIf(canMount())('on a small disk', () => {
+describe.runIf(canMount())('on a small disk (skipped without the right to mount one)', () => {
   it('a run that fills the disk goes on when there is room, as if nothing had happened', async () => {
     const ample = smallDisk(9000);
     const whole = join(ample.folder, 'run');
@@ -63,7 +63,7 @@ describe.runIf(canMount())('on a small disk', () => {
       expect({ code: resumed.code, ...contents(out) }).toEqual({ code: 0, ...contents(whole) });
     }
     expect(new Set(ended).size).toBeGreaterThan(1);
-  }, 120_000);
+  }, 240_000);
 
   it('a read-only folder ends train, resume, eval and init', async () => {
     const disk = smallDisk(9000);
@@ -84,7 +84,7 @@ describe.runIf(canMount())('on a small disk', () => {
       expect(code).toBe(1);
     }
     expect(readdirSync(disk.folder, { recursive: true }).sort()).toEqual(before);
-  }, 120_000);
+  }, 240_000);
 
   it('a full disk ends eval, its recording and init, and leaves no half package', async () => {
     const disk = smallDisk(64);
@@ -106,7 +106,7 @@ describe.runIf(canMount())('on a small disk', () => {
     expect(lastLine(init.stderr)).toMatch(full);
     expect(init.code).toBe(1);
     expect(readdirSync(folder)).toEqual([]);
-  });
+  }, 240_000);
 });
 
 it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {

@@ -73,7 +73,7 @@ describe('when the terminal is closed (SIGHUP)', () => {
       await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
     };
     await Promise.all(Object.keys(commands).map(end));
-  });
+  }, 180_000);
 
   it('train keeps its finished steps', async () => {
     const out = join(await makeFolder(), 'run');
@@ -126,20 +126,24 @@ describe('a second signal ends at once', () => {
     ['SIGINT', 'SIGINT', 130],
     ['SIGINT', 'SIGHUP', 129],
     ['SIGHUP', 'SIGTERM', 143],
-  ] as const)('%s, then %s', async (first, second, expected) => {
-    const folder = await makeFolder();
-    const { child, finished, servers } = await startStubborn(folder, commands.train!(folder));
-    child.kill(first);
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    expect(child.exitCode).toBeNull();
-    const started = performance.now();
-    child.kill(second);
-    expect((await finished).code).toBe(expected);
-    // The server alone would take 4 seconds to end.
-    expect(performance.now() - started).toBeLessThan(2_000);
-    await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
-    expect((await readdir(join(folder, 'run'))).filter((name) => name.startsWith('lock-'))).toEqual([]);
-  });
+  ] as const)(
+    '%s, then %s',
+    async (first, second, expected) => {
+      const folder = await makeFolder();
+      const { child, finished, servers } = await startStubborn(folder, commands.train!(folder));
+      child.kill(first);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(child.exitCode).toBeNull();
+      const started = performance.now();
+      child.kill(second);
+      expect((await finished).code).toBe(expected);
+      // The server alone would take 4 seconds to end.
+      expect(performance.now() - started).toBeLessThan(3_500);
+      await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
+      expect((await readdir(join(folder, 'run'))).filter((name) => name.startsWith('lock-'))).toEqual([]);
+    },
+    120_000,
+  );
 });
 
 describe('a reader that goes away (| head -1)', () => {

@@ -99,12 +99,14 @@ function readClaim(name: string): Claim[] {
 
 function isLive({ pid, start, host }: Claim): boolean {
   if (isElsewhere(host)) return true;
-  if (start !== 'unknown') return processStart(pid) === start;
+  const now = processStart(pid);
+  if (start !== 'unknown' && now !== undefined) return now === start;
   try {
     process.kill(pid, 0);
-    return true;
+    // Where /proc says when processes started, and is silent about this one, the process waits for its parent.
+    return start === 'unknown';
   } catch (error) {
-    // EPERM: the process lives, and belongs to another user.
+    // EPERM: the process lives, and belongs to another user, whose processes /proc may hide.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -141,7 +141,7 @@ test('processes never hold it at the same time, also when they are killed', asyn
   expect(results.map(({ code, signal }) => signal ?? code)).toEqual(['SIGKILL', 'SIGKILL', 0, 0]);
   await (await lockFolder(out)).release();
   expect(await readdir(out)).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test('names a file in place of a folder', async () => {
   const file = join(folder, 'file');
