@@ -21,9 +21,10 @@ export const fixture = {
 export function startCli(
   args: string[],
   cwd: string = fixture.folder,
+  env: NodeJS.ProcessEnv = process.env,
 ): { child: ChildProcess; finished: Promise<Finished> } {
   const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
-  const child = spawn(process.execPath, nodeArgs, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, nodeArgs, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { stdout: '', stderr: '' };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;
