@@ -1,7 +1,7 @@
 /** Writes a new package from a template. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   isTemplateFile,
   type TemplateName,
@@ -34,6 +34,7 @@ export function checkName(name: string): void {
 
 /** @throws UsageError for a folder that is not empty, and for a path that is not a folder. */
 export async function checkFolder(folder: string): Promise<void> {
+  if (folder.trim() === '') throw new UsageError('The name of the folder is empty: name a new folder.');
   const used = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw new UsageError(`${folder} cannot be used (${error.message}): name a new folder.`);
@@ -42,7 +43,7 @@ export async function checkFolder(folder: string): Promise<void> {
 }
 
 /**
- * Writes the package. Removes the folder if that fails.
+ * Writes the package. Removes what it has written if that fails.
  * @returns The paths of the files, relative to the folder.
  * @throws UsageError for the name ({@link checkName}) or the folder ({@link checkFolder}).
  */
@@ -57,6 +58,7 @@ export async function createPackage({ folder, name, template }: NewPackage): Pro
     .filter(isTemplateFile)
     .sort();
   const written: string[] = [];
+  const made = await makeFolder(folder);
   try {
     for (const file of files) {
       const text = (await readFile(join(source, file), 'utf8')).replaceAll(templatePackage(template), name);
@@ -66,10 +68,28 @@ export async function createPackage({ folder, name, template }: NewPackage): Pro
       written.push(target);
     }
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    // A folder that existed was empty.
+    const mine = made ? [made] : (await readdir(folder)).map((entry) => join(folder, entry));
+    for (const path of mine) await rm(path, { recursive: true, force: true });
     throw error;
   }
   return written;
+}
+
+/**
+ * Makes the folder and its parents. `mkdir` with `recursive` would never end where no folder can be made, as in /proc.
+ * @returns The first folder that did not exist; `undefined` if all did.
+ * @throws UsageError if the folder cannot be made.
+ */
+async function makeFolder(folder: string): Promise<string | undefined> {
+  const missing: string[] = [];
+  for (let each = resolve(folder); !existsSync(each); each = dirname(each)) missing.unshift(each);
+  try {
+    for (const each of missing) await mkdir(each);
+  } catch (error) {
+    throw new UsageError(`${folder} cannot be made (${(error as Error).message}): name another folder.`);
+  }
+  return missing[0];
 }
 
 interface PackageJson {

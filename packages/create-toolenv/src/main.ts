@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { checkFolder, checkName, createPackage, ownVersion, UsageError } from './create-package.ts';
+import { printable } from './printable.ts';
 import { isTemplate, type TemplateName, templates } from './templates.ts';
 
 const help = `Usage: npm create toolenv [folder] -- [options]
@@ -32,7 +33,8 @@ try {
   const given = readArguments(process.argv.slice(2));
   if (given) await create(given);
 } catch (error) {
-  process.stderr.write(`create-toolenv: ${error instanceof Error ? error.message : error}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`create-toolenv: ${printable(message)}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 
@@ -67,8 +69,9 @@ async function create({ json, ...given }: Given): Promise<void> {
     process.stdout.write(`${JSON.stringify({ folder: resolve(folder), name, template, files })}\n`);
     return;
   }
-  const next = [`cd ${folder}`, 'npm install', 'npm test'];
-  process.stdout.write(`${name} is in ${folder}. Next:\n\n${next.map((line) => `  ${line}\n`).join('')}`);
+  const shown = printable(/^[\w./@+-]+$/.test(folder) ? folder : `'${folder}'`);
+  const next = [`cd ${shown}`, 'npm install', 'npm test'];
+  process.stdout.write(`${name} is in ${shown}. Next:\n\n${next.map((line) => `  ${line}\n`).join('')}`);
 }
 
 /** Checks what was given, and asks for the rest. */

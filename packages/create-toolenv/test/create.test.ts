@@ -1,6 +1,6 @@
 /** `create-toolenv`, in a process of its own. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -16,9 +16,14 @@ beforeEach(async () => {
 function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const node = ['--import', import.meta.resolve('tsx'), main, ...args];
-    execFile(process.execPath, node, { cwd: folder }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      node,
+      { cwd: folder, timeout: 60_000, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+      },
+    );
   });
 }
 
@@ -88,6 +93,19 @@ const wrong: [what: string, args: string[], message: RegExp][] = [
     ['used', '--template', 'env'],
     /^create-toolenv: used is not empty: name a new folder\.\n$/,
   ],
+  ['an empty name', ['', '--template', 'env'], /^create-toolenv: The name of the folder is empty: /],
+  ['the folder above', ['..', '--template', 'env'], /^create-toolenv: \.\. is not empty: /],
+  ['a name with spaces', ['my env', '--template', 'env'], /cannot be named "my env": /],
+  [
+    'a folder in a file',
+    ['used/file/x', '--template', 'env'],
+    /^create-toolenv: used\/file\/x cannot be used /,
+  ],
+  [
+    'control characters',
+    ['\x1b]0;x\x07\x9b\u202e', '--template', 'env'],
+    /named "\\x1b\]0;x\\x07\\x9b\\u202e": /,
+  ],
   ['a file', ['used/file', '--template', 'env'], /^create-toolenv: used\/file cannot be used .*\n$/],
 ];
 it.each(wrong)('reports %s in one line, exits with code 2, and writes nothing', async (_, args, message) => {
@@ -99,6 +117,42 @@ it.each(wrong)('reports %s in one line, exits with code 2, and writes nothing', 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(await readdir(folder)).toEqual(['used']);
   expect(await readdir(join(folder, 'used'))).toEqual(['file']);
+});
+
+it.runIf(process.platform === 'linux')(
+  'ends where no folder can be made',
+  async () => {
+    for (const target of ['/proc/x', '/proc/x/y', '/sys/x', '/dev/null/x']) {
+      const { code, stdout, stderr } = await run(target, '--template', 'env');
+      expect(stderr).toMatch(
+        /^create-toolenv: .* cannot be (made|used) .*: name (a new|another) folder\.\n$/,
+      );
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    }
+  },
+  300_000,
+);
+
+it.each(['deep/er/maze', 'maze/', './maze'])('takes the path %s', async (path) => {
+  const { code, stdout } = await run(path, '--template', 'env');
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`cd ${path}\n`) });
+  expect(await readdir(join(folder, path))).toContain('package.json');
+});
+
+it('takes an absolute path with spaces, and quotes it', async () => {
+  const path = join(folder, 'my mazes/maze');
+  const { code, stdout } = await run(path, '--template', 'env');
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`cd '${path}'\n`) });
+});
+
+// The superuser may write everywhere.
+it.skipIf(process.getuid?.() === 0)('keeps an empty folder that it cannot fill', async () => {
+  await mkdir(join(folder, 'maze'));
+  await chmod(join(folder, 'maze'), 0o500);
+  const { code, stderr } = await run('maze', '--template', 'env');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^create-toolenv: .*EACCES.*\n$/);
+  expect(await readdir(folder)).toEqual(['maze']);
 });
 
 it('shows its help and its version', async () => {

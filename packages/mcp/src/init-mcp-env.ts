@@ -1,7 +1,8 @@
 /** initMcpEnv: writes a package whose environment is an MCP server and a task file with sample tasks. */
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Split, ToolEnvError } from '@toolenv/core';
+import { makeFolder } from '@toolenv/core/recording';
 import { connectMcp } from './connect-mcp.ts';
 import { implementation } from './implementation.ts';
 import type { McpOptions } from './mcp-connection.ts';
@@ -48,7 +49,7 @@ export async function initMcpEnv(
     'definition.json': json(definition),
     'tasks.jsonl': tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
   };
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   for (const [file, content] of Object.entries(files)) await writeFile(join(folder, file), content);
   await copyFile(new URL('../template/env.js', import.meta.url), join(folder, 'env.js'));
   return { ref: `${name}/${definition.name}`, files: [...Object.keys(files), 'env.js'] };

@@ -1,7 +1,7 @@
 /** `toolenv eval`: plays the first tasks of a split with a policy and reports the scores. */
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeTrajectory } from '@toolenv/core/recording';
+import { encodeTrajectory, makeFolder } from '@toolenv/core/recording';
 import { evaluate, evaluationOptions, refuseUsedFolder, writeWhole } from '@toolenv/training';
 import { Command } from 'commander';
 import { evaluationTable } from '../display/evaluation-table.ts';
@@ -57,7 +57,7 @@ async function evalPolicy(
   const { source, options } = chosenEnv(named.env, given);
   if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
   const { env, policy, finish, close } = await openRun({ source, options }, chosen, { ...given, seed });
-  if (out !== undefined) await mkdir(out, { recursive: true });
+  if (out !== undefined) await makeFolder(out);
 
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
   const scores = new RunningScores();

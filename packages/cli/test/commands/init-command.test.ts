@@ -53,3 +53,13 @@ it('refuses a name that no package can have', async () => {
       'toolenv: A package cannot be named "My Env": choose a folder of small letters, digits and dashes.\n',
   });
 });
+
+it.runIf(process.platform === 'linux')('ends where no folder can be made', async () => {
+  const { code, stderr } = await run(['init', '/proc/x', '--mcp', server]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^toolenv: The folder \/proc\/x cannot be made \(.*\): choose another\.\n$/,
+    ),
+  });
+});
