@@ -1,5 +1,6 @@
 /** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { guardOutput } from '../display/guarded-output.ts';
 
 /** The reason with which Ctrl-C (SIGINT) or SIGTERM aborts the work's signal. */
 export class Interrupted extends Error {
@@ -13,7 +14,7 @@ export class Interrupted extends Error {
 }
 
 /**
- * Runs the work and ends the process.
+ * Runs the work and ends the process. Its output is guarded: see {@link guardOutput}.
  *
  * Exit codes: 0, or the work's own process.exitCode; 2 for a mistake of the user, which is reported in one line; 1 for any
  * other error; 130 after Ctrl-C, 143 after SIGTERM. The first of these signals aborts `signal`; the second ends the process
@@ -21,6 +22,7 @@ export class Interrupted extends Error {
  */
 export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>): Promise<never> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreBrokenPipe);
+  guardOutput();
   const signal = interruptSignal();
   const exitCode = await work(signal).then(
     () => Number(process.exitCode ?? 0),

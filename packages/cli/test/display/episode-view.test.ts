@@ -78,7 +78,7 @@ reward    1.050 from em 1.000 × 1 · found 0.500 × 0.1 · f1 0.250
 
 describe('texts of others in the terminal', () => {
   it('cannot move the cursor, clear the screen or change colours', () => {
-    expect(safeText('a\u001b[2Jb\u0007\r\nc\td\u009b1m')).toBe('a␛[2Jb␇\nc\td␡1m');
+    expect(safeText('a\u001b[2Jb\u0007\r\nc\td\u009b1m')).toBe('a\\u001b[2Jb\\u0007\nc\td\\u009b1m');
   });
 
   it('are broken at spaces', () => {
