@@ -13,9 +13,9 @@ export function safeText(text: string): string {
     .replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Safe text that stays on its line: a name, a version, an error. Breaks and runs of space become a space. */
+/** Safe text that stays on its line: a name, a version, an error. Line breaks become spaces. */
 export function safeLine(text: string): string {
-  return safeText(text.replace(/\s+/g, ' ').trim());
+  return safeText(text.replace(/[\n\r\v\f\u0085\u2028\u2029]+/g, ' ').trim());
 }
 
 /** Breaks lines at spaces, and begins each with `indent`. */
@@ -42,9 +42,9 @@ function brokenLine(line: string, room: number): string[] {
   return [...lines, current];
 }
 
-/** Columns of the terminal. Files and pipes get whole lines. */
+/** Columns of the terminal, at least 40; a terminal may say 0. Files and pipes get whole lines. */
 export function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  return process.stdout.isTTY ? Math.max(process.stdout.columns || 80, 40) : Number.POSITIVE_INFINITY;
 }
 
 /** Rows of two columns, the right column wrapped. */
