@@ -63,7 +63,7 @@ it('makes a token for an address that other machines reach, and prints it', asyn
   child.stderr!.on('data', (text) => {
     printed += text;
   });
-  await expect.poll(() => printed, { timeout: 20_000 }).toContain('Authorization: Bearer ');
+  await expect.poll(() => printed, { timeout: 50_000 }).toContain('Authorization: Bearer ');
   const [, port] = /at http:\/\/0\.0\.0\.0:(\d+)\/mcp\n/.exec(printed)!;
   const [, token] = /Bearer ([0-9a-f]{64})\n/.exec(printed)!;
   const url = `http://127.0.0.1:${port}/mcp`;
@@ -94,7 +94,7 @@ it('takes the token from TOOLENV_TOKEN without printing it, and limits from flag
   expect(await statusAt(url)).toBe(401);
   expect(await statusAt(url, TOOLENV_TOKEN)).toBe(200);
   expect(await statusAt(url, TOOLENV_TOKEN)).toBe(503);
-  await expect.poll(() => statusAt(url, TOOLENV_TOKEN), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => statusAt(url, TOOLENV_TOKEN), { timeout: 50_000 }).toBe(200);
   child.kill('SIGINT');
   expect((await finished).stderr).not.toContain(TOOLENV_TOKEN);
 });
