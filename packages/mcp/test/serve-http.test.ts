@@ -145,11 +145,13 @@ describe('a server for one client at a time', () => {
     await expect(connectMcp({ url })).rejects.toThrow('Too many sessions');
     close();
     await expect
-      .poll(() =>
-        connect(url).then(
-          () => true,
-          () => false,
-        ),
+      .poll(
+        () =>
+          connect(url).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 30_000 },
       )
       .toBe(true);
   });
@@ -258,11 +260,13 @@ describe('limits', () => {
     await expect.poll(() => ended, { timeout: 60_000 }).toBeGreaterThanOrEqual(90);
     for (const socket of sockets) socket.destroy();
     await expect
-      .poll(() =>
-        initialize(url).then(
-          ({ status }) => status,
-          () => 0,
-        ),
+      .poll(
+        () =>
+          initialize(url).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 30_000 },
       )
       .toBe(200);
   });
