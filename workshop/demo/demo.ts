@@ -15,6 +15,7 @@ import {
   evaluate,
   RunLog,
   readMetrics,
+  refuseLockedFolder,
   refuseUsedFolder,
   svgChart,
   train,
@@ -170,8 +171,9 @@ async function writeExamination(log: RunLog, step: number, examination: Examinat
   await log.write({ type: 'evaluation', step, metrics });
 }
 
-/** Removes the files of an earlier demo, and refuses a folder that has others. */
+/** Removes the files of an earlier demo, and refuses a folder that has others or in which a demo is at work. */
 async function clearEarlierDemo(out: string): Promise<void> {
+  await refuseLockedFolder(out);
   const written = [
     'config.json',
     'summary.json',

@@ -28,7 +28,7 @@ test('adapters train, resume and are exported merged, with the adapter beside fo
 
   const other = await train('--steps', '2', '--resume', ...rate);
   expect(other.code).toBe(2);
-  expect(other.stderr).toMatch(/has policyOptions\.loraRank 4, not 0: give the same/);
+  expect(other.stderr).toMatch(/differs: policyOptions\.loraRank 4 → 0, .*Give the same/);
 
   const more = await train(
     '--steps',

@@ -65,7 +65,7 @@ export {
 export type { Trajectory, TrajectoryStep } from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
-export { collect, type EpisodeRequest, type RolloutOptions, rollout } from './rollout/rollout.ts';
+export { collect, type EpisodeRequest, type OnBug, type RolloutOptions, rollout } from './rollout/rollout.ts';
 export type { JsonSchema } from './schemas/json-schema.ts';
 export type { Flat } from './schemas/json-schema-type.ts';
 export {

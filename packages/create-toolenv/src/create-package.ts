@@ -71,7 +71,8 @@ export async function createPackage({ folder, name, template }: NewPackage): Pro
     // A folder that existed was empty.
     const mine = made ? [made] : (await readdir(folder)).map((entry) => join(folder, entry));
     for (const path of mine) await rm(path, { recursive: true, force: true });
-    throw error;
+    const message = `${folder} cannot be written (${(error as Error).message}): make room, or name another folder.`;
+    throw new Error(message, { cause: error });
   }
   return written;
 }

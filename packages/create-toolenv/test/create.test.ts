@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { canMount, SmallDisk } from '../../cli/test/small-disk.ts';
 
 const main = join(import.meta.dirname, '../src/main.ts');
 const ofRepository = join(import.meta.dirname, '../../../templates');
@@ -153,6 +154,20 @@ it.skipIf(process.getuid?.() === 0)('keeps an empty folder that it cannot fill',
   expect(code).toBe(1);
   expect(stderr).toMatch(/^create-toolenv: .*EACCES.*\n$/);
   expect(await readdir(folder)).toEqual(['maze']);
+});
+
+it.runIf(canMount())('names the folder on a full disk, and leaves nothing in it', async () => {
+  const disk = new SmallDisk(8);
+  onTestFinished(() => disk.remove());
+  const target = join(disk.folder, 'maze');
+  const { code, stdout, stderr } = await run(target, '--template', 'env');
+  expect(stderr).toMatch(
+    new RegExp(
+      `^create-toolenv: ${target} cannot be written \\(ENOSPC.*\\): make room, or name another folder\\.\\n$`,
+    ),
+  );
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(await readdir(disk.folder)).toEqual([]);
 });
 
 it('shows its help and its version', async () => {

@@ -1,6 +1,7 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), which all question families use. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
+import { writing } from '@toolenv/core/recording';
 import { type SchemaMistake, validate } from '@toolenv/core/schemas';
 import { objectsOf } from './json-objects.ts';
 
@@ -91,7 +92,8 @@ export async function readRecords(path: string): Promise<QaRecord[]> {
 
 /** Writes records as a JSON array, one record per line. */
 export async function writeRecords(path: string, records: readonly QaRecord[]): Promise<void> {
-  await writeFile(path, `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`);
+  const text = `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`;
+  await writing(path, () => writeFile(path, text));
 }
 
 async function readBytes(path: string): Promise<Buffer> {

@@ -1,8 +1,8 @@
 /** initMcpEnv: writes a package whose environment is an MCP server and a task file with sample tasks. */
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Split, ToolEnvError } from '@toolenv/core';
-import { makeFolder } from '@toolenv/core/recording';
+import { makeFolder, writing } from '@toolenv/core/recording';
 import { connectMcp } from './connect-mcp.ts';
 import { implementation } from './implementation.ts';
 import type { McpOptions } from './mcp-connection.ts';
@@ -22,8 +22,8 @@ const splits: readonly Split[] = ['test', 'train', 'validation'];
 
 /**
  * Asks the server for its tools and writes the package into a new or empty folder. The package is named after the folder.
- * @throws ToolEnvError `usage.mcp_init` if the folder is not empty or its name is not valid for a package, and as
- *   {@link connectMcp} does.
+ * @throws ToolEnvError `usage.mcp_init` if the folder is not empty or its name is not valid for a package, `usage.folder`,
+ *   `infrastructure.disk`, and as {@link connectMcp} does.
  */
 export async function initMcpEnv(
   folder: string,
@@ -49,10 +49,24 @@ export async function initMcpEnv(
     'definition.json': json(definition),
     'tasks.jsonl': tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
   };
+  const contents = {
+    ...files,
+    'env.js': await readFile(new URL('../template/env.js', import.meta.url), 'utf8'),
+  };
+  await writePackage(folder, contents);
+  return { ref: `${name}/${definition.name}`, files: Object.keys(contents) };
+}
+
+/** Removes the files again if one of them cannot be written. */
+async function writePackage(folder: string, files: Record<string, string>): Promise<void> {
   await makeFolder(folder);
-  for (const [file, content] of Object.entries(files)) await writeFile(join(folder, file), content);
-  await copyFile(new URL('../template/env.js', import.meta.url), join(folder, 'env.js'));
-  return { ref: `${name}/${definition.name}`, files: [...Object.keys(files), 'env.js'] };
+  try {
+    for (const [file, content] of Object.entries(files))
+      await writing(join(folder, file), () => writeFile(join(folder, file), content));
+  } catch (error) {
+    for (const file of Object.keys(files)) await rm(join(folder, file), { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 /** Sample tasks that ask which tool does what, so that they need only the list of tools. */

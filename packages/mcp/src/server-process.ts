@@ -62,6 +62,7 @@ export class ServerProcess implements Transport {
       windowsHide: true,
     });
     this.#child = child;
+    if (child.pid !== undefined) running.add(child.pid);
     child.stdin.on('error', (error) => this.onerror?.(error));
     child.stdout.on('error', (error) => this.onerror?.(error));
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
@@ -73,7 +74,6 @@ export class ServerProcess implements Transport {
       child.once('error', (error) => reject(cannotRun(this.#command, error)));
     });
     child.on('error', (error) => this.onerror?.(error));
-    running.add(child.pid!);
     this.#ended = this.#watch(child);
   }
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Trajectory } from '@toolenv/core';
 import { rewardTolerance, sumRewards, ToolEnvError, weigh } from '@toolenv/core';
 import { decodeTrajectory, encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
-import { validate, wireSchemas } from '@toolenv/core/schemas';
+import { recordBounds, validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from './json-value.ts';
 import { type CheckOptions, type Finding, type Report, Reporter } from './report.ts';
 import { type RuleId, rules } from './rules.ts';
@@ -89,7 +89,8 @@ function readBack(trajectory: Trajectory): Trajectory {
     task,
     steps: steps.map(({ action: { tokens: _, ...action }, ...step }) => ({ ...step, action })),
   };
-  const unheld = notJson(parts);
+  // Results are five levels below the parts.
+  const unheld = notJson(parts, recordBounds.depth + 5);
   if (unheld) throw new Violation('TRAJ-2', 'a trajectory that JSON can hold', unheld);
   const line = encodeTrajectory(trajectory);
   checkForm(JSON.parse(line));

@@ -192,7 +192,7 @@ export const rules = {
   },
   'ENV-36': {
     title: 'Capabilities',
-    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false or networked: true where that is the case.',
+    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
   },
   'ENV-32': {
     title: 'The oracle wins',

@@ -65,7 +65,7 @@ test('the state of a checkpoint follows its schema', async () => {
   const saved = await saveCheckpoint(folder, new TableLearner(), { step: 3, seed: 1, memory: { kl: 0.2 } });
   const state: object = JSON.parse(await readFile(join(saved, 'trainer_state.json'), 'utf8'));
   expect(mistakes('checkpoint-state', state)).toEqual([]);
-  expect(Object.keys(state)).toEqual(['step', 'seed', 'memory', 'sha256']);
+  expect(Object.keys(state)).toEqual(['version', 'step', 'seed', 'memory', 'sha256']);
   expect(mistakes('checkpoint-state', { ...state, sha256: { table: 'short' } })).toHaveLength(1);
 });
 

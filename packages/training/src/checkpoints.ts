@@ -6,6 +6,8 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
+import { writing } from '@toolenv/core/recording';
+import { validate, wireSchemas } from '@toolenv/core/schemas';
 
 /** What a resumed run needs beside the learner's own files. */
 export interface CheckpointState {
@@ -16,13 +18,16 @@ export interface CheckpointState {
   memory?: Record<string, number>;
 }
 
-/** The state as it is stored. */
+/** The state as it is stored: `checkpoint-state` of the wire schemas. */
 interface StoredState extends CheckpointState {
+  version: typeof stateVersion;
   /** SHA-256 of every other file of the checkpoint, by name. */
   sha256: Record<string, string>;
 }
 
 const stateFile = 'trainer_state.json';
+/** Raised when a state of the earlier version means something else. */
+const stateVersion = 1;
 const folderName = /^step-(\d+)$/;
 /** Older checkpoints of a run are removed. */
 const kept = 3;
@@ -41,11 +46,11 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await learner.save(partial);
-    const stored: StoredState = { ...state, sha256: await digests(partial) };
+    const stored: StoredState = { version: stateVersion, ...state, sha256: await digests(partial) };
     await writeFile(join(partial, stateFile), JSON.stringify(stored));
     await rename(partial, folder);
   } catch (error) {
-    await rm(partial, { recursive: true, force: true });
+    await rm(partial, { recursive: true, force: true }).catch(() => {});
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
@@ -58,13 +63,14 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
 /**
  * Loads the newest complete checkpoint of `out` into the learner; returns `undefined` if there is none. A damaged
  * checkpoint is renamed to `step-<N>.damaged` with a process warning, and the checkpoint before it is tried.
- * @throws ToolEnvError `usage.checkpoint_damaged` if all checkpoints are damaged; whatever the learner throws.
+ * @throws ToolEnvError `usage.checkpoint_damaged` if all checkpoints are damaged, `usage.checkpoint_version` for a checkpoint
+ *   of a later version of toolenv; whatever the learner throws.
  */
 export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
   const steps = await checkpointSteps(out);
   for (const [index, step] of [...steps.entries()].reverse()) {
     const folder = folderOf(out, step);
-    const state = await readState(folder).catch((error: unknown) =>
+    const state = await readState(folder, step).catch((error: unknown) =>
       setAside(folder, error, steps[index - 1]),
     );
     if (!state) continue;
@@ -75,25 +81,49 @@ export async function resumeCheckpoint(out: string, learner: Learner): Promise<C
 }
 
 async function setAside(folder: string, error: unknown, before: number | undefined): Promise<undefined> {
+  if (ToolEnvError.isInstance(error)) throw error;
   const what = `Checkpoint ${folder} is damaged (${messageOf(error)})`;
   if (before === undefined) {
     const message = `${what}, and there is none before it: begin a new run.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
   }
   process.emitWarning(`${what}: going on from step ${before}.`, 'DamagedCheckpoint');
-  await rm(`${folder}.damaged`, { recursive: true, force: true });
-  await rename(folder, `${folder}.damaged`);
+  const aside = `${folder}.damaged`;
+  await writing(aside, async () => {
+    await rm(aside, { recursive: true, force: true });
+    await rename(folder, aside);
+  });
 }
 
-/** The state of a checkpoint, after checking that every file has its recorded digest. */
-async function readState(folder: string): Promise<StoredState> {
-  const state: StoredState = JSON.parse(await readFile(join(folder, stateFile), 'utf8'));
+/** The state of a checkpoint, after checking its form, and that every file has its recorded digest. */
+async function readState(folder: string, step: number): Promise<StoredState> {
+  const state = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);
+  if (state.step !== step)
+    throw new Error(`${stateFile}: step: expected ${step}, as the folder says; received ${state.step}`);
   const found = await digests(folder);
   for (const [name, digest] of Object.entries(state.sha256)) {
     if (found[name] !== digest)
       throw new Error(`${name} is ${found[name] ? 'not as it was written' : 'missing'}`);
   }
   return state;
+}
+
+function parseState(text: string, folder: string): StoredState {
+  let state: { version?: unknown };
+  try {
+    state = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${stateFile}: ${messageOf(error)}`);
+  }
+  const version = state?.version;
+  if (typeof version === 'number' && version > stateVersion) {
+    const message = `${join(folder, stateFile)}: version: this toolenv reads ${stateVersion}, and a later toolenv wrote ${version}: update toolenv.`;
+    throw new ToolEnvError('usage.checkpoint_version', message);
+  }
+  const [wrong] = validate(wireSchemas['checkpoint-state'], state);
+  if (!wrong) return state as StoredState;
+  const field = wrong.path.slice(1).replaceAll('/', '.') || 'the whole file';
+  throw new Error(`${stateFile}: ${field}: expected ${wrong.expected}; received ${wrong.received}`);
 }
 
 /** SHA-256, in hexadecimal, of each file below a folder, except the state file. */

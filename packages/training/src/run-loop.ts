@@ -1,10 +1,11 @@
 /** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
-import { deriveSeed } from '@toolenv/core';
+import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
 import type { Algorithm, AlgorithmContext } from './algorithm.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
+import { AbortWatch } from './rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from './rollouts/play-step.ts';
 import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
 import { toTrainingRows } from './rows/training-row.ts';
@@ -36,6 +37,8 @@ export async function* runLoop<Options extends RunOptions>(
   let step = resumed?.step ?? 0;
   /** Whether the weights are those after `step` updates, and not in the middle of one. */
   let isWhole = true;
+  /** The step of the newest checkpoint. */
+  let saved = step;
   /** Whether an evaluation of these weights is due. */
   let isDue = evaluationDue === 1;
   const evaluate = async (): Promise<TrainEvent> => {
@@ -45,18 +48,18 @@ export async function* runLoop<Options extends RunOptions>(
   };
   const save = async (): Promise<TrainEvent> => {
     const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
-    return {
-      type: 'checkpoint',
-      step,
-      folder: await saveCheckpoint(out, learner, { step, seed, memory: remembered }),
-    };
+    // Not tried again after it has failed.
+    saved = step;
+    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered });
+    return { type: 'checkpoint', step, folder };
   };
 
   try {
     if (isDue) yield await evaluate();
     const range = { from: step, to: steps, ahead: maxStaleness, signal };
+    const watch = new AbortWatch(options.maxAborted);
     const rollouts = rolloutsAhead(range, (at, stop) =>
-      playStep({ ...run, signal: stop }, options, at, algorithm.resample),
+      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch),
     );
     for await (const { rollout, staleness } of rollouts) {
       const { metrics, played, scored } = rollout;
@@ -77,10 +80,16 @@ export async function* runLoop<Options extends RunOptions>(
       if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
     }
   } catch (error) {
-    if (!signal?.aborted || step === 0 || !isWhole) throw error;
-    // An interrupted run keeps every finished step.
-    yield await save();
-    throw signal.reason;
+    // A run that is interrupted or fails keeps every finished step.
+    if (isWhole && step > saved) {
+      try {
+        yield await save();
+      } catch (unsaved) {
+        // The first error is the one to report.
+        process.emitWarning(messageOf(unsaved));
+      }
+    }
+    throw signal?.aborted && isWhole ? signal.reason : error;
   }
 }
 

@@ -1,8 +1,13 @@
-/** The options of the run loop: every trainer has them beside its own. */
+/**
+ * The options of the run loop: every trainer has them beside its own.
+ *
+ * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
+ * (there are no schedules), and when the run evaluates and saves. Every other option is part of the run's identity.
+ */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 const properties = {
-  steps: { type: 'integer', minimum: 1, default: 100, description: 'updates' },
+  steps: { type: 'integer', minimum: 1, default: 100, mayChange: true, description: 'updates' },
   tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
   groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes of each task' },
   maxStaleness: {
@@ -25,6 +30,18 @@ const properties = {
     default: 600_000,
     description: 'milliseconds that one episode may take',
   },
+  onBug: {
+    enum: ['stop', 'abort-episode'],
+    default: 'stop',
+    description: 'what a bug of the environment or the policy ends: the run, or only the episode',
+  },
+  maxAborted: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0.2,
+    description: 'share of the last 64 episodes that may be aborted before the run stops',
+  },
   shuffleRewards: {
     type: 'boolean',
     default: false,
@@ -34,18 +51,21 @@ const properties = {
     type: 'integer',
     minimum: 0,
     default: 0,
+    mayChange: true,
     description: 'steps between evaluations on the validation split; 0 is never',
   },
   evaluationEpisodes: {
     type: 'integer',
     minimum: 1,
     default: 200,
+    mayChange: true,
     description: 'episodes of one evaluation',
   },
   checkpointEvery: {
     type: 'integer',
     minimum: 0,
     default: 10,
+    mayChange: true,
     description: 'steps between checkpoints; 0 is only at the end',
   },
 } as const;

@@ -10,6 +10,11 @@ const schema = {
       default: false,
       description: 'go on from the newest checkpoint in the folder of the run',
     },
+    change: {
+      type: 'boolean',
+      default: false,
+      description: 'with resume: go on with other options, and record old and new in changes.jsonl',
+    },
     trajectories: {
       type: 'boolean',
       default: true,

@@ -1,20 +1,25 @@
 /** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
-import { completeOptions, loadPlugin, type TrainEvent, type Trainer } from '@toolenv/core/plugins';
+import {
+  changeableOptions,
+  completeOptions,
+  loadPlugin,
+  type Run,
+  type TrainEvent,
+  type Trainer,
+} from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
+import { checkEvent } from './check-event.ts';
 import { requireParts } from './require-parts.ts';
+import { configFile, removeConfig, writeConfig } from './run-folder/config-file.ts';
+import { lockFolder } from './run-folder/folder-lock.ts';
+import { recordChanges } from './run-folder/run-changes.ts';
 import { envName, runIdentity, runVersions } from './run-folder/run-config.ts';
 import { RunFiles } from './run-folder/run-files.ts';
-import {
-  abandonRun,
-  beginRun,
-  exportPolicy,
-  makeFreshFolder,
-  refuseOtherRun,
-  refuseUsedFolder,
-} from './run-folder/run-folder.ts';
+import { exportPolicy, makeFreshFolder, refuseOtherRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 import type { RunOptions } from './run-options.ts';
 import { type TrainSettings, trainSettings } from './train-settings.ts';
 
@@ -27,7 +32,10 @@ export interface TrainOptions<Options> extends Partial<TrainSettings> {
   out?: string;
   /** Ends the run by throwing the signal's reason. Finished steps are kept. */
   signal?: AbortSignal;
-  /** More entries of config.json, or other values of them. A resumed run must have the same. Values are JSON. */
+  /**
+   * More entries of config.json, or other values of them. A resumed run must have the same, unless `change` is set. Values
+   * are JSON.
+   */
   identity?: Readonly<Record<string, unknown>>;
 }
 
@@ -40,18 +48,18 @@ const settingNames = ['trainer', 'out', 'signal', 'identity', ...Object.keys(tra
  * configured trainer. TypeScript knows them from a trainer; with a reference, name their type: `train<PpoOptions>({ … })`.
  *
  * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy
- * in `policy/`.
+ * in `policy/`. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
- *   `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`, and what the
- *   trainer throws.
+ *   `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
+ *   `usage.folder_in_use`, `infrastructure.disk`, and what the trainer throws.
  */
 export async function* train<Options extends object = RunOptions>(
   given: TrainOptions<Options> & NoInfer<Partial<Options>>,
 ): AsyncGenerator<TrainEvent, void, void> {
   requireParts('train', given);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, ...others } = given;
-  const { seed, resume, trajectories, tensorboard, ...own } = others;
-  const settings = completeSettings({ seed, resume, trajectories, tensorboard });
+  const { seed, resume, change, trajectories, tensorboard, ...own } = others;
+  const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
   const { learner } = policy;
   if (!learner) {
     const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
@@ -61,30 +69,67 @@ export async function* train<Options extends object = RunOptions>(
   const options = trainerOptions(plugin, own);
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;
-  const same = { ...runIdentity(env, policy, { trainer: name, seed: settings.seed }), ...identity };
-  const folder = await runFolder(out, { resume: settings.resume, same, env });
-  await beginRun(folder, { ...same, trainerOptions: options, ...(await runVersions(env)) });
-  const title = `${plugin.name} on ${envName(env)}, seed ${settings.seed}`;
-  const files = new RunFiles(folder, { ...settings, title });
-  const run = { env, policy, learner, out: folder, signal, seed: settings.seed, resume: settings.resume };
+  const described = { trainer: name, trainerOptions: options, seed: settings.seed };
+  const same = { ...runIdentity(env, policy, described), ...identity };
+  const mayChange = changeableOptions(plugin.options).map((option) => `trainerOptions.${option}`);
+  if (settings.resume && out === undefined)
+    throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
+  const folder = out ?? (await makeFreshFolder(basename(envName(env))));
+  const lock = await lockFolder(folder);
+  try {
+    if (!settings.resume)
+      await refuseUsedFolder(folder, 'choose another folder, or go on with its run by resume');
+    else if (!settings.change) await refuseOtherRun(folder, same, { mayChange });
+    const run = { env, policy, learner, out: folder, signal, seed: settings.seed, resume: settings.resume };
+    const config = { ...same, ...(await runVersions(env)) };
+    yield* keepRun(run, plugin.train(run, options), { config, settings, title: titleOf(plugin, run) });
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Passes the events of a run on, and keeps its folder. */
+async function* keepRun(
+  { out, resume }: Run,
+  events: AsyncIterable<TrainEvent>,
+  { config, settings, title }: { config: Record<string, unknown>; settings: TrainSettings; title: string },
+): AsyncGenerator<TrainEvent, void, void> {
+  const isNew = !(resume && existsSync(join(out, configFile)));
+  if (isNew) await writeConfig(out, config);
+  const files = new RunFiles(out, { ...settings, title });
   let isAtWork = false;
   try {
-    for await (const event of plugin.train(run, options)) {
+    for await (const event of events) {
+      checkEvent(event, String(config.trainer));
+      // Only the first event says from which step on a resumed run has the present options.
+      if (!isAtWork && !isNew) await recordChanges(out, nextStep(event), config);
       isAtWork = true;
       await files.write(event);
       yield event;
     }
   } catch (error) {
     // A run that failed before its first step may be tried again with the same folder.
-    if (!isAtWork && !settings.resume) await abandonRun(folder);
+    if (!isAtWork && isNew) await removeConfig(out);
     throw error;
   }
   await files.drawCurves();
-  await exportPolicy(folder);
+  await exportPolicy(out);
+}
+
+/** The step that a resumed run plays next, or has just played. An evaluation or a checkpoint belongs to the step before. */
+function nextStep({ type, step }: TrainEvent): number {
+  return type === 'rollout' || type === 'update' ? step : step + 1;
+}
+
+function titleOf({ name }: Trainer, { env, seed }: Run): string {
+  return `${name} on ${envName(env)}, seed ${seed}`;
 }
 
 function completeSettings(given: Partial<TrainSettings>): TrainSettings {
-  return completeOptions(trainSettings, given, 'train') as unknown as TrainSettings;
+  const settings = completeOptions(trainSettings, given, 'train') as unknown as TrainSettings;
+  if (settings.change && !settings.resume)
+    throw new ToolEnvError('usage.run', 'train: change is for a run that goes on: give resume too.');
+  return settings;
 }
 
 /** The trainer's complete options. Names the nearest option of `train` or of the trainer for one that neither has. */
@@ -102,16 +147,4 @@ function trainerOptions(trainer: Trainer, given: object): Record<string, unknown
     throw new ToolEnvError('usage.unknown_option', `train: ${name} has no option "${unknown}". ${hint}`);
   }
   return completeOptions(schema, { ...given }, name);
-}
-
-async function runFolder(
-  out: string | undefined,
-  { resume, same, env }: { resume: boolean; same: Record<string, unknown>; env: EnvHandle<unknown> },
-): Promise<string> {
-  if (resume && out === undefined)
-    throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
-  if (out === undefined) return makeFreshFolder(basename(envName(env)));
-  if (resume) await refuseOtherRun(out, same);
-  else await refuseUsedFolder(out, 'choose another folder, or go on with its run by resume');
-  return out;
 }

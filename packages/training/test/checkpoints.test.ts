@@ -71,6 +71,57 @@ test.each<[string, () => Promise<void>]>([
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 3, seed: 1 });
 });
 
+test.each<[string, (state: Record<string, unknown>) => unknown, string]>([
+  [
+    'a step that is text',
+    (state) => ({ ...state, step: '3' }),
+    'step: expected must be integer; received "3"',
+  ],
+  ['a step below 0', (state) => ({ ...state, step: -3 }), 'step: expected must be >= 0; received -3'],
+  [
+    'the step of another folder',
+    (state) => ({ ...state, step: 7 }),
+    'step: expected 3, as the folder says; received 7',
+  ],
+  ['no seed', ({ seed: _, ...state }) => state, 'seed: expected'],
+  [
+    'memory that is text',
+    (state) => ({ ...state, memory: { kl: '1' } }),
+    'memory.kl: expected must be number; received "1"',
+  ],
+  ['memory that is infinite', (state) => ({ ...state, memory: { kl: 'Infinity' } }), 'memory.kl: expected'],
+  ['no digests', (state) => ({ ...state, sha256: {} }), 'sha256: expected'],
+  ['digests that are none', (state) => ({ ...state, sha256: { table: 'short' } }), 'sha256.table: expected'],
+  ['no version', ({ version: _, ...state }) => state, 'version: expected'],
+  ['null', () => null, 'the whole file: expected must be object; received null'],
+  ['an array', () => [1], 'the whole file: expected must be object; received [1]'],
+])(
+  'a state with %s is damage: the field is named, and the one before is used',
+  async (_, change, message) => {
+    const learner = await saveSteps(1, 3);
+    const file = join(folderOf(3), 'trainer_state.json');
+    const text = JSON.stringify(change(JSON.parse(await readFile(file, 'utf8'))));
+    await writeFile(file, text.replace('"Infinity"', '1e999'));
+    expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining(`step-3 is damaged (trainer_state.json: ${message}`),
+      'DamagedCheckpoint',
+    );
+    expect(warn.mock.calls[0]![0]).not.toContain('\n');
+  },
+);
+
+test('a state of a later version stops the run, and stays', async () => {
+  const learner = await saveSteps(1, 2);
+  const file = join(folderOf(2), 'trainer_state.json');
+  await writeFile(file, JSON.stringify({ version: 2, progress: 2 }));
+  await expect(resumeCheckpoint(out, learner)).rejects.toMatchObject({
+    code: 'usage.checkpoint_version',
+    message: `${file}: version: this toolenv reads 1, and a later toolenv wrote 2: update toolenv.`,
+  });
+  expect(await checkpointSteps(out)).toEqual([1, 2]);
+});
+
 test('checks files that a learner keeps in subfolders', async () => {
   const learner = Object.assign(new TableLearner(), {
     async save(folder: string) {

@@ -168,3 +168,51 @@ test('an option that the loop has too is refused when the trainer is defined', (
     'option "steps" belongs to the run loop',
   );
 });
+
+/** Environments whose episodes throw from the third rollout on. */
+function failingLater(error: () => Error): EnvHandle<unknown> {
+  class Failing extends LadderEnv {
+    override async reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
+      if (batches.length >= 2) throw error();
+      return super.reset(options);
+    }
+  }
+  return openLadder(() => new Failing()) as EnvHandle<unknown>;
+}
+
+async function untilFailure(options: Partial<RunOptions>, env: EnvHandle<unknown>) {
+  const events: TrainEvent[] = [];
+  batches.length = 0;
+  const failure = await (async () => {
+    for await (const event of forget.train(runOf(new TableLearner(), { env }), options)) events.push(event);
+  })().catch((error: unknown) => error);
+  return { failure, kinds: kinds(events) };
+}
+
+test('a bug of the environment stops the run with its own error, after a checkpoint', async () => {
+  const bug = new TypeError('task.entry is undefined');
+  const options = { steps: 9, checkpointEvery: 0 };
+  const stopped = await untilFailure(
+    options,
+    failingLater(() => bug),
+  );
+  expect(stopped.failure).toBe(bug);
+  expect(stopped.kinds.slice(-2)).toEqual(['update 2', 'checkpoint 2']);
+});
+
+test('with onBug "abort-episode" the run goes on, until too many episodes are aborted', async () => {
+  const options = { steps: 9, checkpointEvery: 0, onBug: 'abort-episode' } as const;
+  const failing = failingLater(() => new TypeError('task.entry is undefined'));
+  const { failure, kinds: seen } = await untilFailure(options, failing);
+  // 12 episodes of two steps are fine. Of the next 13, the thirteenth is one more than a fifth of 64.
+  expect(seen.slice(-3)).toEqual(['rollout 4', 'update 4', 'checkpoint 4']);
+  expect(failure).toMatchObject({
+    code: 'infrastructure.too_many_aborted',
+    message: expect.stringMatching(
+      /^13 of the last 25 episodes were aborted\. .*Causes: 13 × infrastructure\.bug: task\.entry is undefined$/,
+    ),
+  });
+  const all = await untilFailure({ ...options, steps: 6, maxAborted: 1 }, failing);
+  expect(all.failure).toBeUndefined();
+  expect(all.kinds.at(-1)).toBe('checkpoint 6');
+});

@@ -187,10 +187,11 @@ test('refuses a used folder, and to resume another run', async () => {
   });
   await expect(eventsOf(train({ ...run, resume: true, seed: 2 }))).rejects.toMatchObject({
     code: 'usage.other_run',
-    message: `The run in ${out} has seed 1, not 2: give the same, or another folder.`,
+    message: `The run in ${out} differs: seed 1 → 2. Give the same values or another folder, or allow the change with --change (in code, change: true).`,
   });
   const others = [
     { env: { ...run.env, options: { height: 3 } } },
+    { env: { ...run.env, tools: { search: 'shelf/search-v1' } } },
     { trainer: { ...forget, name: 'other', options: forget.options, train: forget.train } as Trainer },
     { identity: { tool: ['search=another'] } },
   ];
@@ -241,6 +242,7 @@ test.each([
     'usage.bad_option',
     /^forget: option "steps": expected must be >= 1; received 0\.$/,
   ],
+  ['a change of a run that does not go on', { change: true }, 'usage.run', /give resume too/],
   ['a wrong seed', { seed: -1 }, 'usage.bad_option', /^train: option "seed"/],
   ['a resume without its folder', { resume: true, out: undefined }, 'usage.run', /resume needs out/],
   [
@@ -266,4 +268,27 @@ test('a trainer is configured with options that it has', () => {
   const unknown = forget as unknown as (options: object) => void;
   expect(() => unknown({ rat: 1 })).toThrow('forget has no option "rat". Did you mean "rate"?');
   expect(() => forget({ rate: -1 })).toThrow('forget: option "rate": expected must be >= 0; received -1.');
+});
+
+test.each<[string, RegExp, object]>([
+  ['of an unknown type', /forget breaks TRN-2: its event is of the type "epoch"/, { type: 'epoch', step: 1 }],
+  ['without a step', /TRN-2: the step of its update is undefined/, { type: 'update', metrics: {} }],
+  ['without metrics', /TRN-3: the metrics of update 1 are not numbers/, { type: 'update', step: 1 }],
+  ['with a text as a metric', /TRN-3: metric "loss"/, { type: 'update', step: 1, metrics: { loss: '1' } }],
+  ['without trajectories', /TRN-4: rollout 1/, { type: 'rollout', step: 1, metrics: {} }],
+])('an event %s is a bug of the trainer, and is not written', async (_, message, event) => {
+  const odd: Trainer = {
+    name: 'forget',
+    description: 'Odd',
+    options: forget.options,
+    async *train() {
+      yield event as TrainEvent;
+    },
+  };
+  const events = train({ env: openLadder(), policy: new Table(), trainer: odd, out, steps: 1 });
+  await expect(eventsOf(events)).rejects.toMatchObject({
+    code: 'bug.trainer',
+    message: expect.stringMatching(message),
+  });
+  expect(existsSync(join(out, 'metrics.jsonl'))).toBe(false);
 });

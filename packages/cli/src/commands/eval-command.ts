@@ -1,8 +1,11 @@
 /** `toolenv eval`: plays the first tasks of a split with a policy and reports the scores. */
-import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { encodeTrajectory, makeFolder } from '@toolenv/core/recording';
-import { evaluate, evaluationOptions, refuseUsedFolder, writeWhole } from '@toolenv/training';
+import {
+  type EvaluateOptions,
+  type Evaluation,
+  type EvaluationOptions,
+  evaluate,
+  evaluationOptions,
+} from '@toolenv/training';
 import { Command } from 'commander';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
@@ -10,6 +13,7 @@ import { RunningScores } from '../display/running-scores.ts';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { EvaluationFolder, refuseEvaluationFolder } from '../run/evaluation-folder.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
 
 interface OwnFlags extends EnvFlags, RecordingFlags {
@@ -51,43 +55,53 @@ async function evalPolicy(
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags(evaluationOptions, given);
-  const { split, count, temperature, seed } = flags;
+  const { split, temperature, seed } = flags;
   const { out } = given;
   const chosen = pluginOptions(named.policy, given);
   const { source, options } = chosenEnv(named.env, given);
-  if (out !== undefined) await refuseUsedFolder(out, 'choose another folder');
+  if (out !== undefined) await refuseEvaluationFolder(out);
   const { env, policy, finish, close } = await openRun({ source, options }, chosen, { ...given, seed });
-  if (out !== undefined) await makeFolder(out);
+  let folder: EvaluationFolder | undefined;
+  try {
+    if (out !== undefined) folder = await EvaluationFolder.open(out);
+    const evaluation = await playAll({ ...flags, env, policy, signal }, folder);
+    await finish();
 
+    const run = {
+      env: ref,
+      envVersion: env.packageVersion,
+      envOptions: options,
+      policy: given.policy,
+      policyOptions: chosen.options,
+    };
+    const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
+    const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
+    const title = `${ref}, ${split}, ${manner}, seed ${seed}`;
+    process.stdout.write(given.json ? `${summary}\n` : `${title}\n${evaluationTable(evaluation)}\n`);
+    await folder?.writeSummary(summary);
+  } finally {
+    await close().finally(() => folder?.close());
+  }
+}
+
+/** Plays the episodes, with a progress bar. */
+async function playAll(
+  options: EvaluateOptions & EvaluationOptions,
+  folder: EvaluationFolder | undefined,
+): Promise<Evaluation> {
+  const { env, count, split } = options;
   const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
   const scores = new RunningScores();
-  const evaluation = await evaluate({
-    ...flags,
-    env,
-    policy,
-    signal,
-    async onTrajectory(trajectory) {
-      scores.add(trajectory);
-      bar.update(scores.episodes, scores.status);
-      if (out !== undefined)
-        await appendFile(join(out, 'trajectories.jsonl'), `${encodeTrajectory(trajectory)}\n`);
-    },
-  }).finally(async () => {
+  try {
+    return await evaluate({
+      ...options,
+      async onTrajectory(trajectory) {
+        scores.add(trajectory);
+        bar.update(scores.episodes, scores.status);
+        await folder?.addEpisode(trajectory);
+      },
+    });
+  } finally {
     bar.stop();
-    await close();
-  });
-  await finish();
-
-  const run = {
-    env: ref,
-    envVersion: env.packageVersion,
-    envOptions: options,
-    policy: given.policy,
-    policyOptions: chosen.options,
-  };
-  const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
-  if (out !== undefined) await writeWhole(join(out, 'summary.json'), `${summary}\n`);
-  const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
-  const title = `${ref}, ${split}, ${manner}, seed ${seed}`;
-  process.stdout.write(given.json ? `${summary}\n` : `${title}\n${evaluationTable(evaluation)}\n`);
+  }
 }

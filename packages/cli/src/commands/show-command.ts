@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { readMetrics } from '@toolenv/training';
+import { readChanges, readMetrics } from '@toolenv/training';
 import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
@@ -87,7 +87,8 @@ async function show(
   const width = terminalWidth();
   if (run.folder !== undefined && run.kind !== 'episodes') {
     const metrics = await readMetrics(run.folder);
-    process.stdout.write(`${runView(run, metrics, width)}\n\n`);
+    const changes = await readChanges(run.folder);
+    process.stdout.write(`${runView(run, { metrics, changes, width })}\n\n`);
   }
   if (selection.count === 0) return;
   if (run.episodes === undefined || (await stat(run.episodes)).size === 0) {

@@ -1,10 +1,11 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
-import type { TrainEvent } from '@toolenv/core/plugins';
+import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
   newestCheckpoint,
   readMetrics,
+  refuseLockedFolder,
   refuseOtherRun,
   refuseUsedFolder,
   train,
@@ -18,7 +19,7 @@ import { safeLine } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
-import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
 
@@ -65,18 +66,22 @@ async function trainPolicy(
   named: Plugins,
   signal: AbortSignal,
 ): Promise<void> {
-  const { out, tool = [] } = given;
+  const { out } = given;
   const settings = completeFlags(trainSettings, given);
-  const { seed, resume } = settings;
+  const { seed, resume, change } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
   const { source, options } = chosenEnv(named.env, given);
-  const identity = { tool, policy: given.policy, policyOptions: lastingOptions(policy) };
+  const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
-  if (resume) {
+  await refuseLockedFolder(out);
+  if (!resume) await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
+  else if (!change) {
     const env = typeof source === 'string' ? source : source.name;
-    await refuseOtherRun(out, { env, envOptions: options, trainer: given.trainer, seed, ...identity });
-  } else await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
+    const trained = { trainer: given.trainer, trainerOptions: trainer.options };
+    const mayChange = changeableOptions(trainer.plugin.options).map((option) => `trainerOptions.${option}`);
+    await refuseOtherRun(out, { env, envOptions: options, ...trained, seed, ...identity }, { mayChange });
+  }
   const run = await openRun({ source, options }, policy, { ...given, seed });
   const { env } = run;
   let progress: TrainingProgress | undefined;
@@ -116,7 +121,7 @@ async function trainPolicy(
     await run.finish();
   } catch (error) {
     progress?.stop();
-    if (signal.aborted) {
+    if (signal.aborted || isAtWork) {
       const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
     }
@@ -130,8 +135,8 @@ async function trainPolicy(
 
 /** The options of a policy that a resumed run must have too. */
 function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'policies'>>): object {
-  const properties = propertiesOf(plugin.options);
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !properties[name]?.mayChange));
+  const mayChange = changeableOptions(plugin.options);
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }
 
 /** Warns of a step whose episodes all aborted: the step has nothing to learn from. */

@@ -79,12 +79,13 @@ function limitRows({ maxTurns, maxCallsPerTurn, toolTimeout, maxToolCharacters }
   ].join('\n');
 }
 
-function capabilityRows({ seedable, concurrent, networked }: Required<EnvCapabilities>): string {
-  return [
+function capabilityRows({ seedable, concurrent, networked, remote }: Required<EnvCapabilities>): string {
+  const rows = [
     `  ${seedable ? 'repeats from a seed' : 'does not repeat from a seed'}`,
     `  ${concurrent ? 'plays any number of episodes at once' : 'plays one episode at a time'}`,
     `  ${networked ? 'connects to servers' : 'needs no network'}`,
-  ].join('\n');
+  ];
+  return [...rows, ...(remote ? ['  is the client of a served environment'] : [])].join('\n');
 }
 
 function toolView(tool: ToolDescription, width: number): string {

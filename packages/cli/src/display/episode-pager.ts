@@ -34,6 +34,8 @@ export async function pageEpisodes(
   const source = views[Symbol.asyncIterator]();
   const seen: string[] = [];
   let at = -1;
+  // A closed terminal cannot be read or set; its end is noticed below.
+  input.on('error', ignore);
   emitKeypressEvents(input);
   input.setRawMode(true);
   input.resume();
@@ -62,16 +64,23 @@ export async function pageEpisodes(
   }
 }
 
-/** 1 for the next episode, -1 for the previous, `undefined` for the end. */
+function ignore(): void {}
+
+/** 1 for the next episode, -1 for the previous, `undefined` for the end, which a closed terminal is too. */
 function pressedMove(input: NodeJS.EventEmitter, signal: AbortSignal): Promise<1 | -1 | undefined> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
       input.off('keypress', onKey);
+      input.off('end', onEnd);
       signal.removeEventListener('abort', onAbort);
     };
     const onAbort = (): void => {
       done();
       reject(signal.reason);
+    };
+    const onEnd = (): void => {
+      done();
+      resolve(undefined);
     };
     const onKey = (_text: string | undefined, { name, ctrl }: Key): void => {
       // In raw mode the terminal sends Ctrl-C as a key.
@@ -82,6 +91,7 @@ function pressedMove(input: NodeJS.EventEmitter, signal: AbortSignal): Promise<1
       resolve(move === 0 ? undefined : move);
     };
     input.on('keypress', onKey);
+    input.on('end', onEnd);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
   });

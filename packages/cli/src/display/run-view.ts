@@ -1,5 +1,11 @@
 /** A run in a terminal: what was run, and how it went. */
-import { type Evaluation, type MetricsLine, runCurves } from '@toolenv/training';
+import {
+  type ChangesLine,
+  changesText,
+  type Evaluation,
+  type MetricsLine,
+  runCurves,
+} from '@toolenv/training';
 import type { RecordedRun } from '../subject/recorded-run.ts';
 import { evaluationTable } from './evaluation-table.ts';
 import { paint } from './paint.ts';
@@ -11,10 +17,14 @@ const panelWidth = 50;
 
 export function runView(
   { folder, kind, facts }: RecordedRun,
-  metrics: readonly MetricsLine[],
-  width: number,
+  {
+    metrics,
+    changes,
+    width,
+  }: { metrics: readonly MetricsLine[]; changes: readonly ChangesLine[]; width: number },
 ): string {
-  const parts = [paint('bold', folder ?? ''), columns(factRows(facts, metrics), width)];
+  const rows = [...factRows(facts, metrics), ...changes.map(changeRow)];
+  const parts = [paint('bold', folder ?? ''), columns(rows, width)];
   if (kind === 'evaluation') parts.push('', evaluationTable(facts as unknown as Evaluation));
   const columnsInAll = Number.isFinite(width) ? width : 100;
   const perRow = Math.max(1, Math.floor(columnsInAll / panelWidth));
@@ -50,6 +60,10 @@ function factRows(
       ? []
       : [[name, safeLine(String(value))] as [string, string]],
   );
+}
+
+function changeRow({ step, changes }: ChangesLine): [string, string] {
+  return [`from step ${step}`, safeLine(changesText(changes))];
 }
 
 function versionsText(versions: unknown): string {

@@ -18,9 +18,8 @@ export interface Property {
   maxItems?: number;
   /** A time in milliseconds: its flag takes seconds. */
   milliseconds?: boolean;
-  /** Annotations of a policy's option; see `PolicyDefinition`. */
+  /** Annotation of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
-  mayChange?: boolean;
 }
 
 /** `groupSize` → `--group-size`. */

@@ -53,6 +53,6 @@ export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
   const { options } = plugin;
   if (!('rewards' in plugin)) return { name, description, options };
   const { rewards, limits, roles, capabilities } = plugin;
-  const usual = { seedable: true, concurrent: true, networked: false };
+  const usual = { seedable: true, concurrent: true, networked: false, remote: false };
   return { name, description, options, rewards, limits, roles, capabilities: { ...usual, ...capabilities } };
 }

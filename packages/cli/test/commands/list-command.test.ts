@@ -72,7 +72,7 @@ it('adds what the plugins say of themselves on request, and why a plugin cannot 
     rewards: { em: { kind: 'outcome', range: [0, 1], weight: 1 } },
     limits: { maxTurns: 5 },
     roles: { search: '@toolenv/tools-search/search-v1' },
-    capabilities: { seedable: true, concurrent: true, networked: false },
+    capabilities: { seedable: true, concurrent: true, networked: false, remote: false },
   });
   expect(of('good/maze-v3')).toEqual({
     ref: 'good/maze-v3',

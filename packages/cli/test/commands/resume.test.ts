@@ -63,9 +63,45 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
 
   const other = await runCli(...args(stopped, '--resume', '--seed', '2'));
   expect(other).toMatchObject({ code: 2, stdout: '' });
-  expect(other.stderr).toMatch(/^toolenv: The run in .* has seed 1, not 2: .*\n$/);
+  expect(other.stderr).toMatch(/^toolenv: The run in .* differs: seed 1 → 2\. .*\n$/);
   const larger = await runCli(...args(stopped, '--resume', '--env-option', 'size=31'));
-  expect(larger.stderr).toMatch(/^toolenv: The run in .* has envOptions\.size 30, not 31: .*\n$/);
+  expect(larger.stderr).toMatch(/^toolenv: The run in .* differs: envOptions\.size 30 → 31\. .*\n$/);
+});
+
+it('goes on with other options only with --change, and shows what changed', async () => {
+  const out = join(await mkdtemp(join(tmpdir(), 'toolenv-change-')), 'run');
+  expect((await runCli(...args(out, '--clip', '0.2,0.4'))).code).toBe(0);
+  const other = ['--resume', '--steps', '14', '--average', 'sequence'];
+  const refused = await runCli(...args(out, ...other));
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(
+    /^toolenv: The run in .* differs: trainerOptions\.average "token" → "sequence", trainerOptions\.clip \[0\.2,0\.4\] → \[0\.2,0\.3\]\. Give .* with --change .*\n$/,
+  );
+  expect((await runCli(...args(out, ...other, '--change'))).code).toBe(0);
+  const { stdout } = await runCli('show', out, '--count', '0');
+  expect(stdout).toMatch(
+    /from step 13 +trainerOptions\.average "token" → "sequence", trainerOptions\.clip \[0\.2,0\.4\] → \[0\.2,0\.3\], trainerOptions\.steps 12 → 14\n/,
+  );
+});
+
+it('a killed run leaves no lock that counts; a live run refuses a second one', async () => {
+  const out = join(await mkdtemp(join(tmpdir(), 'toolenv-lock-')), 'run');
+  expect((await runCli(...args(out, '--steps', '6'))).code).toBe(0);
+  const { child, finished } = startCli(args(out, '--resume', '--pause', '100000', '--json'));
+  await once(child.stdout!, 'data');
+  for (const more of [['--resume'], []]) {
+    const second = await runCli(...args(out, ...more));
+    expect(second).toMatchObject({ code: 2, stdout: '' });
+    expect(second.stderr).toMatch(
+      new RegExp(`^toolenv: The folder ${out} is in use by process ${child.pid}: .*\\n$`),
+    );
+  }
+  child.kill('SIGKILL');
+  expect((await finished).code).toBeNull();
+  expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toHaveLength(1);
+  expect(await runCli(...args(out, '--resume'))).toMatchObject({ code: 0 });
+  expect(await linesOf(join(out, 'metrics.jsonl'))).toHaveLength(2 * steps);
+  expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toEqual([]);
 });
 
 it('quits at once at the second SIGINT', async () => {

@@ -18,10 +18,21 @@ const nudge: Trainer<Options> = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      steps: { type: 'integer', minimum: 1, default: 4, description: 'updates' },
-      pause: { type: 'integer', minimum: 0, default: 0, description: 'milliseconds of each step' },
-      checkpointEvery: { type: 'integer', minimum: 1, default: 2, description: 'steps' },
-      stubborn: { type: 'string', default: 'false', description: 'true does not stop when asked to' },
+      steps: { type: 'integer', minimum: 1, default: 4, mayChange: true, description: 'updates' },
+      pause: {
+        type: 'integer',
+        minimum: 0,
+        default: 0,
+        mayChange: true,
+        description: 'milliseconds of each step',
+      },
+      checkpointEvery: { type: 'integer', minimum: 1, default: 2, mayChange: true, description: 'steps' },
+      stubborn: {
+        type: 'string',
+        default: 'false',
+        mayChange: true,
+        description: 'true does not stop when asked to',
+      },
       clip: {
         type: 'array',
         items: { type: 'number' },

@@ -131,7 +131,7 @@ describe('commands that open an environment', () => {
       envOptions: { size: 7 },
     });
     const resumed = await runCli('train', ...named, '--out', out, '--resume');
-    expect(resumed.stderr).toContain('has envOptions.size 7, not 30: give the same');
+    expect(resumed.stderr).toContain('differs: envOptions.size 7 → 30. Give the same');
     const wrong = await runCli('eval', fixture.env, '--policy', fixture.policy, '--size', 'big');
     expect(wrong).toEqual({
       code: 2,

@@ -35,6 +35,11 @@ export interface EnvCapabilities {
   concurrent?: boolean;
   /** Whether it connects to servers, on this machine or others. Default false. */
   networked?: boolean;
+  /**
+   * Whether its rules run elsewhere, because it is the client of a served environment. Default false. If true, a rule that it
+   * breaks aborts the episode, instead of stopping the run as a bug.
+   */
+  remote?: boolean;
 }
 
 /** An open environment. */

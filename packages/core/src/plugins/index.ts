@@ -6,7 +6,7 @@ export {
   resolveExport,
 } from './installed-package.ts';
 export { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
-export { completeOptions } from './options.ts';
+export { changeableOptions, completeOptions } from './options.ts';
 export {
   findPlugin,
   type LoadedPlugin,

@@ -22,6 +22,8 @@ export interface OpenEnvSettings {
 export interface OpenedEnv<Task> extends EnvHandle<Task> {
   /** The environment's own options, with defaults. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Role → the tool that fills it: its reference, or its name if it is not a plugin. */
+  readonly tools: Readonly<Record<string, string>>;
   /** Closes the environment at the end of a scope: `await using env = await openEnv(…)`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -56,8 +58,10 @@ export async function openEnv(
 
   const folders = loaded ? [from, loaded.folder] : [from];
   const chosen: Record<string, ToolFactory> = {};
+  const names: Record<string, string> = {};
   for (const [role, fallback] of Object.entries(definition.roles)) {
     const tool = tools[role] ?? fallback;
+    names[role] = typeof tool === 'string' ? tool : String((tool as { name?: string }).name ?? '');
     const load = () => toolFactory(tool, { from: folders });
     chosen[role] = tap ? (material) => tap.tool(role, async () => (await load())(material)) : await load();
   }
@@ -78,6 +82,7 @@ export async function openEnv(
     packageVersion: loaded?.version,
     capabilities: definition.capabilities,
     options: complete,
+    tools: names,
   };
 }
 

@@ -26,6 +26,12 @@ export function completeOptions(
   throw badOption(owner, wrong);
 }
 
+/** Names of the options that a resumed run may change: their schema says `mayChange: true`. */
+export function changeableOptions(schema: JsonSchema): string[] {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  return properties.filter(([, property]) => property.mayChange === true).map(([name]) => name);
+}
+
 /** @param owner Names the plugin. */
 export function badOption(owner: string, { path, expected, received }: SchemaMistake): ToolEnvError {
   const name = path.slice(1).replaceAll('/', '.') || 'options';

@@ -32,7 +32,10 @@ export type TrainEvent =
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. */
+  /**
+   * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
+   * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
+   */
   readonly options: JsonSchema;
   /**
    * @param options The trainer's own options; absent options take the schema's defaults.

@@ -11,6 +11,8 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of candidates) {
+    // The distance is at least the difference of the lengths. A model may write a name of any length.
+    if (Math.abs(name.length - candidate.length) >= bestDistance) continue;
     const distance = levenshtein(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

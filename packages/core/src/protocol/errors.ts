@@ -23,7 +23,14 @@ export class ToolEnvError extends Error {
   }
 
   static isInstance(error: unknown): error is ToolEnvError {
-    return typeof error === 'object' && error !== null && (error as Record<symbol, unknown>)[brand] === true;
+    // A thrown proxy or getter of a third party may throw again.
+    try {
+      return (
+        typeof error === 'object' && error !== null && (error as Record<symbol, unknown>)[brand] === true
+      );
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -37,7 +44,11 @@ export function isBug(error: unknown): error is ToolEnvError {
   return ToolEnvError.isInstance(error) && error.code.startsWith('bug.');
 }
 
-/** The message of any thrown value. */
+/** The message of any thrown value, even of a value whose getters or `toString` throw. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'an error that cannot be read';
+  }
 }

@@ -38,7 +38,7 @@ export interface Policy {
   /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token; the episode is then truncated. */
   act(observation: Observation, options: SamplingOptions): Promise<Action>;
   /** Frees what the policy keeps for an episode. */
-  endEpisode?(episodeId: string): void;
+  endEpisode?(episodeId: string): void | Promise<void>;
   close?(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 /** Rewards: named components, each with a declared kind, range and weight. `null` means "not scored", which is not 0. */
 import { ToolEnvError } from './errors.ts';
+import { inWords, type Violation } from './violation.ts';
 
 /** Rounding error that a reward may have at the ends of its range, and a sum of rewards relative to max(1, |sum|). */
 export const rewardTolerance = 1e-6;
@@ -30,23 +31,28 @@ export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards
   const total: Rewards = Object.fromEntries(Object.keys(spec).map((name) => [name, null]));
   for (const { rewards = {} } of steps) {
     for (const [name, value] of Object.entries(rewards)) {
-      if (value === null) continue;
-      checkReward(spec, name, value);
-      total[name] = (total[name] ?? 0) + value;
+      const wrong = checkReward(spec, name, value);
+      if (wrong) throw new ToolEnvError('bug.reward', `${wrong.problem} (${wrong.rule}).`);
+      if (value !== null) total[name] = (total[name] ?? 0) + value;
     }
   }
   return total;
 }
 
-function checkReward(spec: RewardSpec, name: string, value: number): void {
+/** What is wrong with the value of a component, ENV-20 and ENV-21. */
+export function checkReward(spec: RewardSpec, name: string, value: unknown): Violation | undefined {
   const component = Object.hasOwn(spec, name) ? spec[name] : undefined;
   if (!component) {
     const names = Object.keys(spec).join(', ') || 'none';
-    throw new ToolEnvError('bug.reward', `Reward "${name}" is not declared in the spec. Declared: ${names}.`);
+    return { rule: 'ENV-20', problem: `Reward "${name}" is not declared in the spec. Declared: ${names}` };
+  }
+  if (value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    return { rule: 'ENV-21', problem: `Reward "${name}" is ${inWords(value)}: give a finite number or null` };
   }
   const [low, high] = component.range;
-  if (value >= low - rewardTolerance && value <= high + rewardTolerance) return;
-  throw new ToolEnvError('bug.reward', `Reward "${name}" is ${value}, outside its range [${low}, ${high}].`);
+  if (value >= low - rewardTolerance && value <= high + rewardTolerance) return undefined;
+  return { rule: 'ENV-21', problem: `Reward "${name}" is ${value}, outside its range [${low}, ${high}]` };
 }
 
 /** The scalar reward: Σ weight · value over the scored components. */

@@ -11,3 +11,4 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export { diskError, writing } from './write-error.ts';

@@ -2,10 +2,12 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { diskError } from './write-error.ts';
 
 /**
  * Makes a folder and its parents, unless it exists.
- * @throws ToolEnvError `usage.folder` if it cannot be made, or is a file.
+ * @throws ToolEnvError `infrastructure.disk` on a full or read-only disk; else `usage.folder` if it cannot be made, or is a
+ *   file.
  */
 export async function makeFolder(folder: string): Promise<void> {
   const missing: string[] = [];
@@ -18,6 +20,7 @@ export async function makeFolder(folder: string): Promise<void> {
       });
     }
   } catch (error) {
+    if (diskError(error)) throw diskError(error, folder);
     const message = `The folder ${folder} cannot be made (${messageOf(error)}): choose another.`;
     throw new ToolEnvError('usage.folder', message, { cause: error });
   }

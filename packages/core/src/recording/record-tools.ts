@@ -1,12 +1,14 @@
 /** Writes down every call that tools answer, so that a replay can answer it again without the tools. */
 import { existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
+import { readToolResult } from '../boundary/read-tool-result.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
-import { noContent, type Tool, type ToolContext, type ToolResult } from '../protocol/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { canonical } from './canonical-json.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
 import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
 import { notRecordable, type ToolTap } from './tool-tap.ts';
+import { diskError, writing } from './write-error.ts';
 
 export interface RecordOptions {
   /** What to remove beside secret names, bearer tokens and environment variables. */
@@ -18,7 +20,7 @@ export interface RecordOptions {
  * results, whole, without secrets; the episode itself gets the results as they are.
  *
  * Episodes may run concurrently if their ids differ, as a rollout's do.
- * @throws ToolEnvError `usage.recording_exists` if the file exists.
+ * @throws ToolEnvError `usage.recording_exists` if the file exists, `infrastructure.disk` if it cannot be written.
  */
 export async function recordTools(
   tools: readonly Tool[],
@@ -144,7 +146,7 @@ class Recorder {
 
   #write(call: RecordedCall): Promise<void> {
     const line = `${JSON.stringify(this.#redact(call))}\n`;
-    this.#written = this.written().then(() => appendFile(this.#file, line));
+    this.#written = this.written().then(() => writing(this.#file, () => appendFile(this.#file, line)));
     return this.#written;
   }
 }
@@ -159,8 +161,7 @@ async function settle(tool: Tool, args: Record<string, unknown>, context: ToolCo
     stop = () => resolve({ thrown: signal.reason, abandoned: true });
     signal.addEventListener('abort', stop, { once: true });
   });
-  const answered = (async () => tool.execute(args, context))().then(
-    (result): Answer => ({ result }),
+  const answered = (async () => ({ result: readToolResult(await tool.execute(args, context)) }))().catch(
     (thrown: unknown): Answer => ({ thrown, abandoned: signal.aborted }),
   );
   try {
@@ -171,10 +172,7 @@ async function settle(tool: Tool, args: Record<string, unknown>, context: ToolCo
 }
 
 function recorded(answer: Answer): Pick<RecordedCall, 'result' | 'error' | 'abandoned'> {
-  if ('result' in answer) {
-    const { result } = answer;
-    return Array.isArray(result?.content) ? { result } : { error: { message: noContent } };
-  }
+  if ('result' in answer) return answer;
   // A time limit of the environment replays as an error. Any other reason to give up is the caller's own.
   if (ToolEnvError.isInstance(answer.thrown)) {
     return { error: { code: answer.thrown.code, message: answer.thrown.message } };
@@ -186,7 +184,7 @@ async function create(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw diskError(error, file) ?? error;
     throw fileExists(file, error);
   }
 }

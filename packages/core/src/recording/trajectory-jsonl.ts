@@ -5,6 +5,7 @@ import type { Trajectory } from '../protocol/trajectory.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { readJsonLines } from './jsonl.ts';
+import { writing } from './write-error.ts';
 
 /**
  * One line, without its line break. Numbers read back with the same bits: a float32 is exact as a float64, and numbers that JSON
@@ -61,14 +62,16 @@ export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory
 /**
  * Appends a trajectory to a file, which is created if it does not exist.
  * @param options.cutHalfWritten Remove a half-written last line, as a crash leaves it, instead of refusing.
- * @throws ToolEnvError `usage.broken_record` if the file ends in a half-written line.
+ * @throws ToolEnvError `usage.broken_record` if the file ends in a half-written line, `infrastructure.disk` if it cannot be
+ *   written.
  */
 export async function appendTrajectory(
   file: string,
   trajectory: Trajectory,
   options: { cutHalfWritten?: boolean } = {},
 ): Promise<void> {
-  const handle = await open(file, 'a+');
+  const line = `${encodeTrajectory(trajectory)}\n`;
+  const handle = await writing(file, () => open(file, 'a+'));
   try {
     const { size } = await handle.stat();
     const whole = await wholeLines(handle, size);
@@ -76,8 +79,10 @@ export async function appendTrajectory(
       const message = `${file}: its last line is half-written. Append with cutHalfWritten, or end the line yourself.`;
       throw new ToolEnvError('usage.broken_record', message);
     }
-    if (whole < size) await handle.truncate(whole);
-    await handle.appendFile(`${encodeTrajectory(trajectory)}\n`);
+    await writing(file, async () => {
+      if (whole < size) await handle.truncate(whole);
+      await handle.appendFile(line);
+    });
   } finally {
     await handle.close();
   }

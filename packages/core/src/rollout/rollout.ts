@@ -1,8 +1,8 @@
 /** The loop: policies act in environments, many episodes at once, each at its own pace. */
 import { setMaxListeners } from 'node:events';
+import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
-import type { Env } from '../protocol/env.ts';
-import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
+import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
 import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
@@ -21,6 +21,9 @@ export interface EpisodeRequest<Task = unknown> {
   sample: number;
 }
 
+/** `stop`: the bug is thrown, which ends the run. `abort-episode`: its episode is aborted, with `infrastructure.bug`. */
+export type OnBug = 'stop' | 'abort-episode';
+
 export interface RolloutOptions<Task = unknown> {
   env: Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
   policy: Policy;
@@ -31,8 +34,12 @@ export interface RolloutOptions<Task = unknown> {
   /** Sampling options of every turn. */
   sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
   seed: number;
-  /** Milliseconds an episode may take. Then it is truncated('deadline') and keeps its finished turns. */
+  /** Milliseconds an episode may take. Then it is truncated('deadline') and keeps its finished turns. Default 600,000. */
   deadline?: number;
+  /** Milliseconds that releasing an episode may take. An episode whose `close` takes longer is aborted. Default 10,000. */
+  closeTimeout?: number;
+  /** What to do after a bug of an environment or a policy. Default `stop`. */
+  onBug?: OnBug;
   /** Ends the rollout: closes every episode in flight and throws the reason. */
   signal?: AbortSignal;
   /** Retries of an episode, with the same seed, after a retryable infrastructure fault. Default 1. */
@@ -47,7 +54,8 @@ export interface RolloutOptions<Task = unknown> {
  * Truncations by the loop (`deadline`, and `context` when the policy throws `context.*`) score 0 in every outcome component
  * left unscored. Infrastructure faults abort trajectories.
  * @throws ToolEnvError `usage.rollout` at the call, for invalid arguments.
- * @throws Whatever else an environment or a policy throws, because it is a bug.
+ * @throws Whatever else an environment or a policy throws, because it is a bug; `bug.environment` and `bug.policy` for a
+ *   result that breaks a rule. With `onBug: 'abort-episode'`, only `usage.*` errors are thrown.
  */
 export function rollout<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
   checkOptions(options);
@@ -123,7 +131,7 @@ async function playOnce<Task>(
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
-  const { policy, sampling } = options;
+  const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug } = options;
   const seed = deriveSeed(options.seed, group, sample);
   // A retry is another conversation: the policy may still be busy with the one that failed.
   const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
@@ -131,23 +139,33 @@ async function playOnce<Task>(
   const rewardSpec = env.spec.rewards;
   const steps: TrajectoryStep[] = [];
   const deadline = new Deadline({
-    after: options.deadline,
+    after,
     parent: leave,
-    reason: () => new DOMException(`The episode took longer than ${options.deadline} ms.`, 'TimeoutError'),
+    reason: () => new DOMException(`The episode took longer than ${after} ms.`, 'TimeoutError'),
   });
+  const isRemote = options.env.capabilities?.remote === true;
+  const guarded = new GuardedEpisode({ env, policy, deadline, isRemote, closeTimeout });
   let outcome: Outcome;
+  let released: Promise<void>;
   try {
-    const bounded = withinDeadline(deadline, env, policy);
-    outcome = await playEpisode(bounded, bounded, { task, seed, episodeId, sampling }, steps);
+    outcome = await playEpisode(guarded, guarded, { task, seed, episodeId, sampling }, steps);
   } catch (error) {
-    if (leave.aborted) throw leave.reason;
-    outcome = outcomeOf(error, deadline);
+    // An error after the deadline was most likely caused by it.
+    outcome = deadline.passed ? truncated('deadline') : outcomeOf(error, leave, onBug);
     const last = steps.at(-1);
     if (last && outcome.kind === 'truncated') last.rewards = scoreTruncation(rewardSpec, last.rewards ?? {});
   } finally {
     deadline.clear();
-    policy.endEpisode?.(episodeId);
-    await closeEnv(env);
+    released = guarded.release(episodeId);
+    // An error of the episode comes first.
+    await released.catch(() => {});
+  }
+  try {
+    await released;
+  } catch (error) {
+    // A finished episode stays valid if its server is gone.
+    if (!isInfrastructure(error) || error.code === 'infrastructure.close_timeout')
+      outcome = outcomeOf(error, leave, onBug);
   }
   const { ref = env.spec.name, packageVersion: envVersion } = options.env;
   const identity = {
@@ -164,38 +182,18 @@ async function playOnce<Task>(
   return finishTrajectory({ ...identity, rewardSpec, steps }, outcome);
 }
 
-/** The episode's calls, each of which rejects as soon as the deadline's signal aborts. */
-function withinDeadline<Task>(
-  deadline: Deadline,
-  env: Env<Task>,
-  policy: Policy,
-): Pick<Env<Task>, 'reset' | 'step'> & Pick<Policy, 'act'> {
-  return {
-    reset: (options) => deadline.race((signal) => env.reset({ ...options, signal })),
-    act: (observation, options) => deadline.race((signal) => policy.act(observation, { ...options, signal })),
-    step: (action) => deadline.race((signal) => env.step(action, { signal })),
-  };
-}
-
-/** The outcome that an error implies. Bugs are rethrown. */
-function outcomeOf(error: unknown, deadline: Deadline): Outcome {
-  // An error after the deadline was most likely caused by it.
-  if (deadline.passed) return truncated('deadline');
+/** The outcome that an error implies. Bugs are rethrown, unless the run goes on after them. */
+function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
+  if (leave.aborted) throw leave.reason;
   if (isInfrastructure(error)) return aborted(error);
-  if (ToolEnvError.isInstance(error) && error.code.startsWith('context.')) return truncated('context');
-  throw error;
+  const code = ToolEnvError.isInstance(error) ? error.code : 'bug';
+  if (code.startsWith('context.')) return truncated('context');
+  if (onBug === 'stop' || code.startsWith('usage.')) throw error;
+  const bug = new ToolEnvError('infrastructure.bug', messageOf(error), { cause: error });
+  return aborted(bug, false);
 }
 
-/** A finished episode stays valid if its server is gone. */
-async function closeEnv(env: Env): Promise<void> {
-  try {
-    await env.close();
-  } catch (error) {
-    if (!isInfrastructure(error)) throw error;
-  }
-}
-
-function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutOptions): void {
+function checkOptions({ concurrency, sampling, deadline, closeTimeout, retries = 1 }: RolloutOptions): void {
   const wrong = (name: string, value: unknown, expected: string) =>
     new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
@@ -203,6 +201,8 @@ function checkOptions({ concurrency, sampling, deadline, retries = 1 }: RolloutO
   }
   const mistake = samplingMistake(sampling);
   if (mistake) throw new ToolEnvError('usage.rollout', `rollout: sampling.${mistake}.`);
-  if (deadline !== undefined && !(deadline > 0)) throw wrong('deadline', deadline, 'milliseconds above 0');
+  for (const [name, value] of Object.entries({ deadline, closeTimeout })) {
+    if (value !== undefined && !(value > 0)) throw wrong(name, value, 'milliseconds above 0');
+  }
   if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
 }

@@ -1,6 +1,13 @@
 /** @toolenv/core/schemas: JSON Schema validation, and the schemas of everything that crosses a wire or is written to disk. */
 export { didYouMean } from '../protocol/did-you-mean.ts';
 export { isJson } from './is-json.ts';
+export {
+  argumentBounds,
+  type JsonBounds,
+  type JsonMistake,
+  jsonMistake,
+  recordBounds,
+} from './json-bounds.ts';
 export { resolvePointer } from './json-pointer.ts';
 export {
   type JsonSchema,

@@ -2,6 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv } from 'ajv/dist/ajv.js';
 import { nearest } from '../protocol/did-you-mean.ts';
+import { argumentBounds, jsonMistake } from './json-bounds.ts';
 import { escapeKey, resolvePointer } from './json-pointer.ts';
 
 /** A JSON Schema, 2020-12. */
@@ -101,8 +102,14 @@ function nearestOf(value: unknown, choices: unknown): string | undefined {
   );
 }
 
+/** JSON.stringify overflows the stack on a value that nests by thousands of levels. */
+const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INFINITY };
+
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const json = JSON.stringify(value) ?? typeof value;
+  const unreadable = jsonMistake(value, printable);
+  if (unreadable) return unreadable.received;
+  // JSON has no infinite numbers and would show null.
+  const json = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value);
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }

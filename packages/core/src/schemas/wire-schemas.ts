@@ -6,6 +6,8 @@ import type { JsonSchema } from './json-schema.ts';
 const string: JsonSchema = { type: 'string' };
 const name: JsonSchema = { type: 'string', minLength: 1 };
 const natural: JsonSchema = { type: 'integer', minimum: 0 };
+/** JSON's `1e999` is read as Infinity. */
+const finite: JsonSchema = { type: 'number', minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE };
 const sha256: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const tokenIds: JsonSchema = { type: 'array', items: natural };
 /** A float32. Values that JSON lacks (NaN, ±Infinity, −0) are written as strings. */
@@ -174,10 +176,11 @@ const trajectory: JsonSchema = object({
 
 /** trainer_state.json of a checkpoint. */
 const checkpointState: JsonSchema = object({
+  version: { const: 1 },
   step: natural,
-  seed: { type: 'integer' },
-  memory: optional({ type: 'object', additionalProperties: { type: 'number' } }),
-  sha256: { type: 'object', additionalProperties: sha256 },
+  seed: natural,
+  memory: optional({ type: 'object', additionalProperties: finite }),
+  sha256: { type: 'object', additionalProperties: sha256, minProperties: 1 },
 });
 
 const rule: JsonSchema = { type: 'string', pattern: '^(TOOL|ENV|WARN|POL|LRN|TRN|TRAJ|PLUG)-[1-9][0-9]*$' };

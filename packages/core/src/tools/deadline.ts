@@ -1,5 +1,6 @@
 /** Deadline: a signal that aborts after some time, or earlier with its parent signal. */
 import { setMaxListeners } from 'node:events';
+import { shieldListeners } from '../boundary/shield-listeners.ts';
 
 /** Longest delay of setTimeout. A longer delay would fire at once. */
 const longestTimer = 2 ** 31 - 1;
@@ -32,12 +33,13 @@ export class Deadline {
     if (options.parent?.aborted) this.#follow();
   }
 
-  /** Created on first access. */
+  /** Created on first access. Its listeners may throw. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
       // By default Node warns of a leak at the eleventh listener, but a tool may wait for twenty pages at once.
       setMaxListeners(0, this.#controller.signal);
+      shieldListeners(this.#controller.signal);
       if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;

@@ -1,11 +1,13 @@
 /** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
+import { readToolResult } from '../boundary/read-tool-result.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
-import { noContent, type Tool, type ToolResult } from '../protocol/tool.ts';
+import type { Tool, ToolResult } from '../protocol/tool.ts';
+import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { type SchemaMistake, validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
 import { Deadline } from './deadline.ts';
@@ -93,8 +95,7 @@ async function execute(
   try {
     const rng = createRng(seed, 'tool', callIndex);
     const context = new CallContext(deadline, rng, episodeId, callIndex);
-    const result = await deadline.waitFor(() => tool.execute(call.arguments, context));
-    if (!Array.isArray(result?.content)) throw new TypeError(noContent);
+    const result = readToolResult(await deadline.waitFor(() => tool.execute(call.arguments, context)));
     unanswered.delete(call);
     return result;
   } catch (error) {
@@ -126,9 +127,13 @@ function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
     code: 'malformed_call',
     path: '',
     expected: 'a JSON object {"name": …, "arguments": {…}}',
-    received: text.length > 80 ? `${text.slice(0, 77)}…` : text,
+    received: excerpt(text),
     hint: parseFailure,
   };
+}
+
+function excerpt(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
 function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
@@ -137,7 +142,7 @@ function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {
     code: 'unknown_tool',
     path: '/name',
     expected: `one of ${JSON.stringify(names)}`,
-    received: call.name,
+    received: excerpt(call.name),
     hint: didYouMean(call.name, names, 'Available tools'),
   };
 }
@@ -152,6 +157,8 @@ function findMistake(call: ToolCall, index: number, tool: Tool, limits: EnvLimit
       hint: 'Call again next turn.',
     };
   }
+  const unbounded = jsonMistake(call.arguments, argumentBounds);
+  if (unbounded) return invalidArguments(tool, unbounded);
   const wrong = validate(tool.inputSchema, call.arguments);
   if (wrong.length === 0) return undefined;
   // A misspelt name also causes a mistake about the missing name. Report the misspelling.
@@ -174,7 +181,7 @@ function textOf(result: ToolResult): string {
 
 /** A block as text: its own text, or its type in brackets. */
 function textOfBlock(block: ContentBlock): string {
-  if (block.type === 'text') return String(block.text);
+  if (block.type === 'text') return block.text as string;
   if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
   const resource = block.type === 'resource' ? (block.resource as { text?: string }) : undefined;
   return resource?.text ?? `[${block.type}]`;

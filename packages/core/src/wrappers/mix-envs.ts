@@ -31,13 +31,14 @@ export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): 
   };
 }
 
-/** Seedable and concurrent if all are; networked if any is. */
+/** Seedable and concurrent if all are; networked and remote if any is. */
 function mixedCapabilities(envs: readonly Pick<EnvHandle<unknown>, 'capabilities'>[]): EnvCapabilities {
   const declared = envs.map(({ capabilities = {} }) => capabilities);
   return {
     seedable: declared.every(({ seedable = true }) => seedable),
     concurrent: declared.every(({ concurrent = true }) => concurrent),
     networked: declared.some(({ networked = false }) => networked),
+    remote: declared.some(({ remote = false }) => remote),
   };
 }
 

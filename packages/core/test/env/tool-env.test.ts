@@ -144,7 +144,7 @@ async function answeredWith(result: ToolResult) {
 test('passes a long result to the hook whole and records only its length and digest', async () => {
   const long: ToolResult = { ...text('x'.repeat(10_000_000)), structuredContent: { rows: 3 }, isError: true };
   const { transition, seen } = await answeredWith(long);
-  expect(seen[0]!.result).toBe(long);
+  expect(seen[0]!.result).toEqual(long);
   const [record] = transition.calls;
   const json = JSON.stringify(long);
   expect(record!.result).toEqual({ content: [], isError: true });
@@ -159,7 +159,7 @@ test('passes a long result to the hook whole and records only its length and dig
 test('records a short result unchanged', async () => {
   const short = { ...text('x'.repeat(1000)), structuredContent: { rows: 3 } };
   const { transition } = await answeredWith(short);
-  expect(transition.calls[0]!.result).toBe(short);
+  expect(transition.calls[0]!.result).toEqual(short);
   expect(transition.calls[0]).not.toHaveProperty('cut');
 });
 

@@ -23,10 +23,11 @@ test('scores 0 for a truncation only in unscored outcome components', () => {
 });
 
 test.each([
-  [{ typo: 1 }, 'Reward "typo" is not declared in the spec. Declared: em, f1, found.'],
-  [{ em: 1.5 }, 'Reward "em" is 1.5, outside its range [0, 1].'],
-  [{ em: Number.NaN }, 'Reward "em" is NaN, outside its range [0, 1].'],
-  [{ toString: 0 }, 'Reward "toString" is not declared in the spec. Declared: em, f1, found.'],
+  [{ typo: 1 }, 'Reward "typo" is not declared in the spec. Declared: em, f1, found (ENV-20).'],
+  [{ em: 1.5 }, 'Reward "em" is 1.5, outside its range [0, 1] (ENV-21).'],
+  [{ em: Number.NaN }, 'Reward "em" is NaN: give a finite number or null (ENV-21).'],
+  [{ em: '0.5' as never }, 'Reward "em" is "0.5": give a finite number or null (ENV-21).'],
+  [{ toString: 0 }, 'Reward "toString" is not declared in the spec. Declared: em, f1, found (ENV-20).'],
 ])('%o is a bug', (rewards, message) => {
   expect(() => sumRewards(spec, [{ rewards: rewards as never }])).toThrow(message);
 });

@@ -15,6 +15,7 @@ import {
   ToolEnvError,
   text,
 } from '../../src/index.ts';
+import { decodeTrajectory, encodeTrajectory } from '../../src/recording/index.ts';
 import { timeLimit } from '../../src/wrappers/index.ts';
 import { climb, LadderEnv, ladderLimits, ladderSpec, openLadder, type Rung } from '../ladder-env.ts';
 
@@ -99,6 +100,22 @@ test('a trajectory records its steps and sums its components', async () => {
   expect(trajectory!.steps.map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
   expect(trajectory!.steps[1]!.observation.messages).toHaveLength(3);
   expect(env).toMatchObject({ opened: 1, closed: 1 });
+});
+
+test('arguments that nest too deeply are kept as a parse failure, so that the trajectory can be written', async () => {
+  const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+  const policy = scriptedPolicy((_, turn) =>
+    turn === 0 ? [{ name: 'climb', arguments: { rungs: 1, deep } }] : 'done',
+  );
+  const [trajectory] = await collect(rollout(options({ policy, episodes: plan(1) })));
+  expect(trajectory!.steps[0]!.action.toolCalls).toEqual([
+    {
+      parseFailure: 'Give arguments of at most 64 levels of arrays and objects.',
+      text: 'climb with a value with more than 64 levels',
+    },
+  ]);
+  expect(trajectory!.steps[0]!.calls[0]!.mistake!.code).toBe('malformed_call');
+  expect(decodeTrajectory(encodeTrajectory(trajectory!)).steps).toHaveLength(2);
 });
 
 test('trajectories do not depend on concurrency or on each other’s timing', async () => {
@@ -279,7 +296,10 @@ test('a bug is thrown by the rollout, which closes every episode', async () => {
 test('an undeclared reward is a bug', async () => {
   const onAnswer = () => ({ rewards: { rihgt: 1 }, end: 'answered' });
   const env = openLadder(() => new LadderEnv(climb, {}, { onAnswer }));
-  await expect(collect(rollout(options({ env })))).rejects.toMatchObject({ code: 'bug.reward' });
+  await expect(collect(rollout(options({ env })))).rejects.toMatchObject({
+    code: 'bug.environment',
+    message: expect.stringMatching(/^ladder-v1 breaks ENV-20: Reward "rihgt" is not declared/),
+  });
 });
 
 test('an abort throws its reason at any point and closes every episode', async () => {

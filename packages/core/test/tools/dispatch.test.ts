@@ -27,6 +27,28 @@ afterEach(async () => {
   expect(unhandled).not.toHaveBeenCalled();
 });
 
+test('answers arguments that nest too deeply or are too long as a mistake', async () => {
+  const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+  const calls = [{ deep }, { long: 'x'.repeat(70_000) }, { big: 1n }].map((args) => call('climb', args));
+  const limits = { ...options.limits, maxToolCharacters: 1000 };
+  const records = await dispatch(calls, [climb], { ...options, limits });
+  expect(records.map(({ mistake }) => mistake)).toMatchObject([
+    {
+      code: 'invalid_arguments',
+      path: '',
+      expected: 'at most 64 levels of arrays and objects',
+      received: 'a value with more than 64 levels',
+    },
+    { code: 'invalid_arguments', expected: 'at most 65536 characters of JSON' },
+    { code: 'invalid_arguments', expected: 'JSON' },
+  ]);
+});
+
+test('a long name is not repeated whole', async () => {
+  const [record] = await dispatch([call('n'.repeat(1_000_000))], [climb], options);
+  expect(record!.mistake).toMatchObject({ code: 'unknown_tool', received: `${'n'.repeat(77)}…` });
+});
+
 test('runs calls in parallel, each with its own index and random stream, and keeps their order', async () => {
   const seen: number[] = [];
   const slow = tool('slow', async ({ ms }, { callIndex, rng }) => {

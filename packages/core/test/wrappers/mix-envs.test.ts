@@ -64,7 +64,7 @@ test('is concurrent only if all environments are, and networked if any is', () =
   const alone = { ...openLadder(), capabilities: { concurrent: false } };
   const online = { ...openLadder(), capabilities: { networked: true } };
   const { capabilities } = mixEnvs<Rung>({ alone, online, plain: openLadder() });
-  expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true });
+  expect(capabilities).toEqual({ seedable: true, concurrent: false, networked: true, remote: false });
 });
 
 test('refuses to mix no environments or environments with different rewards', () => {

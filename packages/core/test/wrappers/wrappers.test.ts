@@ -178,7 +178,7 @@ describe('transformReward', () => {
     expect(trajectory!.reward).toBeCloseTo(-1 + 0.2 + 1 + 3, 12);
     expect(trajectory!.rewardSpec).toBe(shaped.rewards);
     const undeclared = transformReward(openLadder(), { rewards: {}, transform: () => ({ bonus: 1 }) });
-    await expect(play(undeclared, climber(), [1])).rejects.toMatchObject({ code: 'bug.reward' });
+    await expect(play(undeclared, climber(), [1])).rejects.toMatchObject({ code: 'bug.environment' });
   });
 
   test('does not transform an aborted step', async () => {

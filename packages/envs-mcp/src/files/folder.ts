@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EpisodeContext } from '@toolenv/core';
+import { writing } from '@toolenv/core/recording';
 
 /** Contents by path, relative to the folder and with `/`. */
 export type Files = Record<string, string>;
@@ -9,8 +10,10 @@ export type Files = Record<string, string>;
 export async function writeFiles(folder: string, files: Files): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, content);
+    await writing(file, async () => {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+    });
   }
 }
 

@@ -1,19 +1,24 @@
 /** Conversations as tokens, by the checkpoint's tokenizer and chat template. Growing prompts are not tokenised again. */
 import { isDeepStrictEqual } from 'node:util';
-import { Template } from '@huggingface/jinja';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
+import { withinDeadline } from '../checkpoint/within-deadline.ts';
 import { commonPrefix } from '../common-prefix.ts';
+import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 export class Chat {
+  readonly #folder: string;
   readonly #tokenizer: Tokenizer;
-  readonly #template: Template;
+  /** Whether the tokenizer's patterns are known to take linear time. */
+  readonly #isLinear: boolean;
+  readonly #template: ChatTemplate;
   /** The template for conversations with tools; most checkpoints have one template for both. */
-  readonly #toolTemplate: Template;
+  readonly #toolTemplate: ChatTemplate;
   readonly #format: ToolCallFormat;
   /** The texts of the format's markers by token id. */
   readonly #markers: ReadonlyMap<number, string>;
@@ -26,6 +31,7 @@ export class Chat {
 
   constructor(checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>) {
     const { folder, tokenizer, tokenizerConfig, endTokens } = checkpoint;
+    this.#folder = folder;
     const { template, toolTemplate = template } = templatesOf(tokenizerConfig.chat_template);
     if (toolTemplate === undefined || template === undefined) {
       const message = `${folder} has no chat template: add chat_template.jinja or use an instruction-tuned checkpoint.`;
@@ -35,6 +41,7 @@ export class Chat {
     this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
     this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
+    this.#isLinear = [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
     const markers = addedTokens(tokenizer).filter(({ content }) => this.#format.markers.includes(content));
     this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
@@ -66,13 +73,21 @@ export class Chat {
       const spoken = messages.some(({ role }) => role === 'assistant');
       throw new ToolEnvError(
         spoken ? 'context.template' : 'usage.chat_template',
-        `The chat template refuses the conversation: ${messageOf(error)}`,
+        `The chat template refuses the conversation: ${oneLine(messageOf(error))}`,
       );
     }
   }
 
+  /** @throws ToolEnvError `usage.checkpoint_unsupported` if a pattern of the tokenizer takes super-linear time for the text. */
   encode(text: string): Int32Array {
-    return Int32Array.from(this.#tokenizer.encode(text, { add_special_tokens: false }).ids);
+    const encode = () => this.#tokenizer.encode(text, { add_special_tokens: false });
+    if (this.#isLinear) return Int32Array.from(encode().ids);
+    const deadline = 5000 + text.length;
+    const encoded = withinDeadline(encode, deadline);
+    if (encoded) return Int32Array.from(encoded.ids);
+    const late = `${this.#folder}: tokenizer.json takes more than ${deadline} ms for ${text.length} characters`;
+    const remedy = 'use a tokenizer whose patterns take linear time.';
+    throw new ToolEnvError('usage.checkpoint_unsupported', `${late}: ${remedy}`);
   }
 
   /** The text of the tokens, without special tokens. */
@@ -196,16 +211,22 @@ function templatesOf(given: Checkpoint['tokenizerConfig']['chat_template']): {
   template?: string | undefined;
   toolTemplate?: string | undefined;
 } {
-  if (!Array.isArray(given)) return { template: given };
+  if (!Array.isArray(given)) return { template: given ?? undefined };
   const named = (name: string) => given.find((each) => each.name === name)?.template;
   return { template: named('default'), toolTemplate: named('tool_use') };
 }
 
-function parseTemplate(folder: string, template: string): Template {
+function parseTemplate(folder: string, template: string): ChatTemplate {
   try {
-    return new Template(template);
+    return new ChatTemplate(template);
   } catch (error) {
-    const message = `${folder}: the chat template cannot be parsed (${messageOf(error)}): correct chat_template.jinja.`;
+    const message = `${folder}: the chat template cannot be parsed (${oneLine(messageOf(error))}): correct chat_template.jinja.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
+}
+
+/** A message of a template, which may hold any text, as a short line. */
+function oneLine(message: string): string {
+  const line = message.slice(0, 300).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ');
+  return message.length > 300 ? `${line}…` : line;
 }

@@ -1,6 +1,7 @@
 /** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. A checkpoint's chat template shows its format. */
-import { messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
-import { isJson } from '@toolenv/core/schemas';
+import { isParseFailure, messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
+import { argumentBounds, isJson, jsonMistake } from '@toolenv/core/schemas';
+import { boundCall } from '@toolenv/core/tools';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {
@@ -8,6 +9,7 @@ export interface ParsedTurn {
   toolCalls: (ToolCall | ParseFailure)[];
 }
 
+/** Parsing takes time in proportion to the text, whatever the model wrote. */
 export interface ToolCallFormat {
   /** Special tokens that mark calls. The tokenizer's decoder would leave them out. */
   readonly markers: readonly string[];
@@ -24,9 +26,9 @@ export const hermesFormat: ToolCallFormat = {
     const text = raw.replace(/<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g, (whole, body: string) => {
       const call = parseCall(body, `call-${toolCalls.length}`);
       toolCalls.push(call);
-      return 'parseFailure' in call ? whole : '';
+      return isParseFailure(call) ? whole : '';
     });
-    return { text: text.trim(), toolCalls };
+    return { text: text.trim(), toolCalls: atMost(toolCalls) };
   },
 };
 
@@ -38,10 +40,8 @@ export const llamaFormat: ToolCallFormat = {
     const body = raw.replace('<|python_tag|>', '').trim();
     // An answer may be JSON without being a call.
     if (!tagged && !/^\{\s*"name"\s*:/.test(body)) return { text: raw.trim(), toolCalls: [] };
-    const bodies = splitAfterObjects(body);
-    const toolCalls = bodies.map((each, i) => parseCall(each, `call-${i}`));
-    const failed = toolCalls.some((call) => 'parseFailure' in call);
-    return { text: failed ? raw.trim() : '', toolCalls };
+    const toolCalls = splitAfterObjects(body).map((each, i) => parseCall(each, `call-${i}`));
+    return { text: toolCalls.some(isParseFailure) ? raw.trim() : '', toolCalls: atMost(toolCalls) };
   },
 };
 
@@ -52,14 +52,11 @@ export const mistralFormat: ToolCallFormat = {
     const [before = '', ...marked] = raw.split('[TOOL_CALLS]');
     const toolCalls: ParsedTurn['toolCalls'] = [];
     for (const body of marked) {
-      const [name, args] = body.split('[ARGS]');
-      if (args !== undefined) {
-        const call = `{"name": ${JSON.stringify(name!.trim())}, "arguments": ${args}}`;
-        toolCalls.push(parseCall(call, mistralId(toolCalls.length)));
-      } else toolCalls.push(...parseCalls(body, toolCalls.length));
+      const args = body.indexOf('[ARGS]');
+      if (args >= 0) toolCalls.push(parseNamed(body, args, mistralId(toolCalls.length)));
+      else for (const call of parseCalls(body, toolCalls.length)) toolCalls.push(call);
     }
-    const failed = toolCalls.some((call) => 'parseFailure' in call);
-    return { text: (failed ? raw : before).trim(), toolCalls };
+    return { text: (toolCalls.some(isParseFailure) ? raw : before).trim(), toolCalls: atMost(toolCalls) };
   },
   templateId: (id) =>
     id
@@ -82,47 +79,89 @@ function mistralId(number: number): string {
 
 /** Parses a JSON array of calls, which may have ids. */
 function parseCalls(body: string, before: number): ParsedTurn['toolCalls'] {
-  let values: unknown;
-  try {
-    values = JSON.parse(body);
-  } catch (error) {
-    return [{ parseFailure: `Not JSON: ${messageOf(error)}.`, text: body.trim() }];
-  }
-  if (!Array.isArray(values)) return [{ parseFailure: 'The calls must be an array.', text: body.trim() }];
-  return values.map((value: { id?: unknown } | null, i) => {
+  const text = body.trim();
+  const parsed = parseJson(text, 2);
+  if ('parseFailure' in parsed) return [{ ...parsed, text }];
+  if (!Array.isArray(parsed.value)) return [{ parseFailure: 'The calls must be an array.', text }];
+  return parsed.value.map((value: { id?: unknown } | null, i) => {
     const id = typeof value?.id === 'string' ? value.id : mistralId(before + i);
-    return toCall(value, id, JSON.stringify(value));
+    const call = toCall(value, id);
+    return isParseFailure(call) ? { ...call, text: JSON.stringify(value) } : call;
   });
 }
 
 function parseCall(body: string, id: string): ToolCall | ParseFailure {
+  const text = body.trim();
+  const parsed = parseJson(text, 1);
+  if ('parseFailure' in parsed) return { ...parsed, text };
+  const call = toCall(parsed.value, id);
+  return isParseFailure(call) ? { ...call, text } : call;
+}
+
+/** Parses `name[ARGS]{…}`. */
+function parseNamed(body: string, args: number, id: string): ToolCall | ParseFailure {
+  const text = body.trim();
+  const parsed = parseJson(body.slice(args + '[ARGS]'.length), 0);
+  if ('parseFailure' in parsed) return { ...parsed, text };
+  const call = toCall({ name: body.slice(0, args).trim(), arguments: parsed.value }, id);
+  return isParseFailure(call) ? { ...call, text } : call;
+}
+
+/** Parses JSON whose arguments are `outer` levels deep. */
+function parseJson(text: string, outer: number): { value: unknown } | { parseFailure: string } {
+  const { depth } = argumentBounds;
   try {
-    return toCall(JSON.parse(body), id, body.trim());
+    const value: unknown = JSON.parse(text);
+    const wrong = jsonMistake(value, { depth: depth + outer, characters: Number.POSITIVE_INFINITY });
+    return wrong
+      ? { parseFailure: `Give arguments of at most ${depth} levels of arrays and objects.` }
+      : { value };
   } catch (error) {
-    return { parseFailure: `Not JSON: ${messageOf(error)}.`, text: body.trim() };
+    return { parseFailure: `Not JSON: ${messageOf(error)}.` };
   }
 }
 
-function toCall(value: unknown, id: string, text: string): ToolCall | ParseFailure {
+function toCall(value: unknown, id: string): ToolCall | ParseFailure {
   const { name, arguments: own, parameters } = (value ?? {}) as Record<string, unknown>;
   const args = own ?? parameters;
-  if (typeof name !== 'string') return { parseFailure: '"name" must be a string.', text };
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    return { parseFailure: '"arguments" must be an object.', text };
-  }
-  return { id, name, arguments: args as Record<string, unknown> };
+  if (typeof name !== 'string') return { parseFailure: '"name" must be a string.', text: '' };
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return { parseFailure: '"arguments" must be an object.', text: '' };
+  return boundCall({ id, name, arguments: args as Record<string, unknown> });
 }
 
 /** Splits `{…}; {…}` into its objects. A `;` separates them only if the text before it is complete JSON. */
 function splitAfterObjects(body: string): string[] {
   const parts: string[] = [];
   let start = 0;
-  for (let end = body.indexOf(';'); end >= 0; end = body.indexOf(';', end + 1)) {
+  for (const end of outerSemicolons(body)) {
     const part = body.slice(start, end);
-    if (!isJson(part)) continue;
+    // A longer text cannot be JSON either, because JSON has no `;` outside of strings.
+    if (!isJson(part)) break;
     parts.push(part);
     start = end + 1;
   }
   const rest = body.slice(start);
   return parts.length > 0 && rest.trim() === '' ? parts : [...parts, rest];
+}
+
+/** The positions of each `;` outside of JSON strings. */
+function* outerSemicolons(text: string): Generator<number> {
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (inString && character === '\\') i++;
+    else if (character === '"') inString = !inString;
+    else if (character === ';' && !inString) yield i;
+  }
+}
+
+/** Calls that a turn may have. Each call is answered, so that a short text could have a very long answer. */
+const mostCalls = 256;
+
+function atMost(toolCalls: ParsedTurn['toolCalls']): ParsedTurn['toolCalls'] {
+  if (toolCalls.length <= mostCalls) return toolCalls;
+  const excess = toolCalls.length - mostCalls;
+  const parseFailure = `A turn has at most ${mostCalls} calls; ${excess} more were ignored.`;
+  return [...toolCalls.slice(0, mostCalls), { parseFailure, text: '' }];
 }

@@ -5,6 +5,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
+import { fieldMistake } from './field-mistake.ts';
 import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
@@ -41,8 +42,7 @@ const copied = [
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const present = await list(folder);
   const files: Record<string, string> = {};
-  for (const name of copied)
-    if (present.includes(name)) files[name] = await readFile(join(folder, name), 'utf8');
+  for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
   if (config.quantization_config != null) {
     const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
@@ -50,6 +50,11 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   }
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
+  const wrong = fieldMistake(templateSchema, tokenizerConfig.chat_template ?? null, 'chat_template');
+  if (wrong) {
+    const message = `${join(folder, 'tokenizer_config.json')}: ${wrong}: copy it again.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message);
+  }
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
   const tokenizer = parse(
     folder,
@@ -62,7 +67,13 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const endToken = addedTokens(tokenizer).find(({ content }) => content === endText)?.id;
   const endTokens = [generation.eos_token_id ?? config.eos_token_id ?? endToken]
     .flat()
-    .filter((id) => typeof id === 'number');
+    .filter((id) => id !== undefined && id !== null) as number[];
+  for (const id of endTokens) {
+    if (Number.isInteger(id) && id >= 0 && id < config.vocab_size) continue;
+    const given = typeof id === 'number' ? id : `of type ${typeof id}`;
+    const message = `${folder}: eos_token_id is ${given} and must be a token below vocab_size, ${config.vocab_size}: correct generation_config.json or config.json.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message);
+  }
   if (endTokens.length === 0) {
     const message = `${join(folder, 'config.json')} names no token that ends a turn: set eos_token_id in it or in generation_config.json.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
@@ -85,6 +96,12 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
  */
 export async function readWeights(folder: string, config: ModelConfig): Promise<Tensors> {
   const { source, files } = await locateTensors(folder);
+  // A table of the shapes of a billion layers would not fit into memory.
+  if (config.num_hidden_layers > files.size) {
+    const given = `num_hidden_layers is ${config.num_hidden_layers}`;
+    const message = `${join(folder, 'config.json')}: ${given}, but ${source} has only ${files.size} tensors: copy the whole checkpoint again.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message);
+  }
   const wanted = new Map<string, Map<string, readonly number[]>>();
   const names = new Map<string, string>();
   for (const [name, shape] of parameterShapes(config)) {
@@ -106,6 +123,25 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
   return weights;
 }
 
+/** Several named templates, or one. */
+const templateSchema = {
+  type: ['string', 'array', 'null'],
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, template: { type: 'string' } },
+    required: ['name', 'template'],
+  },
+};
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const message = `${file} cannot be read (${messageOf(error)}): copy it again.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
+  }
+}
+
 async function list(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -120,11 +156,11 @@ async function locateTensors(folder: string): Promise<{ source: string; files: M
   const present = await list(folder);
   if (!present.includes(weightsFile) && present.includes(indexFile)) {
     const source = join(folder, indexFile);
-    const index = parseJson(source, await readFile(source, 'utf8'));
-    const files = new Map(Object.entries(index.weight_map ?? {}));
+    const index = parseJson(source, await readText(source));
+    const files = new Map<string, string>(Object.entries(index.weight_map ?? {}));
     for (const [name, file] of files) {
-      if (typeof file === 'string' && present.includes(file)) continue;
-      const message = `${source} names ${file} for "${name}", and that file is missing: copy the whole checkpoint again.`;
+      if (present.includes(file)) continue;
+      const message = `${source} names ${String(file).slice(0, 200)} for "${name}", and that file is missing: copy the whole checkpoint again.`;
       throw new ToolEnvError('usage.checkpoint_missing', message);
     }
     return { source, files };

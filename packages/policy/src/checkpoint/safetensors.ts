@@ -21,6 +21,9 @@ interface Header {
   data: number;
 }
 
+/** Bytes of a header, as in the reference implementation of safetensors. */
+const longestHeader = 100_000_000;
+
 const storedTypes = new Map<string, StoredType>([
   ['F32', 'float32'],
   ['BF16', 'bfloat16'],
@@ -44,8 +47,9 @@ export function readSafetensors(
 }
 
 /**
- * Reads the named tensors and checks their shapes.
- * @throws ToolEnvError as {@link readSafetensors} does. The message names a tensor that is missing or has another shape.
+ * Reads the named tensors. Checks their shapes before it reads any, and that their numbers are finite.
+ * @throws ToolEnvError as {@link readSafetensors} does. The message names a tensor that is missing, has another shape, or has
+ *   a number that is not finite.
  */
 export function readTensors(
   file: string,
@@ -64,11 +68,20 @@ export function readTensors(
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
-    return {
-      tensors: await readData(file, handle, header, [...shapes.keys()]),
-      metadata: header.metadata,
-    };
+    const tensors = await readData(file, handle, header, [...shapes.keys()]);
+    for (const [name, { data }] of Object.entries(tensors)) refuseNotFinite(file, name, data as Float32Array);
+    return { tensors, metadata: header.metadata };
   });
+}
+
+/** A weight that is not finite makes every output NaN. */
+function refuseNotFinite(file: string, name: string, values: Float32Array): void {
+  // The product is NaN for NaN and the infinities, and the sum keeps it.
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]! * 0;
+  if (sum === 0) return;
+  const index = values.findIndex((value) => !Number.isFinite(value));
+  throw damaged(file, `"${name}" has ${values[index]} at index ${index}, not a finite number`);
 }
 
 /** The names of a file's tensors. Throws as {@link readSafetensors} does. */
@@ -141,6 +154,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   );
   const data = 8 + headerLength;
   if (data > size) throw damaged(file, 'its header is cut short');
+  if (headerLength > longestHeader) throw damaged(file, `its header has ${headerLength} bytes`);
   const json = await readBytes(file, handle, new Uint8Array(headerLength), 8);
   let header: unknown;
   try {
@@ -151,6 +165,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
   if (typeof header !== 'object' || header === null || Array.isArray(header))
     throw damaged(file, 'its header is not an object');
   const { __metadata__: metadata, ...entries } = header as Record<string, unknown>;
+  if (metadata !== undefined && !isMetadata(metadata)) throw damaged(file, 'its header has invalid metadata');
   const checked = new Map<string, Entry>();
   for (const [name, entry] of Object.entries(entries)) {
     if (!isEntry(entry)) throw damaged(file, `its header has an invalid entry for "${name}"`);
@@ -163,7 +178,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<Header> {
     checked.set(name, entry);
   }
   refuseOverlaps(file, checked);
-  return { entries: checked, metadata: (metadata ?? {}) as Record<string, string>, data };
+  return { entries: checked, metadata: metadata ?? {}, data };
 }
 
 function refuseOverlaps(file: string, entries: ReadonlyMap<string, Entry>): void {
@@ -230,6 +245,11 @@ function isEntry(value: unknown): value is Entry {
     Array.isArray(numbers) && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
   if (typeof dtype !== 'string' || !counts(shape) || !counts(offsets)) return false;
   return offsets.length === 2 && offsets[0]! <= offsets[1]!;
+}
+
+function isMetadata(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((each) => typeof each === 'string');
 }
 
 function byteWidth(storedType: StoredType): number {

@@ -2,8 +2,75 @@
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { fieldMistake } from './field-mistake.ts';
 
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
+
+const id = { type: 'integer', minimum: 0 };
+const part = { $ref: '#/$defs/part' };
+const decoder = { $ref: '#/$defs/decoder' };
+/** Decoding has no deadline, so that a decoder may have no regular expressions. */
+const literal = { String: { type: 'string' } };
+
+/** A step of normalizing, splitting or decoding, which may have steps inside. */
+function partWith(pattern: Record<string, object>): object {
+  return {
+    type: ['object', 'null'],
+    properties: {
+      type: { type: 'string' },
+      // The library prints a warning for other patterns, and goes on without them.
+      pattern: { type: 'object', properties: pattern, minProperties: 1, additionalProperties: false },
+      normalizers: { type: 'array', items: part },
+      pretokenizers: { type: 'array', items: part },
+      decoders: { type: 'array', items: decoder },
+    },
+    required: ['type'],
+    if: { properties: { type: { enum: ['Split', 'Replace'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword.
+    then: { required: ['pattern'] },
+  };
+}
+
+/** The parts of tokenizer.json that are read here or that the library trusts. */
+const schema = {
+  type: 'object',
+  properties: {
+    model: {
+      type: 'object',
+      properties: {
+        vocab: {
+          type: ['object', 'array'],
+          additionalProperties: id,
+          items: {
+            type: 'array',
+            prefixItems: [{ type: 'string' }, { type: 'number' }],
+            minItems: 2,
+          },
+        },
+        merges: {
+          type: 'array',
+          items: { type: ['string', 'array'], items: { type: 'string' }, minItems: 2, maxItems: 2 },
+        },
+      },
+      required: ['vocab'],
+    },
+    normalizer: part,
+    pre_tokenizer: part,
+    decoder,
+    added_tokens: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        properties: { id, content: { type: 'string' } },
+        required: ['id', 'content'],
+      },
+    },
+  },
+  $defs: {
+    part: partWith({ Regex: { type: 'string' }, String: { type: 'string' } }),
+    decoder: partWith(literal),
+  },
+};
 
 /**
  * @throws ToolEnvError `usage.checkpoint_unsupported` if the kind of the tokenizer is not supported, or if it has
@@ -14,16 +81,19 @@ export function checkTokenizer(
   tokenizer: Record<string, unknown>,
   vocabularySize: number,
 ): void {
-  const { type, vocab } = (tokenizer.model ?? {}) as { type?: unknown; vocab?: object };
+  const { type } = (tokenizer.model ?? {}) as { type?: unknown };
   if (!modelKinds.some((kind) => kind === type)) {
     const known = modelKinds.join(', ');
-    throw unsupported(
-      folder,
-      `model.type ${JSON.stringify(type)} is not supported; use a tokenizer of ${known}`,
-    );
+    const found = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : `of type ${typeof type}`;
+    throw unsupported(folder, `model.type ${found} is not supported; use a tokenizer of ${known}`);
+  }
+  const wrong = fieldMistake(schema, tokenizer);
+  if (wrong) {
+    const message = `${join(folder, 'tokenizer.json')}: ${wrong}: copy it again.`;
+    throw new ToolEnvError('usage.checkpoint_damaged', message);
   }
   let highest = -1;
-  for (const id of idsOf(vocab ?? {})) highest = Math.max(highest, id);
+  for (const id of idsOf((tokenizer.model as { vocab: object }).vocab)) highest = Math.max(highest, id);
   for (const { id } of addedTokens(tokenizer)) highest = Math.max(highest, id);
   if (highest >= vocabularySize) {
     throw unsupported(
@@ -56,10 +126,13 @@ export function openTokenizer(
   const cleaned =
     (tokenizer.model as { type?: unknown })?.type !== 'BPE' && config.clean_up_tokenization_spaces;
   try {
-    return new Tokenizer(
+    const opened = new Tokenizer(
       { ...tokenizer, pre_tokenizer: asPatterns(tokenizer.pre_tokenizer) },
       { ...config, clean_up_tokenization_spaces: cleaned === true },
     );
+    // Some parts fail only when they are used.
+    opened.decode(opened.encode('a 1.', { add_special_tokens: false }).ids);
+    return opened;
   } catch (error) {
     throw unsupported(folder, `${messageOf(error)}; use a tokenizer whose parts are all supported`);
   }

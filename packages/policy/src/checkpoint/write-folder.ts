@@ -1,14 +1,20 @@
 /** Writes a folder so that no reader sees half a file. */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder, writing } from '@toolenv/core/recording';
 
 /**
  * A new folder appears whole. In a folder that has files, each written file appears whole, and the other files stay.
  * @param write Fills the folder that it is given.
+ * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder.
  */
 export async function writeFolder(folder: string, write: (folder: string) => Promise<void>): Promise<void> {
   const target = resolve(folder);
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolder(dirname(target));
+  await writing(target, () => replace(target, write));
+}
+
+async function replace(target: string, write: (folder: string) => Promise<void>): Promise<void> {
   const isNew = (await readdir(target).catch(() => [])).length === 0;
   const partial = isNew ? `${target}.partial` : join(target, '.partial');
   await rm(partial, { recursive: true, force: true });
@@ -26,6 +32,6 @@ export async function writeFolder(folder: string, write: (folder: string) => Pro
       await rename(join(partial, entry.name), at);
     }
   } finally {
-    await rm(partial, { recursive: true, force: true });
+    await rm(partial, { recursive: true, force: true }).catch(() => {});
   }
 }

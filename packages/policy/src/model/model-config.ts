@@ -1,5 +1,6 @@
 /** The configuration of a model: the fields of a Hugging Face config.json that the computation depends on. */
 import { ToolEnvError } from '@toolenv/core';
+import { fieldMistake } from '../checkpoint/field-mistake.ts';
 import { type RopeScaling, readRopeScaling } from './rope-scaling.ts';
 
 /** The supported architectures. Relatives of Llama, such as SmolLM2, have `llama` in their config.json. */
@@ -30,15 +31,40 @@ export function headWidth(config: ModelConfig): number {
   return config.head_dim ?? config.hidden_size / config.num_attention_heads;
 }
 
-const counts = [
-  'vocab_size',
-  'hidden_size',
-  'intermediate_size',
-  'num_hidden_layers',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'max_position_embeddings',
-] as const;
+/** The rotary tables have a row for each position. */
+const mostPositions = 2 ** 21;
+
+const count = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 };
+const flag = { type: ['boolean', 'null'] };
+
+/** Sizes are compared with the shapes of the weights later, before any weights are read. */
+const schema = {
+  type: 'object',
+  properties: {
+    vocab_size: count,
+    hidden_size: count,
+    intermediate_size: count,
+    num_hidden_layers: count,
+    num_attention_heads: count,
+    num_key_value_heads: count,
+    head_dim: count,
+    max_position_embeddings: { ...count, maximum: mostPositions },
+    rms_norm_eps: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+    rope_theta: { type: 'number', exclusiveMinimum: 1, maximum: 1e12 },
+    tie_word_embeddings: { type: 'boolean' },
+    attention_bias: flag,
+    mlp_bias: flag,
+  },
+  required: [
+    'vocab_size',
+    'hidden_size',
+    'intermediate_size',
+    'num_hidden_layers',
+    'num_attention_heads',
+    'max_position_embeddings',
+    'rms_norm_eps',
+  ],
+};
 
 /**
  * Reads a parsed config.json of older and newer versions of transformers. Errors name `file`.
@@ -49,12 +75,15 @@ export function readModelConfig(
   given: Record<string, unknown>,
 ): ModelConfig & Record<string, unknown> {
   const refuse = (code: 'unsupported' | 'damaged', what: string) =>
-    new ToolEnvError(`usage.checkpoint_${code}`, `${file}: ${what}.`);
+    new ToolEnvError(
+      `usage.checkpoint_${code}`,
+      `${file}: ${what}${code === 'damaged' ? ': copy it again' : ''}.`,
+    );
   if (!modelTypes.some((known) => known === given.model_type)) {
     const known = modelTypes.join(', ');
     throw refuse(
       'unsupported',
-      `model_type "${given.model_type}" is not supported; use a checkpoint of ${known}`,
+      `model_type ${shown(given.model_type)} is not supported; use a checkpoint of ${known}`,
     );
   }
   // Mistral has sliding windows unless sliding_window is null. The Qwens have them only if use_sliding_window is true.
@@ -64,27 +93,37 @@ export function readModelConfig(
   if (given.hidden_act !== undefined && given.hidden_act !== 'silu')
     throw refuse(
       'unsupported',
-      `hidden_act "${given.hidden_act}" is not supported; use a checkpoint with silu`,
+      `hidden_act ${shown(given.hidden_act)} is not supported; use a checkpoint with silu`,
     );
 
   // transformers 5 moved rope_theta and rope_scaling into rope_parameters.
+  for (const name of ['rope_parameters', 'rope_scaling']) {
+    const value = given[name] ?? {};
+    if (typeof value !== 'object' || Array.isArray(value))
+      throw refuse('damaged', `${name} is not an object`);
+  }
   const { rope_theta: theta, ...scaling } = (given.rope_parameters ?? {}) as Record<string, unknown>;
   const config = {
-    tie_word_embeddings: false,
-    num_key_value_heads: given.num_attention_heads,
     ...given,
+    tie_word_embeddings: given.tie_word_embeddings ?? false,
+    num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
     head_dim: given.head_dim ?? undefined,
     rope_theta: given.rope_theta ?? theta ?? 10_000,
     rope_scaling: readRopeScaling(given.rope_scaling ?? scaling, (what) => refuse('unsupported', what)),
   } as ModelConfig & Record<string, unknown>;
-  for (const name of counts) {
-    if (!Number.isSafeInteger(config[name]) || config[name] < 1)
-      throw refuse('damaged', `${name} is ${JSON.stringify(config[name])}, not a positive whole number`);
-  }
-  if (!(config.rms_norm_eps > 0))
-    throw refuse('damaged', `rms_norm_eps is ${JSON.stringify(config.rms_norm_eps)}, not a positive number`);
+  const wrong = fieldMistake(schema, config);
+  if (wrong) throw refuse('damaged', wrong);
   if (config.num_attention_heads % config.num_key_value_heads !== 0)
-    throw refuse('damaged', 'num_attention_heads is not a multiple of num_key_value_heads');
+    throw refuse(
+      'damaged',
+      `num_attention_heads is ${config.num_attention_heads} and must be a multiple of num_key_value_heads, ${config.num_key_value_heads}`,
+    );
   if (headWidth(config) % 2 !== 0) throw refuse('damaged', `the head width ${headWidth(config)} is not even`);
   return config;
+}
+
+/** A value that should be a word, for an error. */
+function shown(value: unknown): string {
+  if (typeof value !== 'string') return `of type ${typeof value}`;
+  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
 }

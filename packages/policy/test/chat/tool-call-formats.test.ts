@@ -159,3 +159,69 @@ test('the chat template determines the format', () => {
   expect(formatOf("{{ '[TOOL_CALLS]' }}")).toBe(mistralFormat);
   expect(formatOf('{{ messages }}')).toBe(hermesFormat);
 });
+
+const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+
+test.each([
+  ['Hermes', hermesFormat, `<tool_call>{"name": "a", "arguments": {"x": ${deep}}}</tool_call>`],
+  ['Llama', llamaFormat, `{"name": "a", "parameters": {"x": ${deep}}}`],
+  ['Mistral, an array', mistralFormat, `[TOOL_CALLS][{"name": "a", "arguments": {"x": ${deep}}}]`],
+  ['Mistral, one by one', mistralFormat, `[TOOL_CALLS]a[ARGS]{"x": ${deep}}`],
+  ['Mistral, not a call', mistralFormat, `[TOOL_CALLS][${deep}]`],
+])('%s: arguments that nest too deeply are a parse failure', (_, format, raw) => {
+  expect(format.parse(raw).toolCalls).toEqual([
+    {
+      parseFailure: 'Give arguments of at most 64 levels of arrays and objects.',
+      text: raw.replaceAll(/^(<tool_call>|\[TOOL_CALLS\])|<\/tool_call>$/g, ''),
+    },
+  ]);
+});
+
+test('arguments may have 64 levels and 65,536 characters', () => {
+  const nested = (levels: number) => `{"x": ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  const write = (args: string) => `[TOOL_CALLS][{"name": "a", "arguments": ${args}}]`;
+  const failures = (args: string) =>
+    mistralFormat.parse(write(args)).toolCalls.filter((call) => 'text' in call);
+  expect(failures(nested(64))).toEqual([]);
+  expect(failures(nested(65))).toHaveLength(1);
+  expect(failures(`{"x": "${'y'.repeat(65_000)}"}`)).toEqual([]);
+  expect(failures(`{"x": "${'y'.repeat(66_000)}"}`)).toMatchObject([
+    { parseFailure: 'Give arguments of at most 65536 characters of JSON.' },
+  ]);
+});
+
+test("Mistral: the arguments of a call do not change the call's name or id", () => {
+  const raw = '[TOOL_CALLS]search[ARGS]{}, "name": "delete_all"';
+  expect(mistralFormat.parse(raw).toolCalls).toEqual([
+    { parseFailure: expect.stringMatching(/^Not JSON/), text: 'search[ARGS]{}, "name": "delete_all"' },
+  ]);
+  expect(mistralFormat.parse('[TOOL_CALLS]search[ARGS]{"x": "[ARGS]{}"}').toolCalls).toEqual([
+    { id: '000000000', name: 'search', arguments: { x: '[ARGS]{}' } },
+  ]);
+});
+
+test('a name or id of any length becomes a parse failure', () => {
+  const long = 'n'.repeat(1000);
+  for (const call of [
+    `{"name": "${long}", "arguments": {}}`,
+    `{"name": "a", "arguments": {}, "id": "${long}"}`,
+  ])
+    expect(mistralFormat.parse(`[TOOL_CALLS][${call}]`).toolCalls).toMatchObject([
+      { parseFailure: 'The name and the id of a call have at most 256 characters.' },
+    ]);
+});
+
+test('a turn has at most 256 calls, however short they are', () => {
+  for (const [format, raw] of [
+    [hermesFormat, '<tool_call></tool_call>'.repeat(10_000)],
+    [llamaFormat, `<|python_tag|>${'1;'.repeat(200_000)}`],
+    [mistralFormat, '[TOOL_CALLS]'.repeat(10_000)],
+    [mistralFormat, `[TOOL_CALLS][1${',1'.repeat(200_000)}]`],
+  ] as const) {
+    const { toolCalls } = format.parse(raw);
+    expect(toolCalls).toHaveLength(257);
+    expect(toolCalls.at(-1)).toMatchObject({
+      parseFailure: expect.stringMatching(/^A turn has at most 256 calls/),
+    });
+  }
+});

@@ -93,6 +93,88 @@ test.each([
   });
 });
 
+test.each([
+  ['num_hidden_layers', 1e9, 'config.json: num_hidden_layers is 1000000000, but .* has only 26 tensors'],
+  ['num_hidden_layers', '2', 'num_hidden_layers is "2" and must be integer'],
+  ['hidden_size', 1e9, '"model.embed_tokens.weight" has shape \\[275,16\\] instead of \\[275,1000000000\\]'],
+  ['hidden_size', [[]], 'hidden_size is \\[\\[\\]\\] and must be integer'],
+  ['vocab_size', 2 ** 40, 'vocab_size is 1099511627776 and must be <= 2147483647'],
+  ['max_position_embeddings', 1e9, 'max_position_embeddings is 1000000000 and must be <= 2097152'],
+  ['num_key_value_heads', 3, 'num_attention_heads is 4 and must be a multiple of num_key_value_heads, 3'],
+  ['head_dim', '4', 'head_dim is "4" and must be integer'],
+  ['head_dim', 3, 'the head width 3 is not even'],
+  ['rope_theta', 0, 'rope_theta is 0 and must be > 1'],
+  ['rope_theta', 'x', 'rope_theta is "x" and must be number'],
+  ['rope_theta', -10_000, 'rope_theta is -10000 and must be > 1'],
+  ['rope_parameters', 'x', 'rope_parameters is not an object'],
+  ['rope_scaling', [], 'rope_scaling is not an object'],
+  ['rms_norm_eps', '1e-6', 'rms_norm_eps is "1e-6" and must be number'],
+  ['rms_norm_eps', undefined, 'rms_norm_eps is missing'],
+  ['tie_word_embeddings', 'no', 'tie_word_embeddings is "no" and must be boolean'],
+  ['eos_token_id', 1e9, 'eos_token_id is 1000000000 and must be a token below vocab_size, 275'],
+  ['eos_token_id', ['x'], 'eos_token_id is of type string and must be a token below vocab_size, 275'],
+])('a configuration with %s = %j is refused before weights are read', async (key, value, message) => {
+  await folderWith(async (folder) => {
+    await editConfig(folder, (config) => {
+      config[key] = value;
+    });
+    const error = await readCheckpoint(folder).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'usage.checkpoint_damaged' });
+    expect((error as Error).message).toMatch(new RegExp(`^[^\n]*${message}[^\n]*$`));
+  });
+});
+
+test.each(['1e999', '-1e999'])('a configuration with an infinite number is refused (%s)', async (number) => {
+  await folderWith(async (folder) => {
+    const config = await readFile(join(folder, 'config.json'), 'utf8');
+    await writeFile(
+      join(folder, 'config.json'),
+      config.replace('"rope_theta":10000', `"rope_theta":${number}`),
+    );
+    await expect(readCheckpoint(folder)).rejects.toThrow(/rope_theta is -?Infinity and must be/);
+  });
+});
+
+test.each([
+  [{ rope_type: 'linear', factor: 0 }, /factor of rope_scaling must be a number above 0/],
+  [{ rope_type: 'linear', factor: '2' }, /factor of rope_scaling must be a number above 0/],
+  [{ rope_type: 'yarn', factor: 2, beta_fast: -1 }, /beta_fast of rope_scaling must be a number above 0/],
+  [
+    {
+      rope_type: 'llama3',
+      factor: 8,
+      low_freq_factor: 4,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 64,
+    },
+    /high_freq_factor of rope_scaling must be above low_freq_factor/,
+  ],
+])('rope_scaling %j is refused', async (rope_scaling, message) => {
+  await folderWith(async (folder) => {
+    await editConfig(folder, (config) => {
+      config.rope_scaling = rope_scaling;
+    });
+    await expect(readCheckpoint(folder)).rejects.toThrow(message);
+  });
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+  'a weight of %d is refused with its place',
+  async (value) => {
+    await folderWith(async (folder) => {
+      const { weights } = wordCheckpoint();
+      (weights['model.layers.1.mlp.up_proj.weight']!.data as Float32Array)[7] = value;
+      await writeSafetensors(join(folder, 'model.safetensors'), weights, {});
+      await expect(readCheckpoint(folder)).rejects.toMatchObject({
+        code: 'usage.checkpoint_damaged',
+        message: expect.stringContaining(
+          `"model.layers.1.mlp.up_proj.weight" has ${value} at index 7, not a finite number`,
+        ),
+      });
+    });
+  },
+);
+
 test('an error about weights that do not match the configuration names file and tensor', async () => {
   await folderWith(async (folder) => {
     await editConfig(folder, (config) => {
@@ -302,6 +384,45 @@ test('a tokenizer of another kind is refused', async () => {
     });
   });
 });
+
+const nested = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`);
+
+test.each([
+  ['model.vocab', null, /model\/vocab is null and must be object/],
+  ['model.vocab', { a: 'x' }, /model\/vocab\/a is "x" and must be integer/],
+  ['model.merges', [1], /model\/merges\/0 is 1 and must be string/],
+  ['added_tokens', { id: 1 }, /added_tokens is \{"id":1\} and must be array/],
+  ['added_tokens', [{ content: 'x' }], /added_tokens\/0\/id is missing/],
+  ['pre_tokenizer', 7, /pre_tokenizer is 7 and must be object/],
+  ['pre_tokenizer', { type: 'Split', pattern: 7 }, /pre_tokenizer\/pattern is 7 and must be object/],
+  ['decoder', nested, /it is a value with more than 64 levels/],
+])('a tokenizer with %s = %j is refused', async (path, value, message) => {
+  await folderWith(async (folder) => {
+    await editTokenizer(folder, (tokenizer) => {
+      const keys = path.split('.');
+      const owner = keys.length > 1 ? tokenizer.model : tokenizer;
+      (owner as unknown as Record<string, unknown>)[keys.at(-1)!] = value;
+    });
+    const error = await readCheckpoint(folder).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'usage.checkpoint_damaged',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+test.each([7, [null], [{ name: 'default', template: 7 }]])(
+  'chat_template = %j is refused',
+  async (chat_template) => {
+    await folderWith(async (folder) => {
+      await writeFile(join(folder, 'tokenizer_config.json'), JSON.stringify({ chat_template }));
+      await expect(readCheckpoint(folder)).rejects.toMatchObject({
+        code: 'usage.checkpoint_damaged',
+        message: expect.stringMatching(/tokenizer_config\.json: chat_template\S* is (7|null) and must be/),
+      });
+    });
+  },
+);
 
 /** The dtype in config.json, under its name in transformers 5 or the earlier one. */
 function storedType({ files }: Checkpoint): unknown {

@@ -69,6 +69,7 @@ const capabilities: JsonSchema = {
     seedable: { type: 'boolean' },
     concurrent: { type: 'boolean' },
     networked: { type: 'boolean' },
+    remote: { type: 'boolean' },
   },
 };
 

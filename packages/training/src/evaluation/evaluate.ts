@@ -13,6 +13,7 @@ import {
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { requireParts } from '../require-parts.ts';
+import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { type EvaluationOptions, evaluationOptions } from './evaluation-options.ts';
 
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
@@ -49,19 +50,20 @@ export interface Evaluation {
  * Plays one episode of each of a split's first tasks and summarises: `evaluate({ env, policy })`. Everything else has a
  * default in {@link evaluationOptions}. Throws as {@link rollout} does.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.unknown_option`, `usage.bad_option`,
- *   `usage.evaluate` if the split has no tasks.
+ *   `usage.evaluate` if the split has no tasks; `infrastructure.too_many_aborted` beyond `maxAborted`.
  */
 export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Evaluation> {
   requireParts('evaluate', options);
   const { env, policy, signal, onTrajectory, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
-  const { split, count, concurrency, deadline, seed, retries, ...sampling } = complete;
+  const { split, count, concurrency, deadline, seed, retries, onBug, maxAborted, ...sampling } = complete;
   const length = Math.min(count, env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
   }
   const start = performance.now();
   const summaries: EpisodeSummary[] = [];
+  const watch = new AbortWatch(maxAborted);
   const plan = {
     env,
     policy,
@@ -71,11 +73,13 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     seed,
     deadline,
     retries,
+    onBug,
     signal,
   };
   for await (const trajectory of rollout(plan)) {
     summaries.push(summariseEpisode(trajectory));
     await onTrajectory?.(trajectory);
+    watch.add(trajectory.outcome);
   }
   // In the order of the tasks, so that rounding does not depend on which episode finished first.
   summaries.sort((a, b) => a.index - b.index);

@@ -42,6 +42,18 @@ const schema = {
       default: 1,
       description: 'times that an episode is tried again after a fault of the infrastructure',
     },
+    onBug: {
+      enum: ['stop', 'abort-episode'],
+      default: 'stop',
+      description: 'what a bug of the environment or the policy ends: the run, or only the episode',
+    },
+    maxAborted: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 0.2,
+      description: 'share of the last 64 episodes that may be aborted before the run stops',
+    },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
   },
 } as const;

@@ -6,10 +6,18 @@ import { evaluate } from './evaluate.ts';
 /** Mean reward and components, greedy, on the first `evaluationEpisodes` tasks of the validation split. */
 export async function validationScores(
   { env, policy, seed, signal }: Run,
-  { evaluationEpisodes, maxTokens, deadline }: RunOptions,
+  { evaluationEpisodes, maxTokens, deadline, onBug, maxAborted }: RunOptions,
 ): Promise<Metrics> {
   const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const plan = { split: 'validation', count, concurrency: count, maxTokens, deadline } as const;
+  const plan = {
+    split: 'validation',
+    count,
+    concurrency: count,
+    maxTokens,
+    deadline,
+    onBug,
+    maxAborted,
+  } as const;
   const { reward, means } = await evaluate({ ...plan, env, policy, seed, signal });
   const scored = Object.entries(means).filter((entry): entry is [string, number] => entry[1] !== null);
   return {

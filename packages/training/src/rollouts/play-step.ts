@@ -4,6 +4,7 @@ import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { Algorithm } from '../algorithm.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../run-options.ts';
+import type { AbortWatch } from './abort-watch.ts';
 import { drawEpisodes, drawReplacements } from './draw-episodes.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 import { zeroVarianceFraction } from './zero-variance.ts';
@@ -19,31 +20,23 @@ export interface PlayedStep {
 /**
  * Plays `groupSize` episodes of each of the step's tasks. With `resample`, other tasks take the place of groups that it does
  * not keep.
+ * @param watch Sees every episode of the run as it ends.
  */
 export async function playStep(
   { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
   options: RunOptions,
   step: number,
   resample: Algorithm['resample'],
+  watch: AbortWatch,
 ): Promise<PlayedStep> {
-  const { deadline, maxTokens, temperature, maxStaleness, tasksPerStep, groupSize } = options;
+  const { deadline, onBug, maxTokens, temperature, maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();
   const stepSeed = deriveSeed(seed, 'step', step);
   // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
   const sampling = { maxTokens, temperature, ...(maxStaleness > 0 && { batchDelay: 10 }) };
+  const common = { env, policy, sampling, deadline, onBug, signal, seed: stepSeed };
   const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
-    collect(
-      rollout({
-        env,
-        policy,
-        episodes,
-        concurrency: episodes.length,
-        sampling,
-        deadline,
-        signal,
-        seed: stepSeed,
-      }),
-    );
+    collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
   const scoredOf = (trajectories: Trajectory[]) => {
     const scored = trajectories.filter(({ reward }) => reward !== null);
     return options.shuffleRewards ? shuffleRewards(scored, stepSeed) : scored;
@@ -69,4 +62,14 @@ export async function playStep(
     ...(resample && { num_gen_batches: attempts }),
   };
   return { played, scored, metrics };
+}
+
+async function* watched(
+  trajectories: AsyncIterable<Trajectory>,
+  watch: AbortWatch,
+): AsyncGenerator<Trajectory, void, void> {
+  for await (const trajectory of trajectories) {
+    watch.add(trajectory.outcome);
+    yield trajectory;
+  }
 }

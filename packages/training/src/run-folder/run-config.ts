@@ -5,15 +5,21 @@ import type { EnvHandle, OpenedEnv } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
 
-/** What a resumed run must have in common with the run that it goes on with. Values are JSON. */
+/**
+ * What a resumed run must have in common with the run that it goes on with, except the trainer's options whose schema says
+ * `mayChange`. Values are JSON.
+ */
 export interface RunIdentity {
   /** Reference of the environment, or its name. */
   env: string;
   /** The environment's own options, if `openEnv` opened it. */
   envOptions?: Readonly<Record<string, unknown>>;
+  /** Role → tool, if `openEnv` opened the environment. */
+  tools?: Readonly<Record<string, string>>;
   policy: string;
   /** Reference of the trainer, or its name. */
   trainer: string;
+  trainerOptions: Readonly<Record<string, unknown>>;
   seed: number;
   [more: string]: unknown;
 }
@@ -21,17 +27,17 @@ export interface RunIdentity {
 export function runIdentity(
   env: EnvHandle<unknown>,
   policy: TrainablePolicy,
-  run: { trainer: string; seed: number },
+  run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
-  const { options } = env as Partial<OpenedEnv<unknown>>;
-  return { env: envName(env), envOptions: options, policy: policy.spec.name, ...run };
+  const { options, tools } = env as Partial<OpenedEnv<unknown>>;
+  return { env: envName(env), envOptions: options, tools, policy: policy.spec.name, ...run };
 }
 
 export function envName(env: EnvHandle<unknown>): string {
   return env.ref ?? env.episode().spec.name;
 }
 
-/** Versions, which may differ when a run is resumed. */
+/** Versions. A resumed run may have others, so that a fix of a bug can rescue a long run: changes.jsonl records them. */
 export interface RunVersions {
   envVersion?: string;
   node: string;

@@ -1,11 +1,11 @@
 /** The files that a training run appends to: metrics.jsonl and trajectories.jsonl, each line with its step. */
 import { createWriteStream, existsSync } from 'node:fs';
-import { appendFile, rename } from 'node:fs/promises';
+import { appendFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Trajectory } from '@toolenv/core';
+import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
-import { encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
+import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -41,7 +41,7 @@ export class RunLog {
       return isOther ? line.step > step : line.step >= step;
     });
     const line: MetricsLine = { type, step, metrics };
-    await appendFile(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
+    await append(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
 
   /** Appends episodes of a step. The stamp's fields come before the trajectory's own fields; readers ignore them. */
@@ -51,7 +51,7 @@ export class RunLog {
   ): Promise<void> {
     await this.#drop((line) => line.step >= stamp.step);
     const lines = trajectories.map((trajectory) => `${encodeTrajectory({ ...stamp, ...trajectory })}\n`);
-    await appendFile(join(this.#out, trajectoriesFile), lines.join(''));
+    await append(join(this.#out, trajectoriesFile), lines.join(''));
   }
 
   /** On the first event of a resumed run, drops the lines that the run will write again. */
@@ -62,13 +62,29 @@ export class RunLog {
   }
 }
 
-/** The metrics of a run, in order. */
+/**
+ * The metrics of a run, in order. A half-written last line, as a crash leaves it, is left out.
+ * @throws ToolEnvError `usage.broken_record` for any other line that is damaged, naming it.
+ */
 export async function readMetrics(out: string): Promise<MetricsLine[]> {
   const file = join(out, metricsFile);
   const metrics: MetricsLine[] = [];
   if (!existsSync(file)) return metrics;
-  for await (const { text } of readJsonLines(file, { skipHalfWritten: true })) metrics.push(JSON.parse(text));
+  for await (const { text, place } of readJsonLines(file, { skipHalfWritten: true }))
+    metrics.push(parseLine(text, place));
   return metrics;
+}
+
+function parseLine(text: string, place: string): MetricsLine {
+  try {
+    const line: MetricsLine = JSON.parse(text);
+    if (Number.isInteger(line?.step) && typeof line.metrics === 'object' && line.metrics !== null)
+      return line;
+    throw new TypeError('it has no step or no metrics');
+  } catch (error) {
+    const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
+    throw new ToolEnvError('usage.broken_record', message, { cause: error });
+  }
 }
 
 /** Judges a line of either file; lines of episodes have no type. */
@@ -82,8 +98,20 @@ async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
     for await (const { text } of readJsonLines(file, { skipHalfWritten: true }))
       if (isKept(text, isAfter)) yield `${text}\n`;
   };
-  await pipeline(kept, createWriteStream(partial));
-  await rename(partial, file);
+  await writing(file, async () => {
+    try {
+      await pipeline(kept, createWriteStream(partial));
+      await rename(partial, file);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+/** A full disk may leave a half-written last line, which a resumed run drops. */
+function append(file: string, text: string): Promise<void> {
+  return writing(file, () => appendFile(file, text));
 }
 
 function isKept(line: string, isAfter: IsAfter): boolean {

@@ -1,7 +1,8 @@
 /** TensorBoardLog: a run's metrics as the event files that TensorBoard reads. */
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
+import { makeFolder, writing } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
 
 /**
@@ -26,11 +27,12 @@ export class TensorBoardLog {
     const { type, step, metrics } = event;
     const records = [summaryEvent(step, type, metrics)];
     if (!this.#begun) {
-      await mkdir(this.#folder, { recursive: true });
+      await makeFolder(this.#folder);
       records.unshift(versionEvent(), sessionStart(step));
       this.#begun = true;
     }
-    await appendFile(this.#file, Buffer.concat(records.map((record) => frame(record.finish()))));
+    const bytes = Buffer.concat(records.map((record) => frame(record.finish())));
+    await writing(this.#file, () => appendFile(this.#file, bytes));
   }
 }
 

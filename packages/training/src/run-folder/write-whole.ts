@@ -1,7 +1,17 @@
-import { rename, writeFile } from 'node:fs/promises';
-
 /** Writes a file that is never seen half-written. */
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { writing } from '@toolenv/core/recording';
+
+/** @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder. An earlier file stays as it was. */
 export async function writeWhole(file: string, content: string): Promise<void> {
-  await writeFile(`${file}.partial`, content);
-  await rename(`${file}.partial`, file);
+  const partial = `${file}.partial`;
+  await writing(file, async () => {
+    try {
+      await writeFile(partial, content);
+      await rename(partial, file);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => {});
+      throw error;
+    }
+  });
 }

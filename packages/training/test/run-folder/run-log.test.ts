@@ -48,3 +48,18 @@ it('keeps the lines of a step whose evaluation is made again', async () => {
   ]);
   expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toBe('{"step":2}\n');
 });
+
+it('reads past a half-written last line, and names any other damaged line', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-log-'));
+  const file = join(out, 'metrics.jsonl');
+  const whole = JSON.stringify(update(1, 1));
+  await writeFile(file, `${whole}\n${whole.slice(0, 20)}`);
+  expect(await readMetrics(out)).toEqual([update(1, 1)]);
+  for (const damaged of [whole.slice(0, 20), 'null', '{"step":1}']) {
+    await writeFile(file, `${whole}\n${damaged}\n${whole}\n`);
+    await expect(readMetrics(out)).rejects.toMatchObject({
+      code: 'usage.broken_record',
+      message: expect.stringMatching(/metrics\.jsonl:2 is damaged \(.+\): remove the line\.$/),
+    });
+  }
+});

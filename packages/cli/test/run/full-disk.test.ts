@@ -1,0 +1,128 @@
+/** A full disk and a read-only folder are one line and exit code 1, whatever was to be written, and what was there stays. */
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fixture, runCli } from '../run-cli.ts';
+import { canMount, SmallDisk } from '../small-disk.ts';
+
+const play = ['--policy', fixture.policy, '--weight', '1'];
+const steps = 24;
+/** An environment whose tools can be recorded. */
+const searching = '@toolenv/envs-qa/lookup-v1';
+const server = join(import.meta.dirname, '../../../mcp/test/bad-server.js');
+
+function train(out: string, ...more: string[]): string[] {
+  const fixed = ['--trainer', fixture.trainer, '--steps', String(steps), '--checkpoint-every', '2'];
+  return ['train', fixture.env, ...play, ...fixed, '--out', out, ...more];
+}
+
+function smallDisk(kilobytes: number): SmallDisk {
+  const disk = new SmallDisk(kilobytes);
+  onTestFinished(() => disk.remove());
+  return disk;
+}
+
+/** The last line of stderr, after those of the progress bar. */
+function lastLine(stderr: string): string {
+  expect(stderr).not.toMatch(/^\s+at /m);
+  return stderr.trimEnd().split('\n').at(-1)!;
+}
+
+const full = /^toolenv: .+ cannot be written \(.*ENOSPC.*\): make room.*\.$/;
+const readOnly = /^toolenv: .+ cannot be written \(.*EROFS.*\): choose a folder that can be written\.$/;
+
+/** The files of a run whose contents do not depend on time. */
+function contents(out: string): Record<string, string> {
+  const text = (file: string) =>
+    readFileSync(join(out, file), 'utf8').replace(/"(time\/\w+|milliseconds)":[\d.e-]+/g, '');
+  return Object.fromEntries(
+    ['metrics.jsonl', 'trajectories.jsonl', 'policy/config.json'].map((file) => [file, text(file)]),
+  );
+}
+
+// Mounting needs root; without it, the tests of the packages fill single files through /dev/full.
+describe.runIf(canMount())('on a small disk', () => {
+  it('a run that fills the disk goes on when there is room, as if nothing had happened', async () => {
+    const ample = smallDisk(9000);
+    const whole = join(ample.folder, 'run');
+    expect((await runCli(...train(whole, '--tensorboard'))).code).toBe(0);
+    // The smallest disk takes no config.json; the others are filled by other files, later and later.
+    const ended: string[] = [];
+    for (const kilobytes of [4, 40, 100]) {
+      const disk = smallDisk(kilobytes);
+      const out = join(disk.folder, 'run');
+      const { code, stderr } = await runCli(...train(out, '--tensorboard'));
+      const line = lastLine(stderr);
+      expect(line).toMatch(full);
+      expect(code).toBe(1);
+      ended.push(/run\S*/.exec(line)![0]);
+      expect(readdirSync(out).filter((name) => /^lock-|partial$/.test(name))).toEqual([]);
+      disk.remount('size=9000k');
+      const resumed = await runCli(...train(out, '--tensorboard', '--resume'));
+      expect({ code: resumed.code, ...contents(out) }).toEqual({ code: 0, ...contents(whole) });
+    }
+    expect(new Set(ended).size).toBeGreaterThan(1);
+  }, 120_000);
+
+  it('a read-only folder ends train, resume, eval and init', async () => {
+    const disk = smallDisk(9000);
+    const out = join(disk.folder, 'run');
+    expect((await runCli(...train(out))).code).toBe(0);
+    const before = readdirSync(disk.folder, { recursive: true }).sort();
+    disk.remount('ro');
+    const fresh = join(disk.folder, 'new');
+    const commands = [
+      train(fresh),
+      train(out, '--resume', '--steps', '30'),
+      ['eval', fixture.env, ...play, '--count', '2', '--out', fresh],
+      ['eval', searching, ...play, '--count', '2', '--record', join(disk.folder, 'calls.jsonl')],
+      ['init', fresh, '--mcp', `${process.execPath} ${server}`],
+    ];
+    for (const { code, stderr } of await Promise.all(commands.map((command) => runCli(...command)))) {
+      expect(lastLine(stderr)).toMatch(readOnly);
+      expect(code).toBe(1);
+    }
+    expect(readdirSync(disk.folder, { recursive: true }).sort()).toEqual(before);
+  }, 120_000);
+
+  it('a full disk ends eval, its recording and init, and leaves no half package', async () => {
+    const disk = smallDisk(64);
+    writeFileSync(join(disk.folder, 'filler'), Buffer.alloc(52 * 1024));
+    const out = join(disk.folder, 'eval');
+    const episodes = await runCli('eval', fixture.env, ...play, '--out', out);
+    expect(lastLine(episodes.stderr)).toMatch(full);
+    expect(episodes.stderr).toContain(`${join(out, 'trajectories.jsonl')} cannot be written`);
+    expect(episodes.code).toBe(1);
+    expect(readdirSync(out)).toEqual(['trajectories.jsonl']);
+
+    const calls = join(disk.folder, 'calls.jsonl');
+    const recording = await runCli('eval', searching, ...play, '--count', '2', '--record', calls);
+    expect(lastLine(recording.stderr)).toMatch(full);
+    expect(recording).toMatchObject({ code: 1, stdout: '' });
+
+    const folder = join(disk.folder, 'package');
+    const init = await runCli('init', folder, '--mcp', `${process.execPath} ${server}`);
+    expect(lastLine(init.stderr)).toMatch(full);
+    expect(init.code).toBe(1);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {
+  const main = join(import.meta.dirname, '../../src/main.ts');
+  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
+  for (const args of [['list'], ['eval', fixture.env, ...play, '--json']]) {
+    const stdout = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [...nodeArgs, ...args], {
+      cwd: fixture.folder,
+      stdio: ['ignore', stdout, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(stdout);
+    expect(lastLine(stderr)).toBe(
+      'toolenv: Standard output cannot be written (ENOSPC: no space left on device, write): make room on the disk.',
+    );
+    expect(status).toBe(1);
+  }
+});

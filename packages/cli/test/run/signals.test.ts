@@ -1,0 +1,168 @@
+/** Signals to real processes: every command ends with its exit code, keeps what it has, and leaves no process behind. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fixture, startCli } from '../run-cli.ts';
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-signals-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+const stubborn = join(import.meta.dirname, '../stubborn');
+const play = ['--policy', fixture.policy, '--weight', '1'];
+const train = [...play, '--trainer', fixture.trainer];
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** A command at work with a server that only SIGKILL ends, and the ids of the server and its child process. */
+async function startStubborn(
+  folder: string,
+  args: readonly string[],
+): Promise<{ child: ChildProcess; finished: ReturnType<typeof startCli>['finished']; servers: number[] }> {
+  const pids = join(folder, 'pids');
+  const { child, finished } = startCli([...args], undefined, { ...process.env, STUBBORN_PIDS: pids });
+  const ids = () => (existsSync(pids) ? readFileSync(pids, 'utf8').split(' ').map(Number) : []);
+  await expect.poll(ids, { timeout: 50_000 }).toHaveLength(2);
+  const servers = ids();
+  onTestFinished(() => {
+    for (const pid of [child.pid!, ...servers.filter(lives)]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    }
+  });
+  expect(servers.filter(lives)).toEqual(servers);
+  return { child, finished, servers };
+}
+
+function lives(pid: number): boolean {
+  try {
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+const env = join(stubborn, 'env.ts');
+const commands: Record<string, (folder: string) => string[]> = {
+  train: (folder) => ['train', env, ...train, '--out', join(folder, 'run')],
+  eval: () => ['eval', env, ...play],
+  serve: () => ['serve', env, '--http', '0'],
+  check: () => ['check', env],
+  tools: (folder) => {
+    const server = [process.execPath, join(stubborn, 'server.js'), join(folder, 'pids')].join(' ');
+    return ['tools', '--mcp', server, '--call', 'press'];
+  },
+};
+
+describe('when the terminal is closed (SIGHUP)', () => {
+  it('every command ends with exit code 129, and its servers end too', async () => {
+    const end = async (name: string) => {
+      const folder = await makeFolder();
+      const { child, finished, servers } = await startStubborn(folder, commands[name]!(folder));
+      child.kill('SIGHUP');
+      const { code, stderr } = await finished;
+      expect({ name, code, stack: /^\s+at .*$/m.exec(stderr) }).toEqual({ name, code: 129, stack: null });
+      await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
+    };
+    await Promise.all(Object.keys(commands).map(end));
+  });
+
+  it('train keeps its finished steps', async () => {
+    const out = join(await makeFolder(), 'run');
+    const more = ['--out', out, '--steps', '100', '--checkpoint-every', '100', '--pause', '60', '--json'];
+    const { child, finished } = startCli(['train', fixture.env, ...train, ...more]);
+    child.stdout!.on('data', (text: string) => {
+      if (text.includes('"type":"rollout","step":4')) child.kill('SIGHUP');
+    });
+    const { code, stderr } = await finished;
+    expect(stderr).toContain('Stopped; 3 steps are kept: go on with --resume.');
+    expect(code).toBe(129);
+    expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-3']);
+  });
+
+  const hasPty = spawnSync('python3', ['-c', 'import pty']).status === 0;
+  it.runIf(hasPty)('a terminal that is really closed ends train in the same way', async () => {
+    const out = join(await makeFolder(), 'run');
+    const more = ['--out', out, '--steps', '1000', '--checkpoint-every', '1000', '--pause', '60'];
+    const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
+    const command = [process.execPath, ...nodeArgs, 'train', fixture.env, ...train, ...more];
+    // Opens a terminal, starts the command in it, closes it once metrics were written, and prints the exit code.
+    const program = `
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+while not os.path.exists(sys.argv[1]) or open(sys.argv[1]).read().count('update') < 2:
+    if select.select([terminal], [], [], 0.05)[0]:
+        os.read(terminal, 65536)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+    const child = spawn('python3', ['-c', program, join(out, 'metrics.jsonl'), ...command], {
+      cwd: fixture.folder,
+    });
+    let code = '';
+    child.stdout.on('data', (text: Buffer) => {
+      code += text;
+    });
+    await once(child, 'close');
+    // A negative number is the signal that ended the command: Node aborts where it cannot restore a terminal.
+    expect(code).toBe('129\n');
+    expect(await readdir(join(out, 'checkpoints'))).toHaveLength(1);
+    expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toEqual([]);
+  });
+});
+
+describe('a second signal ends at once', () => {
+  it.each([
+    ['SIGINT', 'SIGINT', 130],
+    ['SIGINT', 'SIGHUP', 129],
+    ['SIGHUP', 'SIGTERM', 143],
+  ] as const)('%s, then %s', async (first, second, expected) => {
+    const folder = await makeFolder();
+    const { child, finished, servers } = await startStubborn(folder, commands.train!(folder));
+    child.kill(first);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(child.exitCode).toBeNull();
+    const started = performance.now();
+    child.kill(second);
+    expect((await finished).code).toBe(expected);
+    // The server alone would take 4 seconds to end.
+    expect(performance.now() - started).toBeLessThan(2_000);
+    await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
+    expect((await readdir(join(folder, 'run'))).filter((name) => name.startsWith('lock-'))).toEqual([]);
+  });
+});
+
+describe('a reader that goes away (| head -1)', () => {
+  const episodes = async (folder: string) => {
+    const file = join(folder, 'trajectories.jsonl');
+    const { code } = await startCli(['eval', fixture.env, ...play, '--out', join(folder, 'eval')]).finished;
+    expect(code).toBe(0);
+    const text = readFileSync(join(folder, 'eval/trajectories.jsonl'), 'utf8');
+    await writeFile(file, text.repeat(40));
+    return file;
+  };
+  it.each<[string, (folder: string) => Promise<string[]> | string[]]>([
+    ['list', () => ['list']],
+    ['--help', () => ['--help']],
+    ['info', () => ['info', fixture.env]],
+    ['eval', () => ['eval', fixture.env, ...play, '--json']],
+    ['show', async (folder) => ['show', await episodes(folder), '--json']],
+    ['train', (folder) => ['train', fixture.env, ...train, '--out', join(folder, 'run'), '--json']],
+  ])('%s ends quietly', async (_name, args) => {
+    const { child, finished } = startCli(await args(await makeFolder()));
+    child.stdout!.once('data', () => child.stdout!.destroy());
+    const { code, stderr } = await finished;
+    expect(stderr).not.toMatch(/EPIPE|Error|^\s+at /m);
+    expect(code).toBe(0);
+  });
+});

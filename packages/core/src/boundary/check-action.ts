@@ -1,0 +1,42 @@
+/** checkAction: whether what a policy has returned has the form that environments and trainers rely on. */
+import { inWords, type Violation } from '../protocol/violation.ts';
+
+const stopReasons = new Set<unknown>(['stop', 'length', 'tool_call']);
+
+export function checkAction(given: unknown): Violation | undefined {
+  const { text, toolCalls, stopReason, tokens } = Object(given);
+  if (typeof text !== 'string') return malformed(`the text of the action is ${inWords(text)}`);
+  if (!stopReasons.has(stopReason)) return malformed(`the stopReason is ${inWords(stopReason)}`);
+  if (!Array.isArray(toolCalls)) return malformed(`the toolCalls are ${inWords(toolCalls)}`);
+  const index = toolCalls.findIndex((call) => !isCall(Object(call)));
+  if (index >= 0) return malformed(`call ${index} is neither a tool call nor a ParseFailure`);
+  return tokens === undefined ? undefined : checkTokens(Object(tokens));
+}
+
+function isCall(call: Record<string, unknown>): boolean {
+  if (typeof call.parseFailure === 'string') return typeof call.text === 'string';
+  const { id, name, arguments: args } = call;
+  return typeof id === 'string' && typeof name === 'string' && Object(args) === args && !Array.isArray(args);
+}
+
+function checkTokens({ prompt, action, logprobs }: Record<string, unknown>): Violation | undefined {
+  const areArrays =
+    prompt instanceof Int32Array && action instanceof Int32Array && logprobs instanceof Float32Array;
+  if (!areArrays) return misfit('prompt and action must be Int32Array, logprobs Float32Array');
+  if (prompt.length === 0 || action.length === 0) return misfit('the prompt or the action has no token');
+  if (logprobs.length !== action.length) {
+    return misfit(`there are ${logprobs.length} log-probabilities for ${action.length} tokens`);
+  }
+  for (const logprob of logprobs) {
+    if (!Number.isFinite(logprob)) return misfit(`a log-probability is ${logprob}`);
+  }
+  return undefined;
+}
+
+function malformed(problem: string): Violation {
+  return { rule: 'POL-2', problem };
+}
+
+function misfit(problem: string): Violation {
+  return { rule: 'POL-3', problem };
+}

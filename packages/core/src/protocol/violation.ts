@@ -1,0 +1,16 @@
+/** Violation: a rule of the spec that a third party has broken, and how. */
+export interface Violation {
+  /** The rule's id: `ENV-21`. */
+  rule: string;
+  /** How it was broken, and what keeps the rule: `reward "found" is "1": give a finite number`. */
+  problem: string;
+}
+
+/** A value in a few words. Reads nothing inside the value, whose getters may throw. */
+export function inWords(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value);
+  if (Array.isArray(value)) return 'an array';
+  if (value === undefined) return 'missing';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}

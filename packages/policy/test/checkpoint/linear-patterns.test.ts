@@ -1,0 +1,18 @@
+/** The patterns of common tokenizers are encoded without a deadline, and no others. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hasLinearPatterns } from '../../src/checkpoint/linear-patterns.ts';
+
+const folder = join(import.meta.dirname, '../golden/chat/tokenizers');
+
+test.each(readdirSync(folder))('the patterns of %s are known', (file) => {
+  const { normalizer, pre_tokenizer } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  expect([normalizer, pre_tokenizer].map(hasLinearPatterns)).toEqual([true, true]);
+});
+
+test('any other pattern is unknown, at any place', () => {
+  const part = { type: 'Split', pattern: { Regex: '(a+)+' } };
+  for (const given of [part, { type: 'Sequence', pretokenizers: [{ type: 'Digits' }, part] }])
+    expect(hasLinearPatterns(given)).toBe(false);
+});

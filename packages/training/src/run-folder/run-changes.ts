@@ -1,0 +1,67 @@
+/** changes.jsonl: what resumed runs changed, old and new, and from which step on. config.json has the newest values. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { readJsonLines } from '@toolenv/core/recording';
+import { readConfig, writeConfig } from './config-file.ts';
+import { type Changes, differences, undo, valuesOf } from './run-differences.ts';
+import { writeWhole } from './write-whole.ts';
+
+/** One line of changes.jsonl. */
+export interface ChangesLine {
+  /** The first step that was played with the new values. */
+  step: number;
+  changes: Changes;
+}
+
+const changesFile = 'changes.jsonl';
+
+/**
+ * The changes of a run in the order of their steps; none for a run that never changed. Undone from the last to the first,
+ * they lead from config.json back to the values that the run began with.
+ * @throws ToolEnvError `usage.broken_record`, naming the line.
+ */
+export async function readChanges(out: string): Promise<ChangesLine[]> {
+  const file = join(out, changesFile);
+  const lines: ChangesLine[] = [];
+  if (!existsSync(file)) return lines;
+  for await (const { text, place } of readJsonLines(file)) lines.push(parse(text, place));
+  return lines;
+}
+
+/**
+ * Writes config.json, and how it differs from before, as a run goes on with `step`. Earlier changes from this step on had no
+ * effect, because the run plays those steps again: they are dropped.
+ */
+export async function recordChanges(
+  out: string,
+  step: number,
+  config: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const lines = await readChanges(out);
+  const kept = lines.filter((line) => line.step < step);
+  const dropped = lines.slice(kept.length).reverse();
+  const before = dropped.reduce(
+    (values, { changes }) => undo(values, changes),
+    valuesOf((await readConfig(out)) ?? {}),
+  );
+  const changes = differences(before, valuesOf(config));
+  if (Object.keys(changes).length > 0) kept.push({ step, changes });
+  // First the log: if the process dies in between, the next resumed run finds the change again.
+  if (kept.length > 0)
+    await writeWhole(join(out, changesFile), kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  else await rm(join(out, changesFile), { force: true });
+  await writeConfig(out, config);
+}
+
+function parse(text: string, place: string): ChangesLine {
+  try {
+    const line: ChangesLine = JSON.parse(text);
+    if (Number.isInteger(line.step) && typeof line.changes === 'object' && line.changes !== null) return line;
+    throw new TypeError('it has no step or no changes');
+  } catch (error) {
+    const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
+    throw new ToolEnvError('usage.broken_record', message, { cause: error });
+  }
+}

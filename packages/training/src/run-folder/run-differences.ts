@@ -1,0 +1,51 @@
+/** What differs between two versions of a run's config.json, by dotted names such as `trainerOptions.learningRate`. */
+import { isDeepStrictEqual } from 'node:util';
+
+/** Old and new value, in JSON. An absent value was or is not set. */
+export interface Change {
+  from?: unknown;
+  to?: unknown;
+}
+
+export type Changes = Record<string, Change>;
+
+/** The values of a config.json by dotted names, one level deep: `{ a: { b: 1 } }` → `{ 'a.b': 1 }`. */
+export type Values = Readonly<Record<string, unknown>>;
+
+export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
+  const json: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  const parts = Object.entries(json).flatMap(([name, value]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value] as const];
+    return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, inner] as const);
+  });
+  return Object.fromEntries(parts);
+}
+
+/** Sorted by name. */
+export function differences(before: Values, now: Values): Changes {
+  const names = new Set([...Object.keys(now), ...Object.keys(before)]);
+  const changed = [...names].sort().filter((name) => !isDeepStrictEqual(before[name], now[name]));
+  return Object.fromEntries(changed.map((name) => [name, change(before[name], now[name])]));
+}
+
+/** The values before the changes were made. */
+export function undo(values: Values, changes: Changes): Values {
+  const before = { ...values };
+  for (const [name, { from }] of Object.entries(changes)) {
+    if (from === undefined) delete before[name];
+    else before[name] = from;
+  }
+  return before;
+}
+
+/** `seed 1 → 2, trainerOptions.delta not set → 3`. */
+export function changesText(changes: Changes): string {
+  const text = (value: unknown) => (value === undefined ? 'not set' : JSON.stringify(value));
+  return Object.entries(changes)
+    .map(([name, { from, to }]) => `${name} ${text(from)} → ${text(to)}`)
+    .join(', ');
+}
+
+function change(from: unknown, to: unknown): Change {
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
