@@ -1,9 +1,11 @@
 /** The program `toolenv`: finds the command that was asked for, and runs it. */
 import { readFileSync } from 'node:fs';
+import type { JsonSchema } from '@toolenv/core';
 import { Command } from 'commander';
 import { checkCommand } from './commands/check-command.ts';
 import { doctorCommand } from './commands/doctor-command.ts';
 import { evalCommand } from './commands/eval-command.ts';
+import { httpSchema } from './commands/import-mcp.ts';
 import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
@@ -20,13 +22,18 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '--version', 'print the version')
     .helpCommand(false);
-  const bare = commands(signal, noPlugins);
+  const http = await httpSchema();
+  const bare = commands(signal, noPlugins, http);
   const named = await namedPlugins(argv, bare);
-  for (const command of commands(signal, named)) program.addCommand(command);
+  for (const command of commands(signal, named, http)) program.addCommand(command);
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 
-function commands(signal: AbortSignal, { env, taken, policy, trainer }: NamedPlugins): Command[] {
+function commands(
+  signal: AbortSignal,
+  { env, taken, policy, trainer }: NamedPlugins,
+  http: JsonSchema,
+): Command[] {
   return [
     listCommand(),
     infoCommand(signal, { env, taken }),
@@ -35,7 +42,7 @@ function commands(signal: AbortSignal, { env, taken, policy, trainer }: NamedPlu
     showCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),
-    serveCommand(signal, env),
+    serveCommand(signal, env, http),
     initCommand(signal),
     doctorCommand(signal),
   ];

@@ -105,7 +105,7 @@ const wrong: [what: string, args: string[], message: RegExp][] = [
   [
     'control characters',
     ['\x1b]0;x\x07\x9b\u202e', '--template', 'env'],
-    /named "\\x1b\]0;x\\x07\\x9b\\u202e": /,
+    /named "\\u001b\]0;x\\u0007\\u009b\\u202e": /,
   ],
   ['a file', ['used/file', '--template', 'env'], /^create-toolenv: used\/file cannot be used .*\n$/],
 ];

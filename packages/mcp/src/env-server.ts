@@ -9,7 +9,8 @@ import {
   McpError,
   type PromptMessage,
 } from '@modelcontextprotocol/sdk/types.js';
-import { isInfrastructure, type Message, messageOf } from '@toolenv/core';
+import { isInfrastructure, type Message, messageOf, ToolEnvError } from '@toolenv/core';
+import { Deadline } from '@toolenv/core/tools';
 import { answerName, EnvSession, type EpisodeOptions, resetName, type ServedEnv } from './env-session.ts';
 import { implementation } from './implementation.ts';
 
@@ -18,8 +19,17 @@ export interface EnvServerOptions extends EpisodeOptions {
   onError?(error: unknown): void;
 }
 
+export interface EnvServer {
+  readonly server: Server;
+  /** Settles when the server is closed, and its Env too. */
+  readonly closed: Promise<void>;
+}
+
+/** Milliseconds that an Env has to close, after which the session counts as closed. */
+const closeTimeout = 10_000;
+
 /** Creates the server for one client. Closing the server closes its Env. */
-export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): Server {
+export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): EnvServer {
   const session: EnvSession<Task> = new EnvSession(served, options, () => server.sendToolListChanged());
   const server: Server = new Server(
     { name: session.name, version: served.packageVersion ?? implementation.version },
@@ -57,10 +67,23 @@ export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServe
       return { messages: (await session.observe(signal)).messages.map(toPromptMessage) };
     }),
   );
-  server.onclose = () => {
-    session.close().catch((error: unknown) => report(error, options.onError));
-  };
-  return server;
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = () => {
+      closeInTime(session)
+        .catch((error: unknown) => reportError(error, options.onError))
+        .finally(resolve);
+    };
+  });
+  return { server, closed };
+}
+
+async function closeInTime<Task>(session: EnvSession<Task>): Promise<void> {
+  const message = `${session.name} did not close within ${closeTimeout / 1000} s: its step or its close hangs; make both end when the signal aborts.`;
+  const deadline = new Deadline({
+    after: closeTimeout,
+    reason: () => new ToolEnvError('infrastructure.env_close', message),
+  });
+  await deadline.waitFor(() => session.close()).finally(() => deadline.clear());
 }
 
 /** MCP prompts have only the roles user and assistant. */
@@ -77,11 +100,12 @@ function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['
     const message = `The episode was aborted and is not scored: ${error.message} Call ${resetName} for another.`;
     return new McpError(ErrorCode.InternalError, message, data);
   }
-  report(error, onError);
+  reportError(error, onError);
   return new McpError(ErrorCode.InternalError, 'The environment failed: see the log of its server.');
 }
 
-function report(error: unknown, onError: EnvServerOptions['onError']): void {
+/** Reports an error to the one who serves. */
+export function reportError(error: unknown, onError: EnvServerOptions['onError']): void {
   if (onError) onError(error);
   else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
 }

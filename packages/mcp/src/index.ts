@@ -2,6 +2,8 @@
 export { connectMcp } from './connect-mcp.ts';
 export type { EnvServerOptions } from './env-server.ts';
 export type { EpisodeOptions, ServedEnv } from './env-session.ts';
+export { isLoopback } from './http-access.ts';
+export type { HttpOptions } from './http-options.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 export type { McpConnection, McpOptions } from './mcp-connection.ts';
@@ -32,5 +34,4 @@ export type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 export type { McpSplits, McpTask, McpTasks } from './mcp-task.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
-export type { HttpOptions } from './serve-http.ts';
 export { type McpService, type ServeOptions, serveMcp } from './serve-mcp.ts';

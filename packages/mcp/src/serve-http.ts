@@ -1,113 +1,113 @@
 /** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one Env for each client. */
-import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-
-export interface HttpOptions {
-  /** Address to listen on. Default 127.0.0.1, to which only this machine can connect. */
-  host?: string;
-  /** Default 0: any free port. */
-  port?: number;
-  /** Host names that requests may name as their host and origin. Default: the names of the loopback address. */
-  allowedHosts?: readonly string[];
-  /** Milliseconds after the last request until a session is closed. Default 1 hour. */
-  idleTimeout?: number;
-  /** Largest number of concurrent sessions; further clients get status 503. Default 1,000. */
-  maxSessions?: number;
-}
+import { completeOptions } from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import type { EnvServer } from './env-server.ts';
+import { HttpAccess } from './http-access.ts';
+import { readBody } from './http-body.ts';
+import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
+import { HttpSession } from './http-session.ts';
 
 export interface HttpService {
   url: string;
   close(): Promise<void>;
 }
 
-const loopback = ['127.0.0.1', 'localhost', '[::1]'];
-const path = '/mcp';
-/** HTTP status, JSON-RPC code and message of requests that are refused without a session. */
-const refusals = {
-  host: [403, -32000, 'Forbidden: this host name or origin is not served'],
-  path: [404, -32000, `Not found: the endpoint is ${path}`],
-  session: [404, -32001, 'Session not found: initialize again'],
-  full: [503, -32000, 'Too many sessions: end one, or try again later'],
-  initialize: [400, -32000, 'Bad request: send initialize by POST first'],
-} as const;
-
-interface Session {
-  transport: StreamableHTTPServerTransport;
-  server: Server;
-  /** Number of open requests, streams included. */
-  open: number;
-  idle?: ReturnType<typeof setTimeout>;
+interface Hooks {
+  /** Makes the server of a new session. */
+  connect(): EnvServer;
+  /** Called with bugs. The client learns only that there was one. */
+  onError(error: unknown): void;
 }
 
+type Refusal = readonly [status: number, code: number, message: string];
+
+const path = '/mcp';
+const refusals = {
+  host: [403, -32000, 'Forbidden: this host name or origin is not served'],
+  token: [401, -32000, 'Unauthorized: send the token of this server as "Authorization: Bearer <token>"'],
+  path: [404, -32000, `Not found: the endpoint is ${path}`],
+  session: [404, -32001, 'Session not found: it has ended; initialize again'],
+  initialize: [400, -32000, 'Bad request: send initialize by POST first'],
+  not_json: [400, -32700, 'Parse error: the body is not JSON'],
+  bug: [500, -32603, 'The server failed: see its log'],
+} as const satisfies Record<string, Refusal>;
+
 /**
- * @param connect Makes the server of a new session.
- * @throws ToolEnvError `usage.mcp_host` for an address other than loopback without `allowedHosts`, `usage.mcp_port` if the
- *   port cannot be opened.
+ * @throws ToolEnvError `usage.mcp_token` for an address other than loopback without a token, `usage.mcp_host` for a wrong
+ *   name, `usage.mcp_port` if the port cannot be opened, `usage.unknown_option`, `usage.bad_option`.
  */
-export async function serveHttp(connect: () => Server, options: HttpOptions): Promise<HttpService> {
-  const { host = '127.0.0.1', port = 0, idleTimeout = 3_600_000, maxSessions = 1_000 } = options;
-  const allowed = options.allowedHosts ?? loopback;
-  if (!options.allowedHosts && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
-    const message = `Serving on ${host} lets other machines connect: list the host names to serve in "allowedHosts".`;
-    throw new ToolEnvError('usage.mcp_host', message);
-  }
-  const sessions = new Map<string, Session>();
-  let beginning = 0;
+export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpService> {
+  const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
+    typeof httpOptionsSchema
+  >;
+  const { host, port, maxSessions, maxBodyBytes, requestTimeout, silenceTimeout } = options;
+  const access = new HttpAccess(options);
+  const sessions = new Map<string, HttpSession>();
+  /** Sessions whose Env is open, those that begin and end included. */
+  const open = new Set<HttpSession>();
 
-  const begin = async (request: IncomingMessage, response: ServerResponse) => {
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => void sessions.set(id, session),
+  const begin = async (request: IncomingMessage, response: ServerResponse, body: unknown) => {
+    const session = new HttpSession(hooks.connect(), options);
+    open.add(session);
+    session.closed.finally(() => {
+      sessions.delete(session.id);
+      open.delete(session);
     });
-    const session: Session = { transport, server: connect(), open: 0 };
-    const closeEnv = session.server.onclose;
-    session.server.onclose = () => {
-      clearTimeout(session.idle);
-      if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
-      closeEnv?.();
-    };
-    await session.server.connect(transport);
-    await answer(session, request, response);
-    // The transport refuses everything except initialize.
-    if (transport.sessionId === undefined) await session.server.close();
-  };
-
-  const answer = async (session: Session, request: IncomingMessage, response: ServerResponse) => {
-    clearTimeout(session.idle);
-    session.open += 1;
-    response.once('close', () => {
-      session.open -= 1;
-      if (session.open === 0) session.idle = setTimeout(() => session.server.close(), idleTimeout).unref();
-    });
-    await session.transport.handleRequest(request, response);
+    await session.open();
+    sessions.set(session.id, session);
+    await session.answer(request, response, body);
+    if (!session.isInitialized) await session.end();
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    if (!isAllowed(request, allowed)) return refuse(response, 'host');
-    if (new URL(request.url ?? '/', 'http://any').pathname !== path) return refuse(response, 'path');
-    const id = request.headers['mcp-session-id'];
-    if (id === undefined) {
-      if (request.method !== 'POST') return refuse(response, 'initialize');
-      if (sessions.size + beginning >= maxSessions) return refuse(response, 'full');
-      beginning += 1;
-      return begin(request, response).finally(() => {
-        beginning -= 1;
-      });
+    if (!access.isAllowed(request)) return refuse(response, refusals.host);
+    if (!access.isAuthorized(request)) {
+      response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
+      return refuse(response, refusals.token);
     }
-    const session = sessions.get(String(id));
-    return session ? answer(session, request, response) : refuse(response, 'session');
+    if (new URL(request.url ?? '/', 'http://any').pathname !== path) return refuse(response, refusals.path);
+    const isPost = request.method === 'POST';
+    const body = isPost ? await readBody(request, maxBodyBytes) : { json: undefined };
+    // Node has answered 408, or the client is gone.
+    if (body === 'broken') return;
+    if (body === 'not_json') return refuse(response, refusals.not_json);
+    if (body === 'too_large') return refuse(response, [413, -32000, tooLarge(maxBodyBytes)]);
+    const id = request.headers['mcp-session-id'];
+    if (id !== undefined) {
+      const session = sessions.get(String(id));
+      return session ? session.answer(request, response, body.json) : refuse(response, refusals.session);
+    }
+    if (![body.json].flat().some(isInitializeRequest)) return refuse(response, refusals.initialize);
+    if (open.size < maxSessions) return begin(request, response, body.json);
+    // Its place is free when the client tries again.
+    for (const session of open) if (session.silence > silenceTimeout) session.end();
+    response.setHeader('retry-after', '1');
+    return refuse(response, [503, -32000, full(maxSessions)]);
   };
 
-  const http = createServer((request, response) => {
+  const timing = {
+    requestTimeout,
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    // A client that computes for minutes does not notice that its idle connection was closed, and fails on it.
+    keepAliveTimeout: Math.min(600_000, options.idleTimeout),
+    // Notices clients whose machine has vanished.
+    keepAlive: true,
+    keepAliveInitialDelay: 5_000,
+  };
+  const http = createServer(timing, (request, response) => {
     handle(request, response).catch((error: unknown) => {
+      hooks.onError(error);
       if (response.headersSent) response.destroy();
-      else reply(response, 500, -32603, messageOf(error));
+      else refuse(response, refusals.bug);
     });
   });
+  // A client has its stream, a call, and a few idle connections.
+  http.maxConnections = 4 * maxSessions + 100;
   await new Promise<void>((resolve, reject) => {
     http.once('error', (error) => {
       const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
@@ -119,7 +119,7 @@ export async function serveHttp(connect: () => Server, options: HttpOptions): Pr
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}${path}`,
     async close() {
-      await Promise.all([...sessions.values()].map(({ server }) => server.close()));
+      await Promise.all([...open].map((session) => session.end()));
       const closed = new Promise((resolve) => http.close(resolve));
       http.closeAllConnections();
       await closed;
@@ -127,18 +127,18 @@ export async function serveHttp(connect: () => Server, options: HttpOptions): Pr
   };
 }
 
-/** Protects against DNS rebinding, as the specification requires (basic/transports#security-warning). */
-function isAllowed({ headers }: IncomingMessage, allowed: readonly string[]): boolean {
-  const names = [`http://${headers.host}`, ...(headers.origin === undefined ? [] : [headers.origin])];
-  return names.every((name) => URL.canParse(name) && allowed.includes(new URL(name).hostname));
+function full(limit: number): string {
+  const clients = limit === 1 ? 'one client at a time' : `at most ${limit} clients at a time`;
+  return `Too many sessions: this server takes ${clients} (maxSessions): end a session, or try again later`;
 }
 
-function refuse(response: ServerResponse, why: keyof typeof refusals): void {
-  const [status, code, message] = refusals[why];
-  reply(response, status, code, message);
+function tooLarge(limit: number): string {
+  return `Payload too large: a body may have ${limit} bytes (maxBodyBytes)`;
 }
 
-function reply(response: ServerResponse, status: number, code: number, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+function refuse(response: ServerResponse, [status, code, message]: Refusal): void {
+  // A refused client holds no connection, except to send the rest of its body, so that it reads the answer.
+  const close = status !== 413 && { connection: 'close' };
+  response.writeHead(status, { 'content-type': 'application/json', ...close });
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
 }

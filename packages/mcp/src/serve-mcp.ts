@@ -1,9 +1,10 @@
 /** serveMcp: serves an environment as an MCP server. Each client has a session with its own episodes. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { createEnvServer, type EnvServerOptions } from './env-server.ts';
+import { createEnvServer, type EnvServerOptions, reportError } from './env-server.ts';
 import { type ServedEnv, tasksOf } from './env-session.ts';
-import { type HttpOptions, serveHttp } from './serve-http.ts';
+import type { HttpOptions } from './http-options.ts';
+import { serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EnvServerOptions {
   /**
@@ -28,31 +29,34 @@ export interface McpService {
  * messages; `episode_answer` gives the policy's answer and returns outcome and rewards. The result of every turn has its
  * outcome and rewards in `_meta["toolenv/transition"]`, which models do not see. The prompt `observation` is the whole
  * conversation. An infrastructure fault is a JSON-RPC error, and its episode has no reward.
- * @throws ToolEnvError `usage.mcp_no_tasks`, `usage.mcp_host`, `usage.mcp_port`.
+ * @throws ToolEnvError `usage.mcp_no_tasks`, `usage.mcp_token`, `usage.mcp_host`, `usage.mcp_port`, `usage.bad_option`.
  */
 export async function serveMcp<Task>(
   env: ServedEnv<Task>,
   { transport = 'stdio', ...options }: ServeOptions = {},
 ): Promise<McpService> {
   tasksOf(env, options.split);
-  let settle = () => {};
-  const closed = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
   if (typeof transport === 'object' && 'type' in transport) {
     // An environment that is not concurrent can serve only one client at a time.
-    const http = env.capabilities?.concurrent === false ? { ...transport, maxSessions: 1 } : transport;
-    const service = await serveHttp(() => createEnvServer(env, options), http);
+    const { type: _, ...given } = transport;
+    const http = env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given;
+    const hooks = {
+      connect: () => createEnvServer(env, options),
+      onError: (error: unknown) => reportError(error, options.onError),
+    };
+    const service = await serveHttp(hooks, http);
+    let settle = () => {};
+    const closed = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
     return { url: service.url, closed, close: () => service.close().then(settle) };
   }
-  const server = createEnvServer(env, options);
-  const closeEnv = server.onclose;
-  server.onclose = () => {
-    closeEnv?.();
-    settle();
-  };
+  const { server, closed } = createEnvServer(env, options);
   await server.connect(transport === 'stdio' ? stdio(() => server.close()) : transport);
-  return { closed, close: () => server.close() };
+  return {
+    closed,
+    close: () => server.close().then(() => closed),
+  };
 }
 
 /** The SDK's transport. It does not notice itself when the client leaves. */

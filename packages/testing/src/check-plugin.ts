@@ -58,7 +58,7 @@ function readPackage(folder: string): InstalledPackage & { json: PackageFile } {
   try {
     const json: PackageFile = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof json?.name === 'string' && typeof json.version === 'string') {
-      return { folder: realpathSync(resolve(folder)), json };
+      return { name: json.name, folder: realpathSync(resolve(folder)), json };
     }
   } catch (error) {
     const message = `${path} cannot be read (${messageOf(error)}): name the folder of an npm package.`;

@@ -1,5 +1,5 @@
 /** Loads `@toolenv/mcp` only for the commands that need it, so that other commands run without it. */
-import { ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 
 const name = '@toolenv/mcp';
 
@@ -11,10 +11,24 @@ export async function importMcp(need: string): Promise<typeof import('@toolenv/m
   try {
     return await import('@toolenv/mcp');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error;
+    if (!isMissing(error)) throw error;
     throw new ToolEnvError('usage.missing_package', `${need} needs ${name}: npm install ${name}`, {
       cause: error,
     });
   }
+}
+
+/** The schema of the options with which an environment is served over HTTP; without the package, it has no options. */
+export async function httpSchema(): Promise<JsonSchema> {
+  try {
+    return (await import('@toolenv/mcp/http-options')).httpOptionsSchema;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return { type: 'object', properties: {} };
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
 }

@@ -3,7 +3,7 @@ import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type PluginInfo, type PluginKind, type PluginTypes } from '@toolenv/core/plugins';
 import { Command } from 'commander';
 import { detailsView, openedView } from '../display/details-view.ts';
-import { terminalWidth } from '../display/terminal-text.ts';
+import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import {
   addEnvFlags,
   envFlagOption,
@@ -105,8 +105,8 @@ async function* pluginsOf(subject: Subject): AsyncGenerator<Found, void, void> {
   const load = async ({ kind, ref }: Pick<PluginInfo, 'kind' | 'ref'>, folder?: string): Promise<Found> => {
     const from = folder ?? process.cwd();
     const loaded = await findPlugin(kind, ref, { from: folder ?? pluginFolders() });
-    const { plugin, package: owner, version } = loaded;
-    return { info: { ref, kind, package: owner, version }, plugin, from };
+    const { plugin, folder: _, ...info } = loaded;
+    return { info, plugin, from };
   };
   switch (subject.type) {
     case 'plugin':
@@ -182,8 +182,8 @@ function textOf(report: Report, { taken }: Context): string {
   const width = terminalWidth();
   const heading =
     'ref' in info
-      ? `${info.ref}  ${nouns[info.kind]}, version ${info.version} of its package`
-      : `${details.name}  ${nouns[info.kind]} in ${info.module}`;
+      ? `${info.ref}  ${nouns[info.kind]}, version ${safeLine(info.version)} of ${ownerOf(info)}`
+      : `${safeLine(String(details.name))}  ${nouns[info.kind]} in ${info.module}`;
   const envFlags = isEnv(report) ? flagsOfEnv(report.plugin.options, taken) : [];
   const flags = isEnv(report)
     ? envFlags.flatMap((flag) => envFlagOption(flag) ?? [])
@@ -198,4 +198,10 @@ function textOf(report: Report, { taken }: Context): string {
   }
   if (opened) parts.push(openedView(opened, width).trimStart());
   return parts.join('\n\n');
+}
+
+function ownerOf({ package: name, declaredName }: PluginInfo): string {
+  return declaredName === undefined
+    ? 'its package'
+    : `the package in ${name}, which calls itself "${safeLine(declaredName)}"`;
 }

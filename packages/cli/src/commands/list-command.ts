@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
 import { Command } from 'commander';
+import { safeLine } from '../display/terminal-text.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
 import { pluginDetails } from '../subject/plugin-details.ts';
 
@@ -38,7 +39,7 @@ async function list({ kind, json, details }: Flags): Promise<void> {
     );
   }
   const plugins = listPlugins(pluginFolders(), ({ message }) =>
-    process.stderr.write(`Left out: ${message}\n`),
+    process.stderr.write(`Left out: ${safeLine(message)}\n`),
   );
   const shown = plugins.filter((plugin) => kind === undefined || plugin.kind === kind);
   const listed = details ? await Promise.all(shown.map((plugin) => pluginDetails(plugin))) : shown;
@@ -50,8 +51,14 @@ function listText(plugins: readonly PluginInfo[]): string {
   const width = Math.max(0, ...plugins.map(({ ref }) => ref.length));
   const groups = pluginKinds.flatMap((kind) => {
     const rows = plugins.filter((plugin) => plugin.kind === kind);
-    const lines = rows.map(({ ref, version }) => `  ${ref.padEnd(width)}  ${version}`);
+    const lines = rows.map((plugin) => `  ${plugin.ref.padEnd(width)}  ${packageText(plugin)}`);
     return lines.length > 0 ? [[kind, ...lines].join('\n')] : [];
   });
   return groups.join('\n\n') || none;
+}
+
+/** The version of the package, and the name in its package.json if that is not the name of its folder. */
+function packageText({ version, declaredName }: PluginInfo): string {
+  const name = declaredName === undefined ? '' : `  its package.json says "${safeLine(declaredName)}"`;
+  return safeLine(version) + name;
 }

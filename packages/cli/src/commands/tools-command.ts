@@ -2,6 +2,7 @@
 import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { Command } from 'commander';
+import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { importMcp } from './import-mcp.ts';
 
@@ -66,7 +67,9 @@ function listText(tools: readonly Tool[], json: boolean | undefined): string {
     );
   }
   if (tools.length === 0) return 'The server offers no tools.';
-  const rows = tools.map((tool) => [toolSignature(tool), tool.description.trim().split('\n')[0]!] as const);
+  const rows = tools.map(
+    (tool) => [safeLine(toolSignature(tool)), safeLine(tool.description.trim().split('\n')[0]!)] as const,
+  );
   const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= 40), 0);
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 }

@@ -15,6 +15,7 @@ import {
 import { Command } from 'commander';
 import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
+import { safeLine } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
@@ -142,7 +143,9 @@ function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'po
 function warnOfAborted({ step, trajectories }: Extract<TrainEvent, { type: 'rollout' }>): void {
   const [first] = trajectories;
   if (first?.outcome.kind !== 'aborted' || trajectories.some(({ reward }) => reward !== null)) return;
-  process.stderr.write(`Step ${step}: every episode was aborted (${first.outcome.cause.message}).\n`);
+  process.stderr.write(
+    `Step ${step}: every episode was aborted (${safeLine(first.outcome.cause.message)}).\n`,
+  );
 }
 
 /** An event without its episodes, which are in trajectories.jsonl. */

@@ -6,7 +6,7 @@ import type { Details } from '../subject/plugin-details.ts';
 import { messageView } from './message-view.ts';
 import { countText, plural, timeText } from './number-text.ts';
 import { paint } from './paint.ts';
-import { columns, safeText, wrapText } from './terminal-text.ts';
+import { columns, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { toolSignature } from './tool-signature.ts';
 
 /** The name of a plugin, and what it says of itself. */
@@ -67,7 +67,7 @@ function rewardRows(rewards: RewardSpec): string {
   return Object.entries(rewards)
     .map(([name, { kind, range, weight }]) => {
       const counts = weight === 0 ? 'weight 0: reported, not trained on' : `weight ${weight}`;
-      return `  ${safeText(name).padEnd(width)}  ${kind}, ${when[kind]}; from ${range[0]} to ${range[1]}; ${counts}`;
+      return `  ${safeLine(name).padEnd(width)}  ${kind}, ${when[kind]}; from ${range[0]} to ${range[1]}; ${counts}`;
     })
     .join('\n');
 }
@@ -96,9 +96,9 @@ function toolView(tool: ToolDescription, width: number): string {
   const rows = Object.entries(properties).map(([name, schema]) => {
     const { type, description = '' } = Object(schema) as { type?: unknown; description?: string };
     const kind = [type ?? 'any'].flat().join(' or ');
-    return [`  ${safeText(name)}`, safeText(`${kind}${description ? `: ${description}` : ''}`)] as const;
+    return [`  ${safeLine(name)}`, safeText(`${kind}${description ? `: ${description}` : ''}`)] as const;
   });
-  const head = `  ${paint('cyan', safeText(toolSignature(tool)))}`;
+  const head = `  ${paint('cyan', safeLine(toolSignature(tool)))}`;
   const text = wrapText(safeText(tool.description.trim()), { width, indent: '    ' });
   return [head, text, ...(rows.length > 0 ? [columns(rows, width)] : [])].join('\n');
 }

@@ -1,5 +1,6 @@
 /** Shows episodes one by one in a terminal: a key for the next, the previous, and the end. */
 import { emitKeypressEvents } from 'node:readline';
+import { ownSequence } from './guarded-output.ts';
 import { paint } from './paint.ts';
 
 interface Key {
@@ -52,7 +53,7 @@ export async function pageEpisodes(
       at = Math.max(0, at + move);
       output.write(`${seen[at]}\n\n${paint('inverse', ` ${at + 1} `)} ${paint('dim', help)}`);
       const next = await pressedMove(input, signal);
-      output.write('\r\u001b[K');
+      output.write(ownSequence('\u001b[G\u001b[K'));
       if (next === undefined) return;
       move = next;
     }

@@ -13,7 +13,7 @@ import { endOf, mistakeOf, type RecordedEpisode } from '../show/recorded-episode
 import { callView, indented, messageView } from './message-view.ts';
 import { countText, plural, scoreText } from './number-text.ts';
 import { paint } from './paint.ts';
-import { safeText } from './terminal-text.ts';
+import { safeLine } from './terminal-text.ts';
 import { contextTokens, sampledTokens } from './token-view.ts';
 
 export interface EpisodeViewOptions {
@@ -30,7 +30,7 @@ export function episodeView(episode: RecordedEpisode, options: EpisodeViewOption
 
 function heading({ step, index, group, sample, episodeId }: RecordedEpisode): string {
   const place = step === undefined ? [] : [`step ${step}`];
-  const name = [...place, `episode ${index}`, `task ${group}`, `sample ${sample}`, safeText(episodeId)].join(
+  const name = [...place, `episode ${index}`, `task ${group}`, `sample ${sample}`, safeLine(episodeId)].join(
     ' · ',
   );
   return paint('bold', `── ${name} ──`);
@@ -95,7 +95,7 @@ function arrived(
 /** A result under the name of its tool, with what was wrong and the time that it took. */
 function recordView(record: ToolCallRecord, { width, isBrief }: { width: number; isBrief: boolean }): string {
   const { call, text, milliseconds } = record;
-  const name = isParseFailure(call) ? 'call' : `tool ${safeText(call.name)}`;
+  const name = isParseFailure(call) ? 'call' : `tool ${safeLine(call.name)}`;
   const code = mistakeOf(record);
   const fault = code === undefined ? '' : `  ${paint('red', `✘ ${code}`)}`;
   const head = `${paint(['bold', 'cyan'], name)}${fault}  ${paint('dim', duration(milliseconds))}`;
@@ -147,7 +147,7 @@ function endView(episode: RecordedEpisode): string {
       : '';
   const colour = outcome.kind === 'terminated' ? 'green' : outcome.kind === 'aborted' ? 'red' : 'yellow';
   return [
-    `${paint('bold', 'end')}       ${paint(colour, safeText(endOf(episode)))}${why}`,
+    `${paint('bold', 'end')}       ${paint(colour, safeLine(endOf(episode)))}${why}`,
     `${paint('bold', 'reward')}    ${paint('bold', scoreText(reward))}${sum === '' ? '' : ` from ${sum}`}`,
     paint('dim', `          ${counts.join(', ')}`),
   ].join('\n');
@@ -164,7 +164,7 @@ function rewardsText(rewards: Rewards, spec: RewardSpec): string {
 }
 
 function rewardText({ name, value, weight }: { name: string; value: number; weight: number }): string {
-  const text = `${safeText(name)} ${scoreText(value)}${weight === 0 ? '' : ` × ${weight}`}`;
+  const text = `${safeLine(name)} ${scoreText(value)}${weight === 0 ? '' : ` × ${weight}`}`;
   if (value * weight === 0) return paint('dim', text);
   return paint(value * weight > 0 ? 'green' : 'red', text);
 }

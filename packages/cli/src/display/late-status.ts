@@ -1,5 +1,7 @@
 /** What a command is doing, on one line of a terminal that appears when the work takes a while. */
 import { SingleBar } from 'cli-progress';
+import { unguardedStderr } from './guarded-output.ts';
+import { safeLine } from './terminal-text.ts';
 
 /** Milliseconds before the line appears: quick work needs none. */
 const delay = 2000;
@@ -40,8 +42,8 @@ export class LateStatus {
     if (!process.stderr.isTTY || performance.now() - this.#begun < delay) return;
     if (!this.#bar) {
       this.#bar = new SingleBar({
-        format: () => this.#text,
-        stream: process.stderr,
+        format: () => safeLine(this.#text),
+        stream: unguardedStderr,
         clearOnComplete: true,
         forceRedraw: true,
       });

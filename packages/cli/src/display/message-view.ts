@@ -1,14 +1,14 @@
 /** Messages of a conversation in a terminal, each under its role. */
 import { isParseFailure, type Message, type ParseFailure, type ToolCall } from '@toolenv/core';
 import { paint } from './paint.ts';
-import { safeText, wrapText } from './terminal-text.ts';
+import { safeLine, safeText, wrapText } from './terminal-text.ts';
 
 const colours = { system: 'magenta', user: 'blue', assistant: 'green', tool: 'cyan' } as const;
 
 /** The role on a line of its own, then the indented text. */
 export function messageView(message: Message, width: number): string {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
-  const name = message.role === 'tool' ? ` ${safeText(message.name)}` : '';
+  const name = message.role === 'tool' ? ` ${safeLine(message.name)}` : '';
   return [
     paint(['bold', colours[message.role]], `${message.role}${name}`),
     ...(message.content === '' ? [] : [indented(message.content, width)]),

@@ -1,6 +1,8 @@
 /** The progress bar on stderr: done of total, a line of numbers, the time left. */
 import { type Options, type Params, SingleBar } from 'cli-progress';
+import { unguardedStderr } from './guarded-output.ts';
 import { timeText } from './number-text.ts';
+import { safeLine } from './terminal-text.ts';
 
 /** Columns of the bar itself: together with the numbers and the time left, a line stays within 100 columns. */
 const barWidth = 16;
@@ -24,7 +26,7 @@ export class Progress {
     this.#bar = new SingleBar({
       format: (options, params) => this.#line(label, options, params),
       barsize: barWidth,
-      stream: process.stderr,
+      stream: unguardedStderr,
       clearOnComplete: true,
       noTTYOutput: true,
       notTTYSchedule: 10_000,
@@ -51,7 +53,9 @@ export class Progress {
   #line(label: string, options: Options, { value, total }: Params): string {
     const filled = Math.round((barWidth * Math.min(value, total)) / Math.max(total, 1));
     const bar = '█'.repeat(filled) + '░'.repeat((options.barsize ?? barWidth) - filled);
-    return [`${label} ${bar} ${value}/${total}`, this.#status, this.#left(total)].filter(Boolean).join('  ');
+    return [`${safeLine(label)} ${bar} ${value}/${total}`, safeLine(this.#status), this.#left(total)]
+      .filter(Boolean)
+      .join('  ');
   }
 
   /** The time left at the speed so far, counted down between updates. */

@@ -2,12 +2,13 @@
 import { type Finding, type Report, rules } from '@toolenv/testing';
 import { plural } from './number-text.ts';
 import { paint } from './paint.ts';
+import { safeLine } from './terminal-text.ts';
 
 export function reportView({ subject, ok, findings, warnings, passed, skipped }: Report): string {
   const counts = [`${plural(passed.length, 'rule')} hold${passed.length === 1 ? 's' : ''}`];
   if (findings.length > 0) counts.push(paint('red', `${findings.length} broken`));
   if (warnings.length > 0) counts.push(paint('yellow', plural(warnings.length, 'warning')));
-  const head = `${markOf({ ok, warnings })} ${paint('bold', subject)}  ${counts.join(', ')}`;
+  const head = `${markOf({ ok, warnings })} ${paint('bold', safeLine(subject))}  ${counts.join(', ')}`;
   const left = skipped.map(({ rule, reason }) =>
     paint('dim', `  – ${rule} ${rules[rule].title}: not checked, ${reason}`),
   );
@@ -25,7 +26,7 @@ function markOf({ ok, warnings }: Pick<Report, 'ok' | 'warnings'>): string {
 }
 
 function findingView({ rule, title, expected, received, hint }: Finding, mark: string): string {
-  const line = (name: string, text: string) => `      ${paint('dim', name.padEnd(9))}${text}`;
+  const line = (name: string, text: string) => `      ${paint('dim', name.padEnd(9))}${safeLine(text)}`;
   return [
     `  ${mark} ${paint('bold', rule)} ${title}`,
     line('expected', expected),

@@ -10,7 +10,7 @@ import type { RecordedRun } from '../subject/recorded-run.ts';
 import { evaluationTable } from './evaluation-table.ts';
 import { paint } from './paint.ts';
 import { terminalChart } from './terminal-chart.ts';
-import { columns, safeText } from './terminal-text.ts';
+import { columns, safeLine } from './terminal-text.ts';
 
 /** Columns of a panel at least; as many panels as fit stand side by side. */
 const panelWidth = 50;
@@ -58,12 +58,12 @@ function factRows(
   return rows.flatMap(([name, value]) =>
     value === undefined || value === null || value === ''
       ? []
-      : [[name, safeText(String(value))] as [string, string]],
+      : [[name, safeLine(String(value))] as [string, string]],
   );
 }
 
 function changeRow({ step, changes }: ChangesLine): [string, string] {
-  return [`from step ${step}`, safeText(changesText(changes))];
+  return [`from step ${step}`, safeLine(changesText(changes))];
 }
 
 function versionsText(versions: unknown): string {

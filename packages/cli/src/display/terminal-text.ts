@@ -1,15 +1,21 @@
-/** Text of models, tools and plugins, made fit for a terminal. */
+/** Text of models, tools, servers and plugins, made fit for a terminal. */
 
 /**
- * Text that cannot move the cursor or change colours: control characters other than line breaks and tabs become visible
- * (U+2400 and on).
+ * Control characters except tabs and line breaks, lone surrogates, and characters that break lines or reverse the direction
+ * of text.
  */
+const controls = /(?![\n\t])[\p{Cc}\p{Surrogate}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Text that cannot move the cursor, change colours or reverse itself: the characters that could are shown as `\u001b`. */
 export function safeText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  return text.replace(/\r\n/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\u2421';
-  });
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Safe text that stays on its line: a name, a version, an error. Line breaks become spaces. */
+export function safeLine(text: string): string {
+  return safeText(text.replace(/[\n\r\v\f\u0085\u2028\u2029]+/g, ' ').trim());
 }
 
 /** Breaks lines at spaces, and begins each with `indent`. */
@@ -36,9 +42,9 @@ function brokenLine(line: string, room: number): string[] {
   return [...lines, current];
 }
 
-/** Columns of the terminal. Files and pipes get whole lines. */
+/** Columns of the terminal, at least 40; a terminal may say 0. Files and pipes get whole lines. */
 export function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  return process.stdout.isTTY ? Math.max(process.stdout.columns || 80, 40) : Number.POSITIVE_INFINITY;
 }
 
 /** Rows of two columns, the right column wrapped. */

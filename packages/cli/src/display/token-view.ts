@@ -1,4 +1,5 @@
 /** Sampled tokens in a terminal, shaded by their probability. */
+import { ownSequence } from './guarded-output.ts';
 import { paint } from './paint.ts';
 import { safeText } from './terminal-text.ts';
 
@@ -48,7 +49,9 @@ function shaded(text: string, { colour, basic }: Shade): string {
   const has256 = process.stdout.isTTY && process.stdout.hasColors(256);
   // styleText knows no background of 256 colours. Each line gets its own, so that the terminal does not colour margins.
   const one = (line: string) =>
-    has256 ? `\u001b[38;5;16;48;5;${colour}m${line}\u001b[39;49m` : paint(['black', basic], line);
+    has256
+      ? ownSequence(`\u001b[38;5;16;48;5;${colour}m`) + line + ownSequence('\u001b[39;49m')
+      : paint(['black', basic], line);
   return text
     .split('\n')
     .map((line) => (line === '' ? '' : one(line)))

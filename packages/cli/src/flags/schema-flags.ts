@@ -16,6 +16,8 @@ export interface Property {
   items?: Property;
   minItems?: number;
   maxItems?: number;
+  /** A time in milliseconds: its flag takes seconds. */
+  milliseconds?: boolean;
   /** Annotation of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
 }
@@ -34,7 +36,7 @@ export function schemaFlags(schema: JsonSchema): Option[] {
 }
 
 export function schemaFlag(name: string, property: Property): Option {
-  const { description = '', default: fallback } = property;
+  const { description = '', default: fallback } = inSeconds(property);
   if (property.type === 'boolean') {
     return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
   }
@@ -103,10 +105,21 @@ export function propertiesOf(schema: JsonSchema): Record<string, Property> {
 }
 
 function readValue(property: Property, text: string, where: string): unknown {
+  if (property.milliseconds) return 1000 * (readValue(inSeconds(property), text, where) as number);
   const value = parse(property, text);
   const [wrong] = value === undefined ? [] : validate(property as JsonSchema, value);
   if (value !== undefined && !wrong) return value;
   throw new ToolEnvError('usage.bad_flag', `${where}: give ${expected(property)}.`);
+}
+
+/** The property with its times in seconds, as its flag takes them. */
+function inSeconds({ milliseconds, ...property }: Property): Property {
+  if (!milliseconds) return property;
+  const scaled = Object.entries(property).map(([keyword, value]) => [
+    keyword,
+    typeof value === 'number' ? value / 1000 : value,
+  ]);
+  return Object.fromEntries(scaled);
 }
 
 /** `undefined` if the text cannot be of the property's type. */
@@ -179,6 +192,7 @@ function range({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Propert
 
 function placeholder(property: Property): string {
   if (property.enum) return property.enum.join('|');
+  if (property.milliseconds) return 'seconds';
   if (property.type === 'array') {
     const count = Math.min(property.minItems ?? 2, 3);
     return Array.from({ length: count }, () => placeholder(property.items ?? {})).join(',');

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { diskError } from '@toolenv/core/recording';
+import { guardOutput } from '../display/guarded-output.ts';
 
 /** A closed terminal, Ctrl-C, and the end of the system or of a job. */
 const interrupts = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
@@ -21,7 +22,7 @@ export class Interrupted extends Error {
 }
 
 /**
- * Runs the work and ends the process.
+ * Runs the work and ends the process. Its output is guarded: see {@link guardOutput}.
  *
  * Exit codes: 0, or the work's own process.exitCode; 2 for a mistake of the user, which is reported in one line; 1 for any
  * other error; 129 after SIGHUP (the terminal was closed), 130 after Ctrl-C, 143 after SIGTERM. The first of these signals
@@ -30,6 +31,7 @@ export class Interrupted extends Error {
  * written because a disk is full, `signal` aborts with that error.
  */
 export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>): Promise<never> {
+  guardOutput();
   const controller = new AbortController();
   const { signal } = controller;
   process.stdout.on('error', (error) => {

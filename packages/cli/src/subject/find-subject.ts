@@ -1,5 +1,5 @@
 /** Finds out what a command line names: an installed plugin, or a folder or file that is not published. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
@@ -9,6 +9,7 @@ import {
   type PluginInfo,
   type PluginKind,
   type PluginTypes,
+  readPackage,
 } from '@toolenv/core/plugins';
 
 export type Subject =
@@ -41,7 +42,7 @@ export function findSubject(name: string): Subject {
 
 /** The plugins of the package in a folder. */
 export function packagePlugins(folder: string): PluginInfo[] {
-  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
+  const name = readPackage(folder)?.name;
   return listPlugins(folder).filter((plugin) => plugin.package === name);
 }
 

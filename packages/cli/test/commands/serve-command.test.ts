@@ -39,8 +39,75 @@ it('serves over HTTP until Ctrl-C, with exit code 130', async () => {
   await client.close();
 });
 
-it('refuses a wrong port in one line', async () => {
-  const { code, stderr } = await runCli('serve', fixture.env, '--http', '70000');
+const initialize = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }),
+};
+
+async function statusAt(url: string, token?: string): Promise<number> {
+  const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  const response = await fetch(url, { ...initialize, headers: { ...initialize.headers, ...authorization } });
+  await response.body?.cancel();
+  return response.status;
+}
+
+it('makes a token for an address that other machines reach, and prints it', async () => {
+  const { child, finished } = startCli(['serve', fixture.env, '--http', '0', '--host', '0.0.0.0']);
+  let printed = '';
+  child.stderr!.on('data', (text) => {
+    printed += text;
+  });
+  await expect.poll(() => printed, { timeout: 50_000 }).toContain('Authorization: Bearer ');
+  const [, port] = /at http:\/\/0\.0\.0\.0:(\d+)\/mcp\n/.exec(printed)!;
+  const [, token] = /Bearer ([0-9a-f]{64})\n/.exec(printed)!;
+  const url = `http://127.0.0.1:${port}/mcp`;
+  expect(await statusAt(url)).toBe(401);
+  expect(await statusAt(url, token)).toBe(200);
+  child.kill('SIGINT');
+  await finished;
+});
+
+it('takes the token from TOOLENV_TOKEN without printing it, and limits from flags', async () => {
+  const TOOLENV_TOKEN = 'correct-horse-battery-staple';
+  const flags = [
+    '--http',
+    '0',
+    '--max-sessions',
+    '1',
+    '--idle-timeout',
+    '0.5',
+    '--allowed-host',
+    'localhost',
+  ];
+  const env = { ...process.env, TOOLENV_TOKEN };
+  const { child, finished } = startCli(['serve', fixture.env, ...flags], fixture.folder, env);
+  const [line] = (await once(child.stderr!, 'data')) as [string];
+  const [, port] = /:(\d+)\/mcp\n/.exec(line)!;
+  const url = `http://localhost:${port}/mcp`;
+  expect(await statusAt(`http://127.0.0.1:${port}/mcp`, TOOLENV_TOKEN)).toBe(403);
+  expect(await statusAt(url)).toBe(401);
+  expect(await statusAt(url, TOOLENV_TOKEN)).toBe(200);
+  expect(await statusAt(url, TOOLENV_TOKEN)).toBe(503);
+  await expect.poll(() => statusAt(url, TOOLENV_TOKEN), { timeout: 50_000 }).toBe(200);
+  child.kill('SIGINT');
+  expect((await finished).stderr).not.toContain(TOOLENV_TOKEN);
+});
+
+it.each([
+  [['--http', '70000'], '--http'],
+  [['--host', '0.0.0.0'], 'give --http <port> too'],
+  [['--http', '0', '--idle-timeout', '0'], '--idle-timeout 0: give a number above 0'],
+  [['--http', '0', '--max-sessions', '0'], '--max-sessions 0: give a whole number from 1 up'],
+  [['--http', '0', '--token', 'short'], 'The token is not usable'],
+])('refuses %j in one line', async (flags, message) => {
+  const { code, stderr } = await runCli('serve', fixture.env, ...flags);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^toolenv: --http.*\n$/);
+  expect(stderr).toMatch(/^toolenv: .*\n$/);
+  expect(stderr).toContain(message);
 });

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { pageEpisodes } from '../../src/display/episode-pager.ts';
 import { episodeView } from '../../src/display/episode-view.ts';
-import { safeText, wrapText } from '../../src/display/terminal-text.ts';
+import { safeLine, safeText, wrapText } from '../../src/display/terminal-text.ts';
 import { abortedEpisode, failedCall, goodCall, refusedCall, someEpisode } from '../show/some-episode.ts';
 
 const width = 80;
@@ -78,7 +78,11 @@ reward    1.050 from em 1.000 × 1 · found 0.500 × 0.1 · f1 0.250
 
 describe('texts of others in the terminal', () => {
   it('cannot move the cursor, clear the screen or change colours', () => {
-    expect(safeText('a\u001b[2Jb\u0007\r\nc\td\u009b1m')).toBe('a␛[2Jb␇\nc\td␡1m');
+    expect(safeText('a\u001b[2Jb\u0007\r\nc\td\u009b1m')).toBe('a\\u001b[2Jb\\u0007\nc\td\\u009b1m');
+  });
+
+  it('stay on their line where they are names', () => {
+    expect(safeLine(' a\n  b\r\u2028c  d\u202e ')).toBe('a   b c  d\\u202e');
   });
 
   it('are broken at spaces', () => {

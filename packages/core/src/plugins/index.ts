@@ -2,6 +2,7 @@
 export {
   findPackage,
   type InstalledPackage,
+  readPackage,
   resolveExport,
 } from './installed-package.ts';
 export { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';

@@ -13,16 +13,24 @@ export interface PackageJson {
 }
 
 export interface InstalledPackage {
+  /**
+   * The name under which imports find the package: its folder's in node_modules, or its own elsewhere. A package in
+   * node_modules may declare any name in its package.json, also that of another package.
+   */
+  name: string;
   /** Real path, with the symlinks of a workspace resolved. */
   folder: string;
   json: PackageJson;
 }
 
+/** Names that npm accepts, without those of old packages with capitals. */
+const packageName = /^(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/;
+
 /** Finds a package by name from a folder: the folder's own package, an enclosing one, or one in the nearest node_modules. */
 export function findPackage(name: string, from: string): InstalledPackage | undefined {
   for (const folder of upwards(from)) {
     const own = readPackage(folder);
-    if (own?.json.name === name) return own;
+    if (own?.name === name) return own;
     const installed = readPackage(join(folder, 'node_modules', name));
     if (installed) return installed;
   }
@@ -35,8 +43,8 @@ export function* allPackages(from: readonly string[]): Generator<InstalledPackag
   for (const folder of from.flatMap((start) => [...upwards(start)])) {
     for (const candidate of [folder, ...entries(join(folder, 'node_modules'))]) {
       const found = readPackage(candidate);
-      if (!found || seen.has(found.json.name)) continue;
-      seen.add(found.json.name);
+      if (!found || seen.has(found.name)) continue;
+      seen.add(found.name);
       yield found;
     }
   }
@@ -91,13 +99,22 @@ function entries(modules: string): string[] {
   });
 }
 
-function readPackage(folder: string): InstalledPackage | undefined {
+/** The package in a folder; `undefined` if there is none that can be imported. */
+export function readPackage(folder: string): InstalledPackage | undefined {
   try {
     const json: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const named = typeof json?.name === 'string' && typeof json.version === 'string';
-    return named ? { folder: realpathSync(folder), json } : undefined;
+    if (typeof json?.name !== 'string' || typeof json.version !== 'string') return undefined;
+    const name = nameInModules(resolve(folder)) ?? json.name;
+    return packageName.test(name) ? { name, folder: realpathSync(folder), json } : undefined;
   } catch {
     // The folder is not a package, or its package.json is invalid.
     return undefined;
   }
+}
+
+/** `@scope/name` for the folder …/node_modules/@scope/name. */
+function nameInModules(folder: string): string | undefined {
+  const parts = folder.split(sep);
+  const first = parts.at(-2)?.startsWith('@') ? -2 : -1;
+  return parts.at(first - 1) === 'node_modules' ? parts.slice(first).join('/') : undefined;
 }

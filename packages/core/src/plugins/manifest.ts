@@ -30,8 +30,8 @@ export const manifestSchema: JsonSchema = {
  * @throws ToolEnvError `usage.spec_version` if it is for another version of the protocol, `usage.bad_manifest` if it is
  *   malformed.
  */
-export function readManifest({ json, folder }: InstalledPackage): Manifest | undefined {
-  const { name, version, toolenv } = json;
+export function readManifest({ name, json, folder }: InstalledPackage): Manifest | undefined {
+  const { version, toolenv } = json;
   if (toolenv === undefined) return undefined;
   const spec = (toolenv as Partial<Manifest> | null)?.spec;
   if (typeof spec === 'string' && spec !== 'v1') {

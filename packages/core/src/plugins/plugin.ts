@@ -23,9 +23,12 @@ export interface PluginTypes {
 export interface PluginInfo {
   ref: string;
   kind: PluginKind;
+  /** Name under which the package is installed. */
   package: string;
   /** Version of the package. */
   version: string;
+  /** The name in its package.json, if it is another: that of an alias of npm, or a false name. */
+  declaredName?: string;
 }
 
 export interface LoadedPlugin<Kind extends PluginKind> extends PluginInfo {
@@ -53,10 +56,10 @@ export function listPlugins(
   const found: PluginInfo[] = [];
   for (const installed of allPackages([from].flat())) {
     const manifest = tryManifest(installed, onUnreadable);
-    const { name, version } = installed.json;
+    const about = aboutPackage(installed);
     for (const kind of manifest ? pluginKinds : []) {
       for (const entry of Object.keys(manifest?.[kind] ?? {})) {
-        found.push({ ref: `${name}/${entry}`, kind, package: name, version });
+        found.push({ ref: `${about.package}/${entry}`, kind, ...about });
       }
     }
   }
@@ -83,7 +86,8 @@ export async function findPlugin<Kind extends PluginKind>(
     throw unknownPlugin(kind, ref, reference, installed, folders);
   }
 
-  const { name, version } = installed.json;
+  const about = aboutPackage(installed);
+  const { package: name, version } = about;
   const subpath = entries[reference.name]!;
   const file = resolveExport(installed, subpath);
   if (!file) {
@@ -103,7 +107,7 @@ export async function findPlugin<Kind extends PluginKind>(
     const message = `${name}@${version}: ${subpath} has no default export: it must be the ${singular[kind]}.`;
     throw new ToolEnvError('usage.bad_manifest', message);
   }
-  return { ref, kind, package: name, version, folder: installed.folder, plugin: module.default };
+  return { ref, kind, ...about, folder: installed.folder, plugin: module.default };
 }
 
 /** The default export of a plugin's entry file. Throws as {@link findPlugin} does. */
@@ -113,6 +117,13 @@ export async function loadPlugin<Kind extends PluginKind>(
   options: { from?: string | readonly string[] } = {},
 ): Promise<PluginTypes[Kind]> {
   return (await findPlugin(kind, ref, options)).plugin;
+}
+
+function aboutPackage({
+  name,
+  json,
+}: InstalledPackage): Pick<PluginInfo, 'package' | 'version' | 'declaredName'> {
+  return { package: name, version: json.version, ...(json.name !== name && { declaredName: json.name }) };
 }
 
 function tryManifest(

@@ -203,6 +203,7 @@ const pluginInfo: JsonSchema = object({
   kind: { enum: pluginKinds },
   package: name,
   version: name,
+  declaredName: optional(string),
 });
 
 /** What a plugin says of itself. A plugin that cannot be loaded has an `error`. */
@@ -211,6 +212,7 @@ const pluginDetails: JsonSchema = object({
   kind: { enum: pluginKinds },
   package: optional(name),
   version: optional(name),
+  declaredName: optional(string),
   /** The file of an environment that is not a plugin yet. */
   module: optional(name),
   name: optional(string),

@@ -218,3 +218,52 @@ describe('openEnv', () => {
     expect(error.message).toContain(message);
   });
 });
+
+describe('a package whose name is not that of its folder', () => {
+  const claims = (name: string) => ({
+    name,
+    version: '9.9.9',
+    exports: { './maze': './maze.js' },
+    toolenv: { spec: 'v1', envs: { 'maze-v1': './maze' } },
+  });
+  let project: string;
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'toolenv-names-'));
+    const modules = join(project, 'node_modules');
+    await install(join(modules, 'good'), { ...claims('good'), version: '1.0.0' }, { 'maze.js': envCode });
+    // Sorts before the package that it claims to be.
+    await install(join(modules, 'evil'), claims('good'), { 'maze.js': envCode });
+    await install(join(modules, '@evil/envs'), claims('@lab/missing'), { 'maze.js': envCode });
+    await install(join(modules, 'EVIL name'), claims('good'), { 'maze.js': envCode });
+    await install(join(modules, 'good/sub'), claims('../../good'), { 'maze.js': envCode });
+  });
+  afterAll(() => rm(project, { recursive: true }));
+
+  test('is listed under its folder, with the name that it declares', () => {
+    expect(listPlugins(project)).toEqual([
+      {
+        ref: '@evil/envs/maze-v1',
+        kind: 'envs',
+        package: '@evil/envs',
+        version: '9.9.9',
+        declaredName: '@lab/missing',
+      },
+      { ref: 'evil/maze-v1', kind: 'envs', package: 'evil', version: '9.9.9', declaredName: 'good' },
+      { ref: 'good/maze-v1', kind: 'envs', package: 'good', version: '1.0.0' },
+    ]);
+    expect(listPlugins(join(project, 'node_modules/evil')).map(({ ref }) => ref)).toContain('evil/maze-v1');
+    expect(listPlugins(join(project, 'node_modules/good/sub'))).toHaveLength(3);
+  });
+
+  test('is loaded under its folder only', async () => {
+    expect(await findPlugin('envs', 'evil/maze-v1', { from: project })).toMatchObject({
+      package: 'evil',
+      declaredName: 'good',
+    });
+    const inside = join(project, 'node_modules/evil');
+    expect(await findPlugin('envs', 'good/maze-v1', { from: inside })).toMatchObject({ version: '1.0.0' });
+    await expect(findPlugin('envs', '@lab/missing/maze-v1', { from: project })).rejects.toMatchObject({
+      code: 'usage.unknown_plugin',
+    });
+  });
+});

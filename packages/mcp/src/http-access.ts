@@ -1,0 +1,84 @@
+/** HttpAccess: decides whether a request may reach the server, by its host, its origin and its bearer token. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { ToolEnvError } from '@toolenv/core';
+import type { HttpOptions } from './http-options.ts';
+
+const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether only this machine can connect to the address. */
+export function isLoopback(host: string): boolean {
+  if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
+  return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
+export class HttpAccess {
+  /** Lower-case host names; `undefined` if requests may name any host. */
+  readonly #hosts: readonly string[] | undefined;
+  readonly #origins: readonly string[];
+  readonly #token: Buffer | undefined;
+
+  /** @throws ToolEnvError `usage.mcp_token` for a token that is missing or unusable, `usage.mcp_host` for a wrong name. */
+  constructor({ host, token, allowedHosts, allowedOrigins = [] }: HttpOptions & { host: string }) {
+    if (token !== undefined) checkToken(token);
+    const local = isLoopback(host);
+    if (!local && token === undefined) {
+      const message = `Serving on ${host} lets other machines connect: set a token that clients must send.`;
+      throw new ToolEnvError('usage.mcp_token', message);
+    }
+    this.#hosts = (allowedHosts ?? (local ? [...loopbackNames, host] : undefined))?.map(hostName);
+    this.#origins = allowedOrigins.map(origin);
+    this.#token = token === undefined ? undefined : digest(token);
+  }
+
+  /** Protects against DNS rebinding, as the specification requires (basic/transports#security-warning). */
+  isAllowed({ headers }: IncomingMessage): boolean {
+    const host = `http://${headers.host}`;
+    if (this.#hosts && !(URL.canParse(host) && this.#hosts.includes(new URL(host).hostname))) return false;
+    // Only web pages send an origin.
+    if (headers.origin === undefined) return true;
+    if (!URL.canParse(headers.origin)) return false;
+    const page = new URL(headers.origin);
+    return this.#origins.includes(page.origin) || this.#hosts?.includes(page.hostname) === true;
+  }
+
+  /** Whether the request has the token. Comparing takes the same time for all wrong tokens. */
+  isAuthorized({ headers }: IncomingMessage): boolean {
+    if (!this.#token) return true;
+    const [, given = ''] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+    return timingSafeEqual(digest(given), this.#token);
+  }
+}
+
+/** RFC 6750 §2.1: b64token. The message does not repeat the token. */
+function checkToken(token: string): void {
+  if (/^[A-Za-z0-9._~+/-]+=*$/.test(token) && token.length >= 16) return;
+  const message =
+    'The token is not usable: give at least 16 letters, digits or characters of -._~+/, as `openssl rand -hex 32` prints.';
+  throw new ToolEnvError('usage.mcp_token', message);
+}
+
+function hostName(name: string): string {
+  const url = `http://${isIPv6(name) ? `[${name}]` : name}`;
+  if (/^(\[[\da-f:.]+\]|[^:/?#@]+)$/i.test(url.slice(7)) && URL.canParse(url)) return new URL(url).hostname;
+  throw new ToolEnvError(
+    'usage.mcp_host',
+    `"${name}" is not a host name: give a name or an address, without a port.`,
+  );
+}
+
+function origin(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin !== 'null') return new URL(text).origin;
+  throw new ToolEnvError(
+    'usage.mcp_host',
+    `"${text}" is not an origin: give one such as https://app.example.`,
+  );
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
