@@ -1,0 +1,23 @@
+/** The parts of the soak by name, in the order in which they run. */
+import { join } from 'node:path';
+
+export interface Part {
+  name: string;
+  /** What the part does, for the help and the report. */
+  does: string;
+  /** Minutes after which the part counts as hung, in full and with --quick. */
+  minutes: { full: number; quick: number };
+}
+
+export const parts: readonly Part[] = [
+  {
+    name: 'episodes',
+    does: 'plays episodes whose tools, servers and environment fail in every way',
+    minutes: { full: 8, quick: 2 },
+  },
+];
+
+/** The module that exports the part's `run`. */
+export function moduleOf({ name }: Part): string {
+  return join(import.meta.dirname, name, `${name}.ts`);
+}
