@@ -15,6 +15,11 @@ export const parts: readonly Part[] = [
     does: 'plays episodes whose tools, servers and environment fail in every way',
     minutes: { full: 8, quick: 2 },
   },
+  {
+    name: 'kills',
+    does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
+    minutes: { full: 15, quick: 3 },
+  },
 ];
 
 /** The module that exports the part's `run`. */
