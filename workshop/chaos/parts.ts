@@ -16,6 +16,11 @@ export const parts: readonly Part[] = [
     minutes: { full: 8, quick: 2 },
   },
   {
+    name: 'parsers',
+    does: 'reads a million fuzzed texts in each format of tool calls',
+    minutes: { full: 8, quick: 2 },
+  },
+  {
     name: 'kills',
     does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
     minutes: { full: 15, quick: 3 },
