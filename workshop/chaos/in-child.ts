@@ -15,6 +15,8 @@ export type ChildEnd<Result = unknown> =
 export interface ChildLimits {
   /** Milliseconds until the process and its children are killed. */
   limit: number;
+  /** Milliseconds without a word from the function, after which it counts as hung. Default: no such limit. */
+  patience?: number;
   /** Megabytes of JavaScript heap. Default: Node's own limit. */
   heap?: number;
   signal?: AbortSignal;
@@ -39,7 +41,7 @@ export type ChildMessage =
 export async function inChild<Result>(
   module: string,
   input: unknown,
-  { limit, heap, signal, say, report }: ChildLimits,
+  { limit, patience, heap, signal, say, report }: ChildLimits,
 ): Promise<ChildEnd<Result>> {
   signal?.throwIfAborted();
   const child = fork(join(import.meta.dirname, 'child.ts'), [module], {
@@ -62,10 +64,17 @@ export async function inChild<Result>(
       output = (output + text).slice(-4_000);
     });
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   let leave: (() => void) | undefined;
   try {
     return await new Promise<ChildEnd<Result>>((resolve, reject) => {
+      const listen = () => {
+        clearTimeout(silence);
+        if (patience) silence = setTimeout(() => resolve({ kind: 'hung', limit: patience }), patience);
+      };
+      listen();
       child.on('message', (message: ChildMessage) => {
+        listen();
         if (message.kind === 'say') say?.(message.line);
         else if (message.kind === 'check') report?.(message.check);
         else resolve(message as ChildEnd<Result>);
@@ -81,6 +90,7 @@ export async function inChild<Result>(
     });
   } finally {
     clearTimeout(timer);
+    clearTimeout(silence);
     if (leave) signal?.removeEventListener('abort', leave);
     killGroup(child.pid);
   }

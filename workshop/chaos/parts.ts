@@ -21,6 +21,16 @@ export const parts: readonly Part[] = [
     minutes: { full: 8, quick: 2 },
   },
   {
+    name: 'files',
+    does: 'reads a thousand damaged checkpoints, files of trajectories and manifests',
+    minutes: { full: 10, quick: 2 },
+  },
+  {
+    name: 'attacks',
+    does: 'tries each known attack by tools, models, files, signals, clients and packages',
+    minutes: { full: 10, quick: 5 },
+  },
+  {
     name: 'kills',
     does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
     minutes: { full: 15, quick: 3 },
