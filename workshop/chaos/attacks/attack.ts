@@ -6,6 +6,8 @@ export interface Attack {
   attack: string;
   /** What must happen, also the words of the report when it does. */
   expected: string;
+  /** Whether it takes too long for --quick. */
+  slow?: boolean;
   /**
    * Does it. Throws if anything else happens than what must, for example by {@link holds}.
    * @param folder Empty, for whatever the attack writes.

@@ -1,79 +1,75 @@
-/** A disk that is full, and folders that cannot be written. */
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+/** Disks that take no more bytes, and folders that cannot be made. */
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fixture, runCli } from '../../../packages/cli/test/run-cli.ts';
 import { type Attack, holds } from './attack.ts';
 import { trainArgs } from './train-args.ts';
 
-const oneLine = 'one line names the file and the remedy';
+const oneLine = 'one line names what cannot be written, and the remedy';
+const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
+/** Steps or episodes whose lines are longer than any file may be. */
+const many = '400';
 const evalArgs = (...more: string[]) => [
   'eval',
   fixture.env,
   '--policy',
   fixture.policy,
+  '--size',
+  many,
   '--count',
-  '4',
+  many,
   ...more,
 ];
 
 export const disk: Attack[] = [
-  ...['metrics.jsonl', 'trajectories.jsonl', 'tensorboard'].map(
-    (file): Attack => ({
-      name: `full disk at ${file}`,
-      attack: `the disk is full when training writes ${file}`,
-      expected: oneLine,
-      async run(folder) {
-        const out = join(folder, 'run');
-        // A run of one step that made the folder.
-        await runCli(...trainArgs(out, '--steps', '2', '--tensorboard'));
-        await full(out, file);
-        await refused(trainArgs(out, '--resume', '--tensorboard'), 'train');
-      },
-    }),
+  noRoom('the episodes of training', (out) => trainArgs(out, '--steps', many)),
+  noRoom('the metrics of training', (out) => trainArgs(out, '--steps', many, '--trajectories', 'false')),
+  noRoom('the metrics for TensorBoard', (out) =>
+    trainArgs(out, '--steps', many, '--trajectories', 'false', '--tensorboard'),
   ),
-  {
-    name: 'full disk at the episodes of eval',
-    attack: 'the disk is full when eval writes its episodes',
-    expected: oneLine,
-    async run(folder) {
-      await symlink('/dev/full', join(folder, 'trajectories.jsonl'));
-      await refused(evalArgs('--out', folder), 'eval');
-    },
-  },
-  {
-    name: 'full disk at a recording',
-    attack: 'the disk is full when eval records the calls of tools',
-    expected: oneLine,
-    run: () => refused(evalArgs('--record', '/dev/full'), 'eval'),
-  },
+  noRoom('the episodes of an evaluation', (out) => evalArgs('--out', out)),
+  noRoom('the recording of tools', (out) => evalArgs('--record', `${out}.jsonl`)),
   ...[
-    ['train', trainArgs('/proc/toolenv')],
-    ['train under a file', trainArgs('/dev/null/run')],
-    ['eval', evalArgs('--out', '/proc/toolenv')],
+    { what: 'training', args: trainArgs('/proc/toolenv') },
+    { what: 'training, below a file,', args: trainArgs('/dev/null/run') },
+    { what: 'an evaluation', args: evalArgs('--out', '/proc/toolenv') },
+    { what: 'a recording', args: evalArgs('--record', '/proc/toolenv/calls.jsonl') },
   ].map(
-    ([name, args]): Attack => ({
-      name: `folder that cannot be made: ${name}`,
-      attack: `${name} writes into a folder that cannot be made`,
+    ({ what, args }): Attack => ({
+      name: `no folder for ${what}`,
+      attack: `the folder of ${what} cannot be made`,
       expected: oneLine,
-      run: () => refused(args as string[], String(name)),
+      async run() {
+        const { code, stderr } = await runCli(...args);
+        refusedInOneLine(code, stderr);
+      },
     }),
   ),
 ];
 
-/** Replaces a file by one on a full disk, and a folder by a file. */
-async function full(out: string, file: string): Promise<void> {
-  await rm(join(out, file), { recursive: true, force: true });
-  if (file.includes('.')) await symlink('/dev/full', join(out, file));
-  else {
-    await mkdir(out, { recursive: true });
-    await writeFile(join(out, file), '');
-  }
+/** A file that may not grow beyond 16 KB stands for a full disk, which only root can make. */
+function noRoom(what: string, args: (out: string) => string[]): Attack {
+  return {
+    name: `full disk, ${what}`,
+    attack: `there is no room for ${what}`,
+    expected: oneLine,
+    async run(folder) {
+      const node = [process.execPath, '--import', 'tsx', '--conditions=@toolenv/source', main];
+      const command = ['-c', 'ulimit -f 16; exec "$@"', 'bash', ...node, ...args(join(folder, 'run'))];
+      const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
+        const child = execFile('bash', command, { cwd: fixture.folder }, (_error, _stdout, written) =>
+          resolve({ code: child.exitCode, stderr: written }),
+        );
+      });
+      refusedInOneLine(code, stderr);
+    },
+  };
 }
 
-async function refused(args: string[], what: string): Promise<void> {
-  const { code, stderr } = await runCli(...args);
-  holds(code === 1 || code === 2, `${what} ended with exit code ${code}`);
+function refusedInOneLine(code: number | null, stderr: string): void {
+  holds(code === 1 || code === 2, `ended with exit code ${code}`);
   const lines = stderr.split('\n').filter((line) => line.startsWith('toolenv:'));
-  holds(lines.length === 1 && !/^\s+at .*:\d+/m.test(stderr), `${what} wrote ${stderr.slice(0, 300)}`);
+  holds(/written|made|E[A-Z]{4,}/.test(lines[0] ?? ''), `wrote ${stderr.slice(-400)}`);
+  holds(lines.length === 1 && !/^\s+at .*:\d+/m.test(stderr), `wrote ${stderr.slice(-400)}`);
 }

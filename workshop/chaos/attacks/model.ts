@@ -10,10 +10,11 @@ export const model: Attack[] = [
   ...[65, 4_100, 100_000].map(
     (depth): Attack => ({
       name: `arguments of depth ${depth}`,
+      slow: depth === 4_100,
       attack: `a call has arguments of ${depth} levels`,
       expected: mistaken,
       async run() {
-        const { calls, trajectory } = await played(JSON.parse(nested(depth)));
+        const { calls, trajectory } = await played({ value: JSON.parse(nested(depth)) });
         holds(calls[0]?.mistake, `was accepted: ${calls[0]?.text.slice(0, 80)}`);
         holds(trajectory.outcome.kind === 'terminated', `ended as ${trajectory.outcome.kind}`);
         encodeTrajectory(trajectory);

@@ -76,6 +76,7 @@ export const runs: Attack[] = [
   ...['null', '[]', '{"step": "2"}', '{"step": -1, "seed": 1}', '{"step": 1e308, "seed": 1}', '\u0000'].map(
     (content): Attack => ({
       name: `trainer_state.json of ${JSON.stringify(content)}`,
+      slow: content !== 'null',
       attack: `trainer_state.json of the newest checkpoint is ${JSON.stringify(content)}`,
       expected: 'an older checkpoint is used, or the run is refused in one line',
       async run(folder) {

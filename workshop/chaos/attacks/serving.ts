@@ -47,6 +47,7 @@ export const serving: Attack[] = [
   },
   {
     name: 'half-sent body',
+    slow: true,
     attack: 'a client sends half of a body and then nothing',
     expected: 'its connection ends within 45 seconds, and others are served meanwhile',
     run: () =>
@@ -64,6 +65,7 @@ export const serving: Attack[] = [
   },
   {
     name: 'huge body',
+    slow: true,
     attack: 'a client sends a body of 200 MB',
     expected: 'it is refused, and others are served',
     run: () =>

@@ -54,39 +54,44 @@ export const signals: Attack[] = [
   },
 ];
 
-/** Serves an environment with a stubborn MCP server, sends the signals, and looks for processes that stay. */
+/** Serves an environment with a stubborn MCP server, sends the signals, and looks for a server that stays. */
 async function leavesNobody(names: NodeJS.Signals[], limit: number): Promise<void> {
-  const mark = `TOOLENV_CHAOS_${process.pid}`;
-  process.env[mark] = '1';
+  const mark = `chaos-${process.pid}`;
+  process.env.TOOLENV_CHAOS = mark;
   const { child, finished } = startCli([
     'serve',
     join(import.meta.dirname, 'stubborn-env.ts'),
     '--http',
     '0',
   ]);
-  await within(30_000, once(child.stderr!, 'data'));
-  delete process.env[mark];
-  holds(withEnvironment(mark).length > 1, 'the server did not start');
-  for (const name of names) {
-    child.kill(name);
-    await sleep(400);
+  try {
+    await within(30_000, starts(mark));
+    for (const name of names) {
+      child.kill(name);
+      await sleep(400);
+    }
+    await within(limit, finished);
+    // The system may need a moment to end a process that was killed.
+    await sleep(1_000);
+    const left = withArgument(mark);
+    holds(left.length === 0, `${left.length} servers stay behind`);
+  } finally {
+    child.kill('SIGKILL');
+    for (const pid of withArgument(mark)) process.kill(pid, 'SIGKILL');
   }
-  await within(limit, finished).finally(() => child.kill('SIGKILL'));
-  await sleep(500);
-  const stay = withEnvironment(mark);
-  for (const pid of stay) process.kill(pid, 'SIGKILL');
-  holds(stay.length === 0, `${stay.length} processes stay behind`);
 }
 
-/** Processes whose environment has the variable, from /proc. */
-function withEnvironment(name: string): number[] {
+async function starts(mark: string): Promise<void> {
+  while (withArgument(mark).length === 0) await sleep(50);
+}
+
+/** Processes that have the argument, from /proc. */
+function withArgument(argument: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => {
       try {
-        return (
-          pid > 0 && pid !== process.pid && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`${name}=`)
-        );
+        return pid > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
       } catch {
         // The process has ended.
         return false;

@@ -59,7 +59,7 @@ export const terminal: Attack[] = [
     expected: noControl,
     async run(folder) {
       const server = `${process.execPath} ${join(import.meta.dirname, 'stubborn-server.js')}`;
-      const listed = await cli(['tools', server], folder);
+      const listed = await cli(['tools', '--mcp', server], folder);
       holds(listed.stdout.includes('wait'), `listed ${listed.stdout} ${listed.stderr}`);
       clean(listed);
     },
