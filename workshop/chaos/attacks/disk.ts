@@ -24,9 +24,9 @@ const evalArgs = (...more: string[]) => [
 
 export const disk: Attack[] = [
   noRoom('the episodes of training', (out) => trainArgs(out, '--steps', many)),
-  noRoom('the metrics of training', (out) => trainArgs(out, '--steps', many, '--trajectories', 'false')),
+  noRoom('the metrics of training', (out) => trainArgs(out, '--steps', many, '--no-trajectories')),
   noRoom('the metrics for TensorBoard', (out) =>
-    trainArgs(out, '--steps', many, '--trajectories', 'false', '--tensorboard'),
+    trainArgs(out, '--steps', many, '--no-trajectories', '--tensorboard'),
   ),
   noRoom('the episodes of an evaluation', (out) => evalArgs('--out', out)),
   noRoom('the recording of tools', (out) => evalArgs('--record', `${out}.jsonl`)),

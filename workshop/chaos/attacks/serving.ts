@@ -28,7 +28,7 @@ export const serving: Attack[] = [
     attack: 'the only client of an environment of one episode does nothing; --idle-timeout is 1 s',
     expected: 'another client can begin within 10 seconds',
     run: () =>
-      served(single, ['--idle-timeout', '1s'], async (port) => {
+      served(single, ['--idle-timeout', '1'], async (port) => {
         await begin(port);
         await within(10_000, canBegin(port));
       }),
