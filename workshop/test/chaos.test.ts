@@ -18,7 +18,11 @@ import { runPart } from '../chaos/soak.ts';
 
 const module = join(import.meta.dirname, 'chaos-part.ts');
 const failures = async (seed: number) => {
-  const { checks } = await runPart(parts[0]!, { quick: true, seed }, { module, limit: seed === 1 ? 10_000 : 60_000 });
+  const { checks } = await runPart(
+    parts[0]!,
+    { quick: true, seed },
+    { module, limit: seed === 1 ? 10_000 : 60_000 },
+  );
   expect(checks[0]).toEqual({ name: 'first', passed: true, detail: 'before' });
   return checks.filter(({ passed }) => !passed).map(({ name, detail }) => `${name}: ${detail}`);
 };
