@@ -28,7 +28,7 @@ export const parts: readonly Part[] = [
   {
     name: 'attacks',
     does: 'tries each known attack by tools, models, files, signals, clients and packages',
-    minutes: { full: 10, quick: 5 },
+    minutes: { full: 15, quick: 8 },
   },
   {
     name: 'kills',

@@ -13,7 +13,7 @@ const limit = 60_000;
 /** Megabytes of JavaScript heap. */
 const heap = 1_024;
 
-export async function run({ quick }: PartInput, { report }: Reporter): Promise<void> {
+export async function run({ quick }: PartInput, { say, report }: Reporter): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'toolenv-attacks-'));
   const all = Object.entries(areas).flatMap(([area, attacks]) =>
     attacks.filter(({ slow }) => !quick || !slow).map((attack) => ({ area, attack })),
@@ -28,7 +28,10 @@ export async function run({ quick }: PartInput, { report }: Reporter): Promise<v
         for (const [index, { area, attack }] of waiting) {
           const folder = join(root, String(index));
           await mkdir(folder);
+          const started = performance.now();
           results.set(index, await attempt(area, attack, folder));
+          const seconds = ((performance.now() - started) / 1000).toFixed(1);
+          say(`${area}: ${attack.name} (${seconds} s)`);
           for (; results.has(reported); reported++) report(results.get(reported)!);
         }
       }),

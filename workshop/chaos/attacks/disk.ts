@@ -29,12 +29,22 @@ export const disk: Attack[] = [
     trainArgs(out, '--steps', many, '--no-trajectories', '--tensorboard'),
   ),
   noRoom('the episodes of an evaluation', (out) => evalArgs('--out', out)),
-  noRoom('the recording of tools', (out) => evalArgs('--record', `${out}.jsonl`)),
   ...[
     { what: 'training', args: trainArgs('/proc/toolenv') },
     { what: 'training, below a file,', args: trainArgs('/dev/null/run') },
     { what: 'an evaluation', args: evalArgs('--out', '/proc/toolenv') },
-    { what: 'a recording', args: evalArgs('--record', '/proc/toolenv/calls.jsonl') },
+    {
+      what: 'a recording',
+      // Its tools can be recorded.
+      args: [
+        'eval',
+        '@toolenv/envs-qa/lookup-v1',
+        '--policy',
+        fixture.policy,
+        '--record',
+        '/proc/toolenv/calls.jsonl',
+      ],
+    },
   ].map(
     ({ what, args }): Attack => ({
       name: `no folder for ${what}`,
@@ -70,6 +80,6 @@ function noRoom(what: string, args: (out: string) => string[]): Attack {
 function refusedInOneLine(code: number | null, stderr: string): void {
   holds(code === 1 || code === 2, `ended with exit code ${code}`);
   const lines = stderr.split('\n').filter((line) => line.startsWith('toolenv:'));
-  holds(/written|made|E[A-Z]{4,}/.test(lines[0] ?? ''), `wrote ${stderr.slice(-400)}`);
+  holds(/written|made|folder|E[A-Z]{4,}/.test(lines[0] ?? ''), `wrote ${stderr.slice(-400)}`);
   holds(lines.length === 1 && !/^\s+at .*:\d+/m.test(stderr), `wrote ${stderr.slice(-400)}`);
 }
