@@ -3,7 +3,7 @@ import { isParseFailure } from '@toolenv/core';
 import type { ToolCallFormat } from '../../../packages/policy/src/chat/tool-call-formats.ts';
 
 /** Milliseconds that a parser may take: for any text, and for each 1,024 characters. */
-export const bound = { text: 20, kilobyte: 1 };
+export const bound = { text: 20, kilobyte: 4 };
 
 /** `undefined` if the parser ended in time, threw nothing, and gave a turn whose calls are whole. */
 export function judge({ parse }: Pick<ToolCallFormat, 'parse'>, text: string): string | undefined {
