@@ -31,7 +31,7 @@ export const templates: readonly Template[] = [
   {
     template: 'trainer',
     plugin: 'reinforce-v1',
-    train: (own) => ['@toolenv/envs-qa/bridge-v1', '--trainer', own, '--tasks-per-step', '4'],
+    train: (own) => ['@toolenv/envs-classic/arithmetic-v1', '--trainer', own, '--tasks-per-step', '4'],
   },
 ];
 
@@ -59,7 +59,7 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   await cp(checkpoint, join(folder, 'checkpoint'), { recursive: true });
   await attempt(at('toolenv train'), () => trainTwoSteps(folder, 'runs/first', train(own), sandbox));
   if (template === 'trainer') {
-    const args = ['@toolenv/envs-qa/bridge-v1', '--trainer', own];
+    const args = ['@toolenv/envs-classic/arithmetic-v1', '--trainer', own];
     await attempt(at('toolenv train, killed, interrupted and resumed'), () => checkSurvival(folder, args));
   }
   if (template !== 'env') return;

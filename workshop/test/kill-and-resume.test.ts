@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fingerprint, train } from '../survival/killable-run.ts';
+import { fingerprint, train } from '../chaos/kills/killable-run.ts';
 
 test('a run killed three times and resumed equals an uninterrupted run bit for bit', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-kill-'));

@@ -13,7 +13,14 @@ const topLevel = new Set(entries.map((path) => path.split('/')[0]!));
 const formerTopLevel = ['bench', 'demo', 'interop', 'table', 'test', 'tiny-policy'];
 
 const documents = [
-  ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'VERSIONING.md', 'workshop/README.md'],
+  ...[
+    'README.md',
+    'CONTRIBUTING.md',
+    'ARCHITECTURE.md',
+    'SECURITY.md',
+    'VERSIONING.md',
+    'workshop/README.md',
+  ],
   ...entries.filter((path) => /^docs\/.*\.md$|^examples\/.*\.md$/.test(path)),
   ...entries.filter((path) => /^packages\/[^/]+\/(spec\/)?[^/]+\.md$/.test(path)),
 ].filter((path) => existsSync(join(root, path)));

@@ -1,0 +1,21 @@
+/** The attacks by area. */
+import type { Attack } from './attack.ts';
+import { boundary } from './boundary.ts';
+import { checkpoints } from './checkpoints.ts';
+import { disk } from './disk.ts';
+import { model } from './model.ts';
+import { runs } from './runs.ts';
+import { serving } from './serving.ts';
+import { signals } from './signals.ts';
+import { terminal } from './terminal.ts';
+
+export const areas: Readonly<Record<string, readonly Attack[]>> = {
+  boundary,
+  model,
+  checkpoints,
+  runs,
+  signals,
+  disk,
+  serving,
+  terminal,
+};

@@ -1,0 +1,177 @@
+/** Attacks by environments, tools and policies on the loop that plays episodes. */
+import {
+  defineTool,
+  defineToolEnv,
+  type Episode,
+  messageOf,
+  openEnv,
+  type Policy,
+  playTask,
+  rollout,
+  scriptedPolicy,
+  type Trajectory,
+} from '@toolenv/core';
+import { faults } from '../episodes/faults.ts';
+import { play } from '../episodes/play.ts';
+import { type Attack, holds, thrown, within } from './attack.ts';
+
+const stopped = 'the run stops with a bug of the environment, or the episode is aborted; nothing is scored';
+
+export const boundary: Attack[] = [
+  {
+    name: 'process reward "1"',
+    attack: 'an environment returns the text "1" as a process reward three times, then the number 1',
+    expected: stopped,
+    run: () => refusedRewards(['1', '1', '1', 1]),
+  },
+  {
+    name: 'process reward "0.5"',
+    attack: 'an environment returns the text "0.5" as a process reward twice',
+    expected: stopped,
+    run: () => refusedRewards(['0.5', '0.5']),
+  },
+  {
+    name: 'reward NaN',
+    attack: 'an environment returns NaN as a process reward',
+    expected: stopped,
+    run: () => refusedRewards([Number.NaN]),
+  },
+  {
+    name: 'outcome reward twice',
+    attack: 'an environment scores an outcome reward in two turns',
+    expected: stopped,
+    run: () => refusedRewards([1, 1], 'outcome'),
+  },
+  {
+    name: 'hanging close, deadline',
+    attack: 'the close of an episode never ends; the rollout has a deadline',
+    expected: 'the rollout ends',
+    run: () => endsDespite({ close: forever }, { deadline: 500 }),
+  },
+  {
+    name: 'hanging close, abort',
+    attack: 'the close of an episode never ends; the rollout is aborted',
+    expected: 'the rollout ends with the reason of the abort',
+    run: () => endsDespite({ close: forever }, { signal: AbortSignal.timeout(500) }),
+  },
+  {
+    name: 'hanging reset, abort',
+    attack: 'an answer hook and close never end; the rollout is aborted',
+    expected: 'the rollout ends with the reason of the abort',
+    run: () => endsDespite({ close: forever, onAnswer: forever }, { signal: AbortSignal.timeout(500) }),
+  },
+  {
+    name: 'endEpisode throws',
+    attack: "a policy's endEpisode throws",
+    expected: 'the rollout gives every episode',
+    async run() {
+      const { wrong } = await play(
+        Array.from({ length: 4 }, () => ({
+          turns: [],
+          right: true,
+          episodeFault: 'endEpisode throws' as const,
+        })),
+        { toolTimeout: 500, limit: 15_000 },
+      );
+      holds(wrong.length === 0, wrong[0]!);
+    },
+  },
+  ...[
+    'a null block',
+    'a text whose toString throws',
+    'a text getter that throws',
+    'a revoked Proxy',
+    'a cycle',
+  ].map((name) => badTool(name, `a tool answers with ${name}`)),
+  badTool('rejects after the deadline', 'a tool hangs, and rejects after its deadline'),
+  badTool('throws in its abort listener', 'a tool hangs, and throws in the listener of its signal'),
+  badTool('throws an object whose toString throws', 'a tool throws an object whose toString throws'),
+  {
+    name: 'bug of an own environment',
+    attack: 'a hook of an environment of the user’s own throws a TypeError',
+    expected: 'the rollout throws the TypeError with its stack',
+    async run() {
+      const error = await thrown(() =>
+        playOne({
+          onAnswer() {
+            throw new TypeError('a bug');
+          },
+        }),
+      );
+      const whole = error as Error & { cause?: Error };
+      const stacks = `${whole.stack}\n${whole.cause?.stack ?? ''}`;
+      holds(
+        stacks.includes('TypeError: a bug') && stacks.includes('boundary.ts'),
+        `threw ${messageOf(error)}`,
+      );
+    },
+  },
+];
+
+const forever = () => new Promise<never>(() => {});
+
+/** An environment of one task, whose hooks are given. */
+function envOf(hooks: Partial<Episode>, kind: 'process' | 'outcome' = 'process') {
+  const nothing = defineTool('nothing', 'Does nothing.', {}, () => 'done');
+  return openEnv(
+    defineToolEnv({
+      name: 'attack-v1',
+      description: 'Attacks.',
+      tasks: { test: ['task'] },
+      rewards: { score: { kind, range: [0, 1000] } },
+      episode: () => ({ messages: 'Begin.', tools: [nothing], ...(hooks as object) }),
+    }),
+  );
+}
+
+async function playOne(hooks: Partial<Episode>): Promise<Trajectory> {
+  return playTask(await envOf(hooks), 'task', ['done']);
+}
+
+async function refusedRewards(values: unknown[], kind: 'process' | 'outcome' = 'process'): Promise<void> {
+  let turn = 0;
+  const env = await envOf({ onToolResults: () => ({ rewards: { score: values[turn++] as never } }) }, kind);
+  const calls = values.map(() => [{ name: 'nothing', arguments: {} }]);
+  const played = await playTask(env, 'task', [...calls, 'done']).catch(messageOf);
+  if (typeof played === 'string') return holds(/reward/i.test(played), `threw ${played}`);
+  holds(played.reward === null, `scored ${JSON.stringify(played.reward)}`);
+}
+
+async function endsDespite(
+  hooks: Partial<Episode>,
+  options: { deadline?: number; signal?: AbortSignal },
+): Promise<void> {
+  const policy: Policy = scriptedPolicy(['done']);
+  const env = await envOf(hooks);
+  const trajectories = rollout({
+    env,
+    policy,
+    episodes: [{ task: 'task', group: 0, sample: 0 }],
+    concurrency: 1,
+    sampling: { maxTokens: 1, temperature: 0 },
+    seed: 1,
+    ...options,
+  });
+  const ended = (async () => {
+    for await (const _trajectory of trajectories);
+  })();
+  // The reason of the abort is thrown.
+  await within(15_000, options.signal ? ended.catch(() => {}) : ended);
+}
+
+function badTool(name: string, attack: string): Attack {
+  return {
+    name,
+    // The part `episodes` has each fault by itself too.
+    slow: true,
+    attack,
+    expected: 'its episode is aborted with a code, and the process lives',
+    async run() {
+      const fault = faults.find((each) => each.name === name)!;
+      const { wrong } = await play([{ turns: [[fault]], right: true }], { toolTimeout: 300, limit: 15_000 });
+      holds(wrong.length === 0, wrong[0]!);
+      // The late error, if there is one.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** Attacks on the folder of a run: other options, two runs at once, damaged state. */
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Finished, runCli, startCli } from '../../../packages/cli/test/run-cli.ts';
+import { type Attack, holds, within } from './attack.ts';
+import { slow, trainArgs } from './train-args.ts';
+
+const tiny = join(import.meta.dirname, '../../tiny-policy/checkpoint');
+
+export const runs: Attack[] = [
+  {
+    name: 'another learning rate',
+    attack: 'a run is resumed with another learning rate',
+    expected: 'it is refused, and the message names the option, its old value and its new value',
+    async run(folder) {
+      await finished(runCli(...grpoArgs(folder, '--learning-rate', '0.001')));
+      const { code, stderr } = await runCli(...grpoArgs(folder, '--learning-rate', '0.5', '--resume'));
+      holds(code === 2, `exit code ${code}`);
+      holds(isOneLine(stderr), `wrote ${stderr}`);
+      const names = /learning.?rate/i.test(stderr) && stderr.includes('0.001') && stderr.includes('0.5');
+      holds(names, `wrote ${stderr}`);
+    },
+  },
+  {
+    name: 'another option, allowed',
+    attack: 'a run is resumed with another option and --change',
+    expected: 'it goes on, and its folder says what changed from which step on',
+    async run(folder) {
+      const out = join(folder, 'run');
+      await finished(runCli(...trainArgs(out, '--average', 'token')));
+      const more = ['--average', 'sequence', '--steps', '8', '--resume'];
+      holds((await runCli(...trainArgs(out, ...more))).code === 2, 'was accepted without --change');
+      await finished(runCli(...trainArgs(out, ...more, '--change')));
+      const files = (await readdir(out)).filter(
+        (name) => name.endsWith('.jsonl') && name !== 'trajectories.jsonl',
+      );
+      const text = (await Promise.all(files.map((name) => readFile(join(out, name), 'utf8')))).join('\n');
+      const line = text.split('\n').find((each) => each.includes('sequence') && each.includes('token'));
+      holds(line && /"step":\d/.test(line), 'no line has the step, the old and the new value');
+    },
+  },
+  {
+    name: 'two runs at once',
+    attack: 'a second run begins in the folder of a live run',
+    expected: 'the second run is refused, its message names the process, and the first run goes on',
+    async run(folder) {
+      const out = join(folder, 'run');
+      const first = startCli(trainArgs(out, ...slow));
+      try {
+        await within(30_000, appears(join(out, 'metrics.jsonl')));
+        const second = await runCli(...trainArgs(out, '--resume'));
+        holds(second.code === 2, `exit code ${second.code}: ${second.stderr}`);
+        holds(second.stderr.includes(String(first.child.pid)), `wrote ${second.stderr}`);
+        holds(first.child.exitCode === null, 'the first run ended');
+      } finally {
+        first.child.kill('SIGKILL');
+        await first.finished;
+      }
+    },
+  },
+  {
+    name: 'a lock of a dead process',
+    attack: 'a run is killed with SIGKILL, and resumed',
+    expected: 'it goes on',
+    async run(folder) {
+      const out = join(folder, 'run');
+      const first = startCli(trainArgs(out, '--pause', '200'));
+      await within(30_000, appears(join(out, 'checkpoints/step-2')));
+      first.child.kill('SIGKILL');
+      await first.finished;
+      await finished(runCli(...trainArgs(out, '--resume')));
+    },
+  },
+  ...['null', '[]', '{"step": "2"}', '{"step": -1, "seed": 1}', '{"step": 1e308, "seed": 1}', '\u0000'].map(
+    (content): Attack => ({
+      name: `trainer_state.json of ${JSON.stringify(content)}`,
+      slow: content !== 'null',
+      attack: `trainer_state.json of the newest checkpoint is ${JSON.stringify(content)}`,
+      expected: 'an older checkpoint is used, or the run is refused in one line',
+      async run(folder) {
+        const out = join(folder, 'run');
+        await finished(runCli(...trainArgs(out)));
+        await writeFile(join(out, 'checkpoints/step-6/trainer_state.json'), content);
+        const { code, stderr } = await runCli(...trainArgs(out, '--resume', '--steps', '8'));
+        if (code === 0) return;
+        holds(code === 2 || code === 1, `exit code ${code}`);
+        holds(isOneLine(stderr) && !/^\s+at /m.test(stderr), `wrote ${stderr}`);
+      },
+    }),
+  ),
+];
+
+/** A run of one step with GRPO, whose options are all part of its identity. */
+function grpoArgs(folder: string, ...more: string[]): string[] {
+  const size = ['--steps', '1', '--tasks-per-step', '1', '--group-size', '2', '--max-tokens', '4'];
+  const run = ['--policy', tiny, '--out', join(folder, 'run'), '--checkpoint-every', '1'];
+  return ['train', '@toolenv/envs-qa/lookup-v1', ...run, ...size, ...more];
+}
+
+async function finished(run: Promise<Finished>): Promise<void> {
+  const { code, stderr } = await run;
+  holds(code === 0, `exit code ${code}: ${stderr}`);
+}
+
+/** Whether the errors among the lines are one line. Progress and notes are other lines. */
+function isOneLine(stderr: string): boolean {
+  return stderr.split('\n').filter((line) => line.startsWith('toolenv:')).length === 1;
+}
+
+async function appears(path: string): Promise<void> {
+  while (!existsSync(path)) await sleep(50);
+}

@@ -1,0 +1,77 @@
+/** Plays the episodes of some plans, all at once, and compares each trajectory with what went wrong. */
+import { openEnv, rollout, type Trajectory } from '@toolenv/core';
+import { type ChaoticLimits, type ChaoticTask, chaos } from './chaotic-env.ts';
+import type { EpisodePlan } from './plan.ts';
+import { verdict } from './verdict.ts';
+
+export interface Played {
+  /** Trajectories that the rollout yielded. */
+  episodes: number;
+  aborted: number;
+  /** Episodes in which something went wrong. */
+  faulty: number;
+  seconds: number;
+  /** Episodes that are not as they must be, episodes without a trajectory, and an error of the rollout itself. */
+  wrong: string[];
+}
+
+export interface PlayLimits extends ChaoticLimits {
+  /** Milliseconds until the rollout counts as hung and is left. */
+  limit: number;
+}
+
+export async function play(
+  plans: readonly EpisodePlan[],
+  { toolTimeout, limit }: PlayLimits,
+): Promise<Played> {
+  const { env: definition, policy, injected } = chaos(plans, { toolTimeout });
+  const env = await openEnv(definition);
+  const started = performance.now();
+  const seen = new Set<number>();
+  const wrong: string[] = [];
+  let aborted = 0;
+  const judge = (trajectory: Trajectory<ChaoticTask>) => {
+    const { number } = trajectory.task;
+    if (seen.has(number)) wrong.push(`episode ${number} ended twice`);
+    seen.add(number);
+    if (trajectory.outcome.kind === 'aborted') aborted += 1;
+    const what = verdict(trajectory, plans[number]!, injected.get(number) ?? []);
+    if (what) wrong.push(`episode ${number} ${what}`);
+  };
+  const trajectories = rollout({
+    env,
+    policy,
+    episodes: plans.map((_plan, number) => ({ task: { number }, group: number, sample: 0 })),
+    concurrency: plans.length,
+    sampling: { maxTokens: 16, temperature: 0 },
+    seed: 1,
+    retries: 0,
+    onBug: 'abort-episode',
+  } as Parameters<typeof rollout<ChaoticTask>>[0]);
+  const failure = await withinLimit(limit, async () => {
+    for await (const trajectory of trajectories) judge(trajectory);
+  });
+  if (failure !== undefined) wrong.unshift(failure);
+  const missing = plans.length - seen.size;
+  if (missing > 0) wrong.push(`${missing} episodes have no trajectory`);
+  return {
+    episodes: seen.size,
+    aborted,
+    faulty: injected.size,
+    seconds: (performance.now() - started) / 1000,
+    wrong,
+  };
+}
+
+/** Why the work failed, if it did. Work that takes too long is left running. */
+export async function withinLimit(limit: number, work: () => Promise<void>): Promise<string | undefined> {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`the rollout hangs: it did not end within ${limit / 1000} s`), limit);
+  });
+  const done = work().then(
+    () => undefined,
+    (error: unknown) => `the rollout threw: ${String(error)}`,
+  );
+  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+}

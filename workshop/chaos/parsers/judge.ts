@@ -1,0 +1,53 @@
+/** What is wrong with how a parser read a text. */
+import { isParseFailure } from '@toolenv/core';
+import type { ToolCallFormat } from '../../../packages/policy/src/chat/tool-call-formats.ts';
+
+/** Milliseconds that a parser may take: for any text, and for each 1,024 characters. */
+export const bound = { text: 20, kilobyte: 4 };
+
+/** `undefined` if the parser ended in time, threw nothing, and gave a turn whose calls are whole. */
+export function judge({ parse }: Pick<ToolCallFormat, 'parse'>, text: string): string | undefined {
+  const allowed = bound.text + (bound.kilobyte * text.length) / 1_024;
+  let fastest = Number.POSITIVE_INFINITY;
+  // Other work on the machine may delay a parser. It does not delay it three times.
+  for (let attempt = 0; attempt < 3 && fastest > allowed; attempt++) {
+    const started = performance.now();
+    try {
+      const wrong = malformed(parse(text), text);
+      if (wrong) return wrong;
+    } catch (error) {
+      return `threw ${String(error)}`;
+    }
+    fastest = Math.min(fastest, performance.now() - started);
+  }
+  if (fastest <= allowed) return undefined;
+  return `took ${fastest.toFixed(0)} ms for ${text.length} characters, where ${allowed.toFixed(0)} ms are allowed`;
+}
+
+function malformed(
+  { text, toolCalls }: ReturnType<ToolCallFormat['parse']>,
+  raw: string,
+): string | undefined {
+  if (typeof text !== 'string') return 'gave no text';
+  const names = namesBeforeArguments(raw);
+  for (const call of toolCalls) {
+    if (isParseFailure(call)) {
+      if (typeof call.text === 'string' && typeof call.parseFailure === 'string') continue;
+      return 'gave a failure without a text';
+    }
+    if (typeof call.id !== 'string' || typeof call.name !== 'string') return 'gave a call without id or name';
+    const { arguments: args } = call;
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      return 'gave a call without arguments';
+    if (names && !names.has(call.name))
+      return `gave a call of "${call.name}", which its marker does not name`;
+  }
+  return undefined;
+}
+
+/** The names that `[TOOL_CALLS]name[ARGS]` gives, if every call of the text has this form. */
+function namesBeforeArguments(raw: string): Set<string> | undefined {
+  const [, ...bodies] = raw.split('[TOOL_CALLS]');
+  if (bodies.length === 0 || !bodies.every((body) => body.includes('[ARGS]'))) return undefined;
+  return new Set(bodies.map((body) => body.split('[ARGS]')[0]!.trim()));
+}

@@ -1,0 +1,43 @@
+/** The parts of the soak by name, in the order in which they run. */
+import { join } from 'node:path';
+
+export interface Part {
+  name: string;
+  /** What the part does, for the help and the report. */
+  does: string;
+  /** Minutes after which the part counts as hung, in full and with --quick. */
+  minutes: { full: number; quick: number };
+}
+
+export const parts: readonly Part[] = [
+  {
+    name: 'episodes',
+    does: 'plays episodes whose tools, servers and environment fail in every way',
+    minutes: { full: 8, quick: 2 },
+  },
+  {
+    name: 'parsers',
+    does: 'reads a million fuzzed texts in each format of tool calls',
+    minutes: { full: 8, quick: 2 },
+  },
+  {
+    name: 'files',
+    does: 'reads a thousand damaged checkpoints, files of trajectories and manifests',
+    minutes: { full: 10, quick: 2 },
+  },
+  {
+    name: 'attacks',
+    does: 'tries each known attack by tools, models, files, signals, clients and packages',
+    minutes: { full: 15, quick: 8 },
+  },
+  {
+    name: 'kills',
+    does: 'kills training of GRPO and PPO at random moments, resumes it, and compares the results bit for bit',
+    minutes: { full: 15, quick: 3 },
+  },
+];
+
+/** The module that exports the part's `run`. */
+export function moduleOf({ name }: Part): string {
+  return join(import.meta.dirname, name, `${name}.ts`);
+}

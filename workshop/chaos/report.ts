@@ -1,0 +1,58 @@
+/** The report as a page: a table between two markers. The text around the markers stays. */
+import { readFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { ToolEnvError } from '@toolenv/core';
+import { writeWhole } from '@toolenv/training';
+import { parts } from './parts.ts';
+import type { PartReport } from './soak.ts';
+
+const [begin, end] = ['<!-- chaos:begin -->', '<!-- chaos:end -->'];
+
+/** Where and when the figures were measured. */
+export interface Measured {
+  date: string;
+  machine: string;
+}
+
+export async function writeReport(page: string, reports: readonly PartReport[]): Promise<void> {
+  const cores = cpus();
+  const machine = `${cores.length} cores of ${cores[0]?.model.trim()}, Node ${process.versions.node}`;
+  const measured = { date: new Date().toISOString().slice(0, 10), machine };
+  await writeWhole(page, withTable(await readFile(page, 'utf8'), table(reports, measured)));
+}
+
+/** @throws ToolEnvError `usage.chaos_page` for a page without the markers. */
+export function withTable(page: string, table: string): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from)
+    throw new ToolEnvError('usage.chaos_page', `The page lacks ${begin} and ${end}: put them back.`);
+  return `${page.slice(0, from + begin.length)}\n\n${table}\n\n${page.slice(to)}`;
+}
+
+export function table(reports: readonly PartReport[], { date, machine }: Measured): string {
+  const checks = reports.flatMap((report) => report.checks);
+  const passed = checks.filter((each) => each.passed).length;
+  const minutes = reports.reduce((sum, { seconds }) => sum + seconds, 0) / 60;
+  const summary = `Measured on ${date}, on ${machine}, in ${minutes.toFixed(1)} minutes: ${passed} passed, ${checks.length - passed} failed.`;
+  const sections = reports.map(({ name, checks, seconds }) => {
+    const does = parts.find((part) => part.name === name)?.does ?? name;
+    const rows = checks.map(
+      (each) => `| ${cell(each.name)} | ${each.passed ? 'passed' : '**failed**'} | ${cell(each.detail)} |`,
+    );
+    return [
+      `### ${name}`,
+      '',
+      `Part \`${name}\` ${does}. It took ${seconds.toFixed(0)} s.`,
+      '',
+      '| check | result | figures |',
+      '| --- | --- | --- |',
+      ...rows,
+    ].join('\n');
+  });
+  return [summary, ...sections].join('\n\n');
+}
+
+/** Text that cannot end its cell. */
+function cell(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
