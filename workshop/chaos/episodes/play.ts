@@ -47,7 +47,7 @@ export async function play(
     seed: 1,
     retries: 0,
     onBug: 'abort-episode',
-  } as Parameters<typeof rollout<ChaoticTask>>[0]);
+  });
   const failure = await withinLimit(limit, async () => {
     for await (const trajectory of trajectories) judge(trajectory);
   });

@@ -6,6 +6,7 @@ import type { Observation } from '../protocol/message.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
 import type { Violation } from '../protocol/violation.ts';
 import { Deadline } from '../tools/deadline.ts';
+import { boundAction } from './bound-call.ts';
 import { checkAction } from './check-action.ts';
 import { checkObservation } from './check-observation.ts';
 import { checkTransition } from './check-transition.ts';
@@ -51,7 +52,7 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
     const action = await deadline.race((signal) => policy.act(observation, { ...options, signal }));
     const wrong = checkAction(action);
     if (wrong) throw broken('bug.policy', `The policy ${policy.spec.name}`, wrong);
-    return action;
+    return boundAction(action);
   }
 
   /**

@@ -4,7 +4,6 @@ import { type Outcome, running } from '../protocol/outcome.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { TrajectoryStep } from '../protocol/trajectory.ts';
-import { boundAction } from '../tools/bound-call.ts';
 
 export interface EpisodePlan<Task> {
   task: Task;
@@ -24,7 +23,7 @@ export async function playEpisode<Task>(
   let outcome: Outcome = running;
   while (outcome.kind === 'running') {
     const turnSeed = deriveSeed(seed, 'act', steps.length);
-    const action = boundAction(await policy.act(observation, { ...sampling, seed: turnSeed, episodeId }));
+    const action = await policy.act(observation, { ...sampling, seed: turnSeed, episodeId });
     const step: TrajectoryStep = { observation, action, calls: [], info: {} };
     steps.push(step);
     const { observation: next, outcome: ended, ...answer } = await env.step(action);

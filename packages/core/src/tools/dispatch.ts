@@ -82,7 +82,7 @@ async function answer(checked: Checked, index: number, turn: Turn): Promise<Tool
   const result = await execute(tool, call, turn.firstCallIndex + index, turn);
   const milliseconds = performance.now() - start;
   if (result.mistake) return refused(call, invalidArguments(tool, result.mistake), limits, milliseconds);
-  return { call, result, text: bound(textOf(result), limits.maxToolCharacters), milliseconds };
+  return { call, result, text: textOf(result, limits.maxToolCharacters), milliseconds };
 }
 
 async function execute(
@@ -175,22 +175,35 @@ function describeMistake({ code, path, expected, received, hint }: ModelMistake)
   return `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
 }
 
-function textOf(result: ToolResult): string {
-  return (result.isError ? 'Error: ' : '') + result.content.map(textOfBlock).join('\n');
+/** The blocks as one text. Each is cut before they are joined, so that a long result is not copied. */
+function textOf({ content, isError }: ToolResult, limit: number): string {
+  const prefix = isError ? 'Error: ' : '';
+  const texts = content.map(textOfBlock);
+  const breaks = Math.max(texts.length - 1, 0);
+  const length = texts.reduce((sum, text) => sum + text.length, prefix.length + breaks);
+  return bound(prefix + texts.map((text) => text.slice(0, limit + 1)).join('\n'), limit, length);
 }
 
 /** A block as text: its own text, or its type in brackets. */
 function textOfBlock(block: ContentBlock): string {
   if (block.type === 'text') return block.text as string;
   if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
-  const resource = block.type === 'resource' ? (block.resource as { text?: string }) : undefined;
-  return resource?.text ?? `[${block.type}]`;
+  const { text } = Object(block.type === 'resource' ? block.resource : undefined) as { text?: unknown };
+  return typeof text === 'string' ? text : `[${block.type}]`;
 }
 
-/** At most `limit` UTF-16 units of `text`, without splitting a surrogate pair, and a note that says how much was cut. */
-function bound(text: string, limit: number): string {
-  if (text.length <= limit) return text;
+/**
+ * At most `limit` UTF-16 units of `text`, without splitting a surrogate pair, and a note that says how much was cut.
+ * @param length Length of the text before it was cut the first time.
+ */
+function bound(text: string, limit: number, length: number = text.length): string {
+  if (length <= limit) return text;
   const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);
   const kept = text.slice(0, splitsPair ? limit - 1 : limit);
-  return `${kept} […${text.length - kept.length} characters cut]`;
+  return `${copyOf(kept)} […${length - kept.length} characters cut]`;
+}
+
+/** A slice keeps the whole text in memory that it was cut from. */
+function copyOf(slice: string): string {
+  return Buffer.from(slice, 'utf16le').toString('utf16le');
 }
