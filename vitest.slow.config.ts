@@ -1,8 +1,8 @@
-/** `npm run test:slow`: the guides' blocks and commands, and the baselines of the environments. */
+/** `npm run test:slow`: the guides' blocks and commands, the baselines of the environments, and what ends many processes. */
 import { defineConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
 export default defineConfig({
   ...config,
-  test: { ...config.test, include: ['workshop/slow-test/**/*.test.ts'] },
+  test: { ...config.test, include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'] },
 });

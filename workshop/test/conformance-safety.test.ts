@@ -79,7 +79,10 @@ const startProcesses = [
   'packages/training/src/run-folder/run-config.ts',
 ];
 
-test('only known files start processes, and no file evaluates text', () => {
+/** It evaluates a constant text, under a time limit. */
+const evaluateText = ['packages/policy/src/checkpoint/within-deadline.ts'];
+
+test('only known files start processes or evaluate text', () => {
   const sources = packages.flatMap((name) => {
     const src = join('packages', name, 'src');
     const files = readdirSync(join(root, src), { recursive: true, encoding: 'utf8' });
@@ -89,5 +92,5 @@ test('only known files start processes, and no file evaluates text', () => {
   const using = (pattern: RegExp) =>
     sources.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
   expect(using(/['"](node:)?child_process['"]/)).toEqual(startProcesses);
-  expect(using(/\bshell\s*:|['"](node:)?vm['"]|\beval\(|new Function\(/)).toEqual([]);
+  expect(using(/\bshell\s*:|['"](node:)?vm['"]|\beval\(|new Function\(/)).toEqual(evaluateText);
 });

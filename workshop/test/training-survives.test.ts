@@ -21,7 +21,7 @@ async function eventsOf(trainer: string, wrap: (search: Tool) => Tool): Promise<
   );
   await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
-  const own = { steps: 2, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
+  const own = { steps: 2, maxAborted: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
   const events: TrainEvent[] = [];
   for await (const event of train<Record<string, unknown>>({ env, policy, trainer, out, ...own }))
     events.push(event);

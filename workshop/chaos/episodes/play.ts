@@ -47,6 +47,7 @@ export async function play(
     seed: 1,
     retries: 0,
     onBug: 'abort-episode',
+    closeTimeout: 1000,
   });
   const failure = await withinLimit(limit, async () => {
     for await (const trajectory of trajectories) judge(trajectory);

@@ -44,10 +44,15 @@ export function isBug(error: unknown): error is ToolEnvError {
   return ToolEnvError.isInstance(error) && error.code.startsWith('bug.');
 }
 
-/** The message of any thrown value, even of a value whose getters or `toString` throw. */
+/** Characters that are kept of the message of a third party. */
+const longestMessage = 2000;
+
+/** The message of any thrown value, even of a value whose getters or `toString` throw. A very long message is cut. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error);
+    const message = String(error instanceof Error ? error.message : error);
+    if (message.length <= longestMessage || ToolEnvError.isInstance(error)) return message;
+    return `${message.slice(0, longestMessage)}…`;
   } catch {
     return 'an error that cannot be read';
   }

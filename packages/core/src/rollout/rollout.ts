@@ -185,7 +185,8 @@ async function playOnce<Task>(
 /** The outcome that an error implies. Bugs are rethrown, unless the run goes on after them. */
 function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
   if (leave.aborted) throw leave.reason;
-  if (isInfrastructure(error)) return aborted(error);
+  // A second try would leave a second episode behind.
+  if (isInfrastructure(error)) return aborted(error, error.code !== 'infrastructure.close_timeout');
   const code = ToolEnvError.isInstance(error) ? error.code : 'bug';
   if (code.startsWith('context.')) return truncated('context');
   if (onBug === 'stop' || code.startsWith('usage.')) throw error;

@@ -113,9 +113,15 @@ export class Chat {
     return this.#format.parse(written);
   }
 
-  /** The tokens of the rendered conversation, ready for the model's next turn. */
+  /**
+   * The tokens of the rendered conversation, ready for the model's next turn.
+   * @throws ToolEnvError `usage.chat_template` if there are none, and as {@link Chat.render} does.
+   */
   prompt(observation: Observation): Int32Array {
-    return this.encode(this.render(observation));
+    const prompt = this.encode(this.render(observation));
+    if (prompt.length > 0) return prompt;
+    const message = 'The chat template makes no text of the conversation: use another checkpoint.';
+    throw new ToolEnvError('usage.chat_template', message);
   }
 
   /**

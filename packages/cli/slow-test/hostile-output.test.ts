@@ -6,9 +6,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostile } from './hostile-text.ts';
-import { type Finished, startCli } from './run-cli.ts';
-import { someEpisode } from './show/some-episode.ts';
+import { hostile } from '../test/hostile-text.ts';
+import { type Finished, startCli } from '../test/run-cli.ts';
+import { someEpisode } from '../test/show/some-episode.ts';
 
 let project: string;
 let server: string;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     join(import.meta.dirname, '../../../node_modules/@modelcontextprotocol'),
     join(modules, '@modelcontextprotocol'),
   );
-  const text = await readFile(join(import.meta.dirname, 'hostile-text.ts'), 'utf8');
+  const text = await readFile(join(import.meta.dirname, '../test/hostile-text.ts'), 'utf8');
   for (const [name, code] of Object.entries(files))
     await writeFile(join(modules, 'hostile', name), text + code);
   const entries = { envs: 'env', tools: 'tool', trainers: 'trainer', policies: 'policy' };

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixture, startCli } from '../run-cli.ts';
+import { fixture, startCli } from '../test/run-cli.ts';
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-signals-'));
@@ -14,10 +14,10 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-const stubborn = join(import.meta.dirname, '../stubborn');
+const stubborn = join(import.meta.dirname, '../test/stubborn');
 const play = ['--policy', fixture.policy, '--weight', '1'];
 const train = [...play, '--trainer', fixture.trainer];
-const main = join(import.meta.dirname, '../../src/main.ts');
+const main = join(import.meta.dirname, '../src/main.ts');
 
 /** A command at work with a server that only SIGKILL ends, and the ids of the server and its child process. */
 async function startStubborn(

@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixture, runCli } from '../run-cli.ts';
-import { canMount, SmallDisk } from '../small-disk.ts';
+import { fixture, runCli } from '../test/run-cli.ts';
+import { canMount, SmallDisk } from '../test/small-disk.ts';
 
 const play = ['--policy', fixture.policy, '--weight', '1'];
 const steps = 24;
 /** An environment whose tools can be recorded. */
 const searching = '@toolenv/envs-qa/lookup-v1';
-const server = join(import.meta.dirname, '../../../mcp/test/bad-server.js');
+const server = join(import.meta.dirname, '../../mcp/test/bad-server.js');
 
 function train(out: string, ...more: string[]): string[] {
   const fixed = ['--trainer', fixture.trainer, '--steps', String(steps), '--checkpoint-every', '2'];
@@ -110,7 +110,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
 });
 
 it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {
-  const main = join(import.meta.dirname, '../../src/main.ts');
+  const main = join(import.meta.dirname, '../src/main.ts');
   const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
   for (const args of [['list'], ['eval', fixture.env, ...play, '--json']]) {
     const stdout = openSync('/dev/full', 'w');
