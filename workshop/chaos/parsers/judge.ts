@@ -5,15 +5,22 @@ import type { ToolCallFormat } from '../../../packages/policy/src/chat/tool-call
 /** Milliseconds that a parser may take: for any text, and for each 1,024 characters. */
 export const bound = { text: 20, kilobyte: 4 };
 
-/** `undefined` if the parser ended in time, threw nothing, and gave a turn whose calls are whole. */
-export function judge({ parse }: Pick<ToolCallFormat, 'parse'>, text: string): string | undefined {
+/**
+ * `undefined` if the parser ended in time, threw nothing, and gave a turn whose calls are whole.
+ * @param isMistral Whether calls are named between `[TOOL_CALLS]` and `[ARGS]`.
+ */
+export function judge(
+  { parse }: Pick<ToolCallFormat, 'parse'>,
+  text: string,
+  isMistral: boolean,
+): string | undefined {
   const allowed = bound.text + (bound.kilobyte * text.length) / 1_024;
   let fastest = Number.POSITIVE_INFINITY;
   // Other work on the machine may delay a parser. It does not delay it three times.
   for (let attempt = 0; attempt < 3 && fastest > allowed; attempt++) {
     const started = performance.now();
     try {
-      const wrong = malformed(parse(text), text);
+      const wrong = malformed(parse(text), isMistral ? namesBeforeArguments(text) : undefined);
       if (wrong) return wrong;
     } catch (error) {
       return `threw ${String(error)}`;
@@ -26,10 +33,9 @@ export function judge({ parse }: Pick<ToolCallFormat, 'parse'>, text: string): s
 
 function malformed(
   { text, toolCalls }: ReturnType<ToolCallFormat['parse']>,
-  raw: string,
+  names: Set<string> | undefined,
 ): string | undefined {
   if (typeof text !== 'string') return 'gave no text';
-  const names = namesBeforeArguments(raw);
   for (const call of toolCalls) {
     if (isParseFailure(call)) {
       if (typeof call.text === 'string' && typeof call.parseFailure === 'string') continue;

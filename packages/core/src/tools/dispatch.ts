@@ -177,11 +177,15 @@ function describeMistake({ code, path, expected, received, hint }: ModelMistake)
 
 /** The blocks as one text. Each is cut before they are joined, so that a long result is not copied. */
 function textOf({ content, isError }: ToolResult, limit: number): string {
-  const prefix = isError ? 'Error: ' : '';
-  const texts = content.map(textOfBlock);
-  const breaks = Math.max(texts.length - 1, 0);
-  const length = texts.reduce((sum, text) => sum + text.length, prefix.length + breaks);
-  return bound(prefix + texts.map((text) => text.slice(0, limit + 1)).join('\n'), limit, length);
+  let text = isError ? 'Error: ' : '';
+  let length = text.length;
+  for (let i = 0; i < content.length; i++) {
+    const block = textOfBlock(content[i]!);
+    const lineBreak = i === 0 ? '' : '\n';
+    text += lineBreak + block.slice(0, limit + 1);
+    length += lineBreak.length + block.length;
+  }
+  return bound(text, limit, length);
 }
 
 /** A block as text: its own text, or its type in brackets. */
