@@ -1,4 +1,4 @@
-/** `npm run test:slow`: the guides' blocks and commands, the baselines of the environments, and what ends many processes. */
+/** `npm run test:slow`: the guides' blocks and commands, the baselines of the environments, and the tests that start and end many processes. */
 import { defineConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 

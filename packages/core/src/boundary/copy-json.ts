@@ -30,7 +30,7 @@ function copy(value: unknown, depth: number, budget: Budget): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return copy(toJSON.call(value), depth - 1, budget);
   // JSON.stringify would write each byte as a property.
-  if (ArrayBuffer.isView(value)) throw new Error(`it holds the bytes of a typed array.`);
+  if (ArrayBuffer.isView(value)) throw new Error('it holds the bytes of a typed array.');
   const properties: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const part = (value as Record<string, unknown>)[key];

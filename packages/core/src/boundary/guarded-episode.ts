@@ -1,4 +1,4 @@
-/** GuardedEpisode: the one boundary between the loop and an environment and a policy. Bounds each call, and checks its result. */
+/** GuardedEpisode: the loop's boundary to an environment and a policy. It bounds the time of each call and checks each result. */
 import type { Action } from '../protocol/action.ts';
 import type { Env, Transition } from '../protocol/env.ts';
 import { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
@@ -65,10 +65,10 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
     const end = async () => policy.endEpisode?.(episodeId);
     const ended = this.#inTime(end, `The policy's endEpisode() (POL-9)`, closeTimeout);
     const closed = this.#inTime(() => env.close(), `close() of ${env.spec.name} (ENV-28)`, closeTimeout);
-    const failures = (await Promise.allSettled([ended, closed])).filter(
-      ({ status }) => status === 'rejected',
-    );
-    for (const failure of failures) throw (failure as PromiseRejectedResult).reason;
+    // Both are tried, even if one fails.
+    await Promise.allSettled([ended, closed]);
+    await ended;
+    await closed;
   }
 
   async #inTime(work: () => Promise<void>, what: string, after: number): Promise<void> {

@@ -4,8 +4,8 @@ type Callback = (event: Event) => unknown;
 type Listener = Callback | { handleEvent: Callback };
 
 /**
- * Makes the listeners of `signal` drop what they throw. Give third parties such a signal: an error in the clean-up after a
- * cancelled call concerns nobody. Signals made from it by AbortSignal.any are not shielded.
+ * Makes the listeners of `signal` drop what they throw. Give third parties such a signal: nobody can act on an
+ * error in the clean-up after a cancelled call. Signals made from it by AbortSignal.any are not shielded.
  */
 export function shieldListeners(signal: AbortSignal): void {
   Object.setPrototypeOf(signal, shieldedSignal);

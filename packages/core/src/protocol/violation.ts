@@ -1,4 +1,6 @@
 /** Violation: a rule of the spec that a third party has broken, and how. */
+import { excerpt } from './excerpt.ts';
+
 export interface Violation {
   /** The rule's id: `ENV-21`. */
   rule: string;
@@ -8,7 +10,7 @@ export interface Violation {
 
 /** A value in a few words. Reads nothing inside the value, whose getters may throw. */
 export function inWords(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(excerpt(value, 60));
   if (Array.isArray(value)) return 'an array';
   if (value === undefined) return 'missing';
   if (typeof value === 'object' && value !== null) return 'an object';

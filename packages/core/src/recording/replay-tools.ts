@@ -1,6 +1,7 @@
 /** Tools that answer from a recording, exactly, and fail when they are asked for anything else. */
 import { existsSync } from 'node:fs';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { type JsonSchema, validate } from '../schemas/json-schema.ts';
 import { canonical } from './canonical-json.ts';
@@ -185,7 +186,7 @@ function describeKey({ episode, take, call }: CallKey): string {
 
 function describe({ tool, arguments: args }: Pick<RecordedCall, 'tool' | 'arguments'>): string {
   const json = JSON.stringify(args);
-  return `${tool}(${json.length > 80 ? `${json.slice(0, 77)}…` : json})`;
+  return `${tool}(${excerpt(json)})`;
 }
 
 function diverged(where: string, what: string): ToolEnvError {

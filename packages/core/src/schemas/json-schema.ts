@@ -2,6 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv } from 'ajv/dist/ajv.js';
 import { nearest } from '../protocol/did-you-mean.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import { argumentBounds, jsonMistake } from './json-bounds.ts';
 import { escapeKey, resolvePointer } from './json-pointer.ts';
 
@@ -111,5 +112,5 @@ function describe(value: unknown): string {
   if (unreadable) return unreadable.received;
   // JSON has no infinite numbers and would show null.
   const json = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value);
-  return json.length > 80 ? `${json.slice(0, 77)}…` : json;
+  return excerpt(json);
 }

@@ -4,6 +4,7 @@ import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { excerpt } from '../protocol/excerpt.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
 import type { Tool, ToolResult } from '../protocol/tool.ts';
@@ -130,10 +131,6 @@ function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
     received: excerpt(text),
     hint: parseFailure,
   };
-}
-
-function excerpt(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
 function unknownTool(call: ToolCall, tools: readonly Tool[]): ModelMistake {

@@ -64,7 +64,7 @@ const broken: [string, RegExp, (transition: Transition) => unknown][] = [
   ['no rewards', /ENV-18: the rewards are missing/, ({ rewards: _, ...of }) => of],
   ['an unknown outcome', /ENV-17: the outcome is "won"/, (of) => ({ ...of, outcome: { kind: 'won' } })],
   [
-    'a fault that is none',
+    'an abortion without a cause of the infrastructure',
     /ENV-17: the outcome is "aborted"/,
     (of) => ({ ...of, outcome: { kind: 'aborted', cause: new Error('x') } }),
   ],

@@ -1,4 +1,4 @@
-/** AbortWatch: ends a run in which too many episodes are aborted, because what is left is no longer what was asked for. */
+/** AbortWatch: stops a run in which too many episodes are aborted. The other episodes may be the easy tasks only. */
 import { type Outcome, ToolEnvError } from '@toolenv/core';
 
 /** How many of the last episodes are looked at. */
