@@ -170,3 +170,31 @@ describe('a reader that goes away (| head -1)', () => {
     expect(code).toBe(0);
   });
 });
+
+it.each(['timer', 'rejection'])(
+  'an error that nobody caught, from a %s, stops the run with its stack and keeps the finished steps',
+  async (from) => {
+    const out = join(await makeFolder(), 'run');
+    const careless = join(import.meta.dirname, '../test/careless/env.ts');
+    const steps = ['--steps', '100', '--checkpoint-every', '100', '--pause', '60'];
+    const args = ['train', careless, ...train, '--out', out, ...steps];
+    const { code, stderr } = await startCli(args, undefined, { ...process.env, CARELESS: from }).finished;
+    expect(stderr).toMatch(/Error: left behind\n {4}at .*careless/);
+    expect(stderr).toContain('toolenv: nobody caught this error. Stopping…');
+    expect(stderr).toMatch(/Stopped; \d+ steps? (is|are) kept: go on with --resume\./);
+    expect(code).toBe(1);
+    expect(await readdir(join(out, 'checkpoints'))).toHaveLength(1);
+    expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toEqual([]);
+  },
+);
+
+it('an error that nobody caught ends work that waits for ever', async () => {
+  const source = join(import.meta.dirname, '../src/run/run-as-process.ts');
+  const work =
+    '() => { setTimeout(() => { throw new Error("left behind"); }); return new Promise(() => {}); }';
+  const program = `import { runAsProcess } from ${JSON.stringify(source)}; await runAsProcess(${work});`;
+  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source'];
+  const child = spawn(process.execPath, [...nodeArgs, '--input-type=module', '--eval', program]);
+  const [code] = await once(child, 'close');
+  expect(code).toBe(1);
+});

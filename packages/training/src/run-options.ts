@@ -2,7 +2,7 @@
  * The options of the run loop: every trainer has them beside its own.
  *
  * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
- * (there are no schedules), and when the run evaluates and saves. Every other option is part of the run's identity.
+ * (there are no schedules), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
@@ -40,6 +40,7 @@ const properties = {
     minimum: 0,
     maximum: 1,
     default: 0.2,
+    mayChange: true,
     description: 'share of the last 64 episodes that may be aborted before the run stops',
   },
   shuffleRewards: {

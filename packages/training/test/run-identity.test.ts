@@ -34,8 +34,14 @@ async function run(given: object): Promise<TrainEvent[]> {
 
 const readConfig = async () => JSON.parse(await readFile(join(out, 'config.json'), 'utf8'));
 
-test('only bookkeeping may change: how many steps, and when to evaluate and save', async () => {
-  const bookkeeping = { steps: 2, evaluateEvery: 2, evaluationEpisodes: 3, checkpointEvery: 2 };
+test('only bookkeeping may change: how many steps, when to evaluate and save, and when to give up', async () => {
+  const bookkeeping = {
+    steps: 2,
+    maxAborted: 0.5,
+    evaluateEvery: 2,
+    evaluationEpisodes: 3,
+    checkpointEvery: 2,
+  };
   expect(changeableOptions(grpo.options).sort()).toEqual(Object.keys(bookkeeping).sort());
   await run({ steps: 1 });
   const events = await run({ ...bookkeeping, resume: true });

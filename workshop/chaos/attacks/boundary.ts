@@ -11,6 +11,7 @@ import {
   scriptedPolicy,
   type Trajectory,
 } from '@toolenv/core';
+import { evaluate } from '@toolenv/training';
 import { faults } from '../episodes/faults.ts';
 import { play } from '../episodes/play.ts';
 import { type Attack, holds, thrown, within } from './attack.ts';
@@ -86,6 +87,34 @@ export const boundary: Attack[] = [
   badTool('rejects after the deadline', 'a tool hangs, and rejects after its deadline'),
   badTool('throws in its abort listener', 'a tool hangs, and throws in the listener of its signal'),
   badTool('throws an object whose toString throws', 'a tool throws an object whose toString throws'),
+  {
+    name: 'a third of the episodes aborted',
+    attack: 'the tools of every third episode fail',
+    expected: 'the evaluation stops after the 13th aborted episode of the last 64, and names the cause',
+    async run() {
+      let episodes = 0;
+      const failing = defineTool('fails', 'Fails.', {}, () => {
+        throw new Error('no backend');
+      });
+      const env = await openEnv(
+        defineToolEnv({
+          name: 'attack-v1',
+          description: 'Attacks.',
+          tasks: { test: Array.from({ length: 100 }, () => 'task') },
+          rewards: { score: { kind: 'outcome' } },
+          episode: () => ({
+            messages: 'Begin.',
+            tools: episodes++ % 3 === 0 ? [failing] : [defineTool('fails', 'Works.', {}, () => 'done')],
+            onAnswer: () => ({ rewards: { score: 1 }, end: 'answered' }),
+          }),
+        }),
+      );
+      const policy = scriptedPolicy([[{ name: 'fails', arguments: {} }], 'done']);
+      const error = await thrown(() => evaluate({ env, policy, count: 100, concurrency: 1, retries: 0 }));
+      const message = messageOf(error);
+      holds(/^13 of the last \d+ episodes were aborted\..*no backend/.test(message), `threw ${message}`);
+    },
+  },
   {
     name: 'bug of an own environment',
     attack: 'a hook of an environment of the user’s own throws a TypeError',

@@ -7,6 +7,7 @@ import { type Finished, runCli, startCli } from '../../../packages/cli/test/run-
 import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';
 
+const careless = join(import.meta.dirname, '../../../packages/cli/test/careless/env.ts');
 const tiny = join(import.meta.dirname, '../../tiny-policy/checkpoint');
 
 export const runs: Attack[] = [
@@ -71,6 +72,27 @@ export const runs: Attack[] = [
       first.child.kill('SIGKILL');
       await first.finished;
       await finished(runCli(...trainArgs(out, '--resume')));
+    },
+  },
+  {
+    name: 'an error that nobody catches',
+    attack: 'a timer of a tool throws after the call has ended',
+    expected: 'the run stops with the stack and exit code 1, and keeps its finished steps',
+    async run(folder) {
+      const out = join(folder, 'run');
+      const [command, , ...more] = trainArgs(
+        out,
+        '--pause',
+        '60',
+        '--steps',
+        '100',
+        '--checkpoint-every',
+        '100',
+      );
+      const run = startCli([command!, careless, ...more], undefined, { ...process.env, CARELESS: 'timer' });
+      const { code, stderr } = await within(40_000, run.finished);
+      holds(code === 1 && /Error: left behind\n {4}at /.test(stderr), `exit code ${code}: ${stderr}`);
+      holds((await readdir(join(out, 'checkpoints'))).length === 1, 'the finished steps are lost');
     },
   },
   ...['null', '[]', '{"step": "2"}', '{"step": -1, "seed": 1}', '{"step": 1e308, "seed": 1}', '\u0000'].map(

@@ -21,8 +21,17 @@ export class Interrupted extends Error {
   }
 }
 
+/** The reason with which an error that nobody caught aborts the work's signal. */
+class Uncaught extends Error {}
+
+/** How long the work may take to end after an error that nobody caught (milliseconds): it may wait for what failed. */
+const graceAfterUncaught = 300_000;
+
 /**
  * Runs the work and ends the process. Its output is guarded: see {@link guardOutput}.
+ *
+ * An error that nobody caught, as a plugin's timer may throw, is written with its stack and aborts `signal`, so that a run
+ * keeps its finished steps. The exit code is then 1.
  *
  * Exit codes: 0, or the work's own process.exitCode; 2 for a mistake of the user, which is reported in one line; 1 for any
  * other error; 129 after SIGHUP (the terminal was closed), 130 after Ctrl-C, 143 after SIGTERM. The first of these signals
@@ -40,6 +49,7 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   // There is no other place to report an error of stderr.
   process.stderr.on('error', () => {});
   listen(controller);
+  catchTheUncaught(controller);
   leaveClosedTerminal();
   const failed = await work(signal).then(
     () => undefined,
@@ -73,6 +83,18 @@ function listen(controller: AbortController): void {
   }
 }
 
+function catchTheUncaught(controller: AbortController): void {
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${stackOf(error)}\n`);
+    if (controller.signal.aborted) return;
+    process.stderr.write('toolenv: nobody caught this error. Stopping…\n');
+    // The work may never end: what it waits for may be what failed. Then Node ends the process with this code.
+    process.exitCode = 1;
+    setTimeout(() => process.exit(1), graceAfterUncaught).unref();
+    controller.abort(new Uncaught(messageOf(error)));
+  });
+}
+
 /**
  * Closes the standard streams at exit if their terminal is gone. Node restores the terminal's settings at exit, and aborts
  * with a core dump if it cannot. It leaves closed streams alone.
@@ -87,6 +109,8 @@ function leaveClosedTerminal(): void {
 /** The exit code of work that ended well. Its output may have been lost all the same. */
 function ended({ reason }: AbortSignal): number {
   if (reason === undefined || reason instanceof Interrupted) return Number(process.exitCode ?? 0);
+  // Its stack has been written.
+  if (reason instanceof Uncaught) return 1;
   process.stderr.write(`toolenv: ${messageOf(reason)}\n`);
   return 1;
 }
@@ -109,8 +133,12 @@ function report(error: unknown, signal: AbortSignal): number {
     process.stderr.write(`toolenv: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}\n`);
     return error.code.startsWith('usage.') ? 2 : 1;
   }
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(`${stackOf(error)}\n`);
   return 1;
+}
+
+function stackOf(error: unknown): string {
+  return (error instanceof Error && error.stack) || messageOf(error);
 }
 
 /** EIO is what a terminal says after it was closed. */

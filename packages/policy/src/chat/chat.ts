@@ -59,7 +59,8 @@ export class Chat {
    * Renders the conversation by the chat template, by default up to the start of the model's next turn.
    * @throws ToolEnvError if the template refuses the conversation: `usage.chat_template` before the model's first
    * turn, and `context.template` after it. The latter ends the episode, for example after several calls in a turn
-   * where the template allows one.
+   * where the template allows one. A template that goes beyond its bounds after the first turn aborts the episode with
+   * `infrastructure.chat_template`: the model did nothing that could be scored.
    */
   render({ messages, tools }: Observation, addGenerationPrompt = true): string {
     try {
@@ -71,8 +72,9 @@ export class Chat {
       });
     } catch (error) {
       const spoken = messages.some(({ role }) => role === 'assistant');
+      const refusal = error instanceof RangeError ? 'infrastructure.chat_template' : 'context.template';
       throw new ToolEnvError(
-        spoken ? 'context.template' : 'usage.chat_template',
+        spoken ? refusal : 'usage.chat_template',
         `The chat template refuses the conversation: ${oneLine(messageOf(error))}`,
       );
     }

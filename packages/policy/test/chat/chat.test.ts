@@ -229,6 +229,16 @@ test("a refusal by the template is a usage error before the model's first turn a
   );
 });
 
+test('a template that goes beyond its bounds after the first turn aborts the episode', () => {
+  const heavy = chatWith(
+    '{% if messages | length > 1 %}{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}{% endif %}a',
+  );
+  expect(heavy.render(observe(question))).toBe('a');
+  expect(() => heavy.prompt(observe(question, call, answer))).toThrow(
+    expect.objectContaining({ code: 'infrastructure.chat_template' }),
+  );
+});
+
 test('templates receive null for no tools, and no tool_calls for no calls', () => {
   const asked = chatWith("{{ tools is none }} {{ 'tool_calls' in messages[0] }}");
   expect(asked.render({ messages: [{ ...call, toolCalls: [] }], tools: [] })).toBe('true false');
