@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
+import { changeableOptions, completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openLadder } from '../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../testing/test/table-model.ts';
@@ -42,7 +42,8 @@ test('only bookkeeping may change: how many steps, when to evaluate and save, an
     evaluationEpisodes: 3,
     checkpointEvery: 2,
   };
-  expect(changeableOptions(grpo.options).sort()).toEqual(Object.keys(bookkeeping).sort());
+  const trainer = completeOptions(grpo.options, {}, 'grpo');
+  expect(changeableOptions(grpo.options, trainer).sort()).toEqual(Object.keys(bookkeeping).sort());
   await run({ steps: 1 });
   const events = await run({ ...bookkeeping, resume: true });
   expect(events.map(({ type, step }) => `${type} ${step}`)).toEqual([
