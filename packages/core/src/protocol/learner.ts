@@ -65,6 +65,11 @@ export interface AdamW {
 }
 
 export interface Learner {
+  /**
+   * What `step` changes: the policy's own weights, or a low-rank adapter (LoRA, arXiv 2106.09685), which learns at a higher
+   * rate. Default `weights`.
+   */
+  readonly trains?: 'weights' | 'adapter';
   forward(batch: TokenBatch): Promise<TokenOutputs>;
   /**
    * Adds the gradients of Σ dLogprobs·logprobs + Σ dEntropy·entropy + Σ dValues·values to the accumulated gradients.
