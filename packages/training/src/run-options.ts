@@ -6,6 +6,7 @@
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
+import { type TruncationOptions, truncationOptions } from './rollouts/truncation-options.ts';
 
 const properties = {
   steps: {
@@ -89,10 +90,11 @@ const properties = {
   },
 } as const;
 
-export type RunOptions = OptionsOf<{ properties: typeof properties }> & OptimizerOptions;
+export type RunOptions = OptionsOf<{ properties: typeof properties }> & TruncationOptions & OptimizerOptions;
 
 /** JSON Schemas of the options, by name. */
 export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {
   ...properties,
+  ...truncationOptions,
   ...optimizerOptions,
 };

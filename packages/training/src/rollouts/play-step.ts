@@ -29,11 +29,13 @@ export async function playStep(
   resample: Algorithm['resample'],
   watch: AbortWatch,
 ): Promise<PlayedStep> {
-  const { deadline, onBug, maxTokens, temperature, maxStaleness, tasksPerStep, groupSize } = options;
+  const { deadline, onBug, maxTokens, temperature, topP, topK, minP } = options;
+  const { maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();
   const stepSeed = deriveSeed(seed, 'step', step);
   // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
-  const sampling = { maxTokens, temperature, ...(maxStaleness > 0 && { batchDelay: 10 }) };
+  const truncation = { topP, topK, minP };
+  const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const common = { env, policy, sampling, deadline, onBug, signal, seed: stepSeed };
   const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
     collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
