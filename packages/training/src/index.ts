@@ -14,8 +14,10 @@ export type { Algorithm, AlgorithmContext, RolloutBatch } from './algorithm.ts';
 export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
+export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
 export { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
@@ -51,6 +53,7 @@ export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/fo
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';
 export {
+  bestCheckpoint,
   newestCheckpoint,
   type RunCheckpoint,
   refuseOtherRun,

@@ -2,6 +2,7 @@
 import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
 import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import { BestEvaluation } from './best-evaluation.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
@@ -25,6 +26,7 @@ export async function* runLoop<Options extends RunOptions>(
   const { learner, out, seed, signal } = run;
   const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
   const shareOf = learningRateSchedule(options);
+  const best = new BestEvaluation(options);
   let step = 0;
   /** The learning rate of the last optimizer step. */
   let rate: Metrics = {};
@@ -39,7 +41,7 @@ export async function* runLoop<Options extends RunOptions>(
     },
   });
   const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
-  const { evaluationDue = 0, ...memory } = resumed?.memory ?? {};
+  const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
 
   step = resumed?.step ?? 0;
@@ -49,21 +51,30 @@ export async function* runLoop<Options extends RunOptions>(
   let saved = step;
   /** Whether an evaluation of these weights is due. */
   let isDue = evaluationDue === 1;
+  /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
+  let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
     const metrics = await validationScores(run, options);
     isDue = false;
+    isBest = best.judge(step, metrics);
     return { type: 'evaluation', step, metrics };
   };
   const save = async (): Promise<TrainEvent> => {
-    const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
+    const remembered = { ...algorithm.memory, ...best.memory, ...(isDue && { evaluationDue: 1 }) };
+    isBest = false;
     // Not tried again after it has failed.
     saved = step;
-    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered });
+    const kept = { keep: options.keepCheckpoints, best: best.step };
+    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered }, kept);
     return { type: 'checkpoint', step, folder };
   };
 
   try {
-    if (isDue) yield await evaluate();
+    if (isDue || (options.evaluateFirst && !resumed)) {
+      yield await evaluate();
+      if (best.isOn) yield await save();
+    }
+    if (best.isOver) return;
     const range = { from: step, to: steps, ahead: maxStaleness, signal };
     const watch = new AbortWatch(options.maxAborted);
     const rollouts = rolloutsAhead(range, (at, stop) =>
@@ -86,7 +97,9 @@ export async function* runLoop<Options extends RunOptions>(
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();
-      if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      const isLast = step === steps || best.isOver;
+      if (isLast || isBest || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      if (isLast) return;
     }
   } catch (error) {
     // A run that is interrupted or fails keeps every finished step.

@@ -74,12 +74,32 @@ const properties = {
     mayChange: true,
     description: 'steps between evaluations on the validation split; 0 is never',
   },
+  evaluateFirst: {
+    type: 'boolean',
+    default: false,
+    mayChange: true,
+    description: 'evaluate before the first step too',
+  },
   evaluationEpisodes: {
     type: 'integer',
     minimum: 1,
     default: 200,
     mayChange: true,
-    description: 'episodes of one evaluation',
+    description: 'tasks of one evaluation',
+  },
+  evaluationSamples: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    mayChange: true,
+    description: 'episodes of each of these tasks; with more than one, an evaluation reports pass@k',
+  },
+  evaluationTemperature: {
+    type: 'number',
+    minimum: 0,
+    default: 0,
+    mayChange: true,
+    description: 'of sampling in evaluations; 0 is greedy',
   },
   checkpointEvery: {
     type: 'integer',
@@ -87,6 +107,30 @@ const properties = {
     default: 10,
     mayChange: true,
     description: 'steps between checkpoints; 0 is only at the end',
+  },
+  keepCheckpoints: {
+    type: 'integer',
+    minimum: 1,
+    default: 3,
+    mayChange: true,
+    description: 'how many of the newest checkpoints are kept; the best is kept beside them',
+  },
+  bestMetric: {
+    type: 'string',
+    description:
+      'metric of evaluations, as reward or rewards/em/mean, whose best checkpoint is kept and becomes the policy of the run',
+  },
+  bestMetricGoal: {
+    enum: ['max', 'min'],
+    default: 'max',
+    description: 'whether more or less of it is better',
+  },
+  patience: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    mayChange: true,
+    description: 'evaluations without a new best after which the run stops; 0 is never',
   },
 } as const;
 

@@ -1,27 +1,31 @@
 /** How well a policy does in the middle of its training. */
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { RunOptions } from '../run-options.ts';
+import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-/** Mean reward and components, greedy, on the first `evaluationEpisodes` tasks of the validation split. */
+/** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
 export async function validationScores(
-  { env, policy, seed, signal }: Run,
-  { evaluationEpisodes, maxTokens, deadline, onBug, maxAborted }: RunOptions,
+  { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
+  options: RunOptions,
 ): Promise<Metrics> {
-  const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const plan = {
-    split: 'validation',
-    count,
-    concurrency: count,
-    maxTokens,
-    deadline,
-    onBug,
-    maxAborted,
-  } as const;
-  const { reward, means } = await evaluate({ ...plan, env, policy, seed, signal });
-  const scored = Object.entries(means).filter((entry): entry is [string, number] => entry[1] !== null);
-  return {
-    ...(reward !== null && { reward }),
-    ...Object.fromEntries(scored.map(([name, value]) => [`rewards/${name}/mean`, value])),
+  const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
+  const { maxTokens, deadline, onBug, maxAborted } = options;
+  const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);
+  const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
+  const bounds = { maxTokens, deadline, onBug, maxAborted };
+  const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal });
+  const { reward, means, rewardInterval, intervals, pass } = found;
+  const metrics: Metrics = {};
+  const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {
+    if (mean === null) return;
+    metrics[name] = mean;
+    if (interval) [metrics[`${of}/ci_low`], metrics[`${of}/ci_high`]] = interval;
   };
+  add('reward', 'reward', reward, rewardInterval);
+  for (const [name, mean] of Object.entries(means))
+    add(`rewards/${name}/mean`, `rewards/${name}`, mean, intervals[name]);
+  for (const [k, { mean, interval }] of Object.entries(pass?.at ?? {}))
+    add(`pass@${k}`, `pass@${k}`, mean, interval);
+  return metrics;
 }

@@ -8,6 +8,13 @@ export const metricNames = {
   // Rollouts
   reward: 'mean weighted reward of the scored episodes (verl: critic/score/mean)',
   'rewards/<component>/mean': 'mean over the episodes that scored the component, before weights',
+  'reward/ci_low': 'in evaluations: lower end of the 95 % confidence interval of the mean, over tasks',
+  'reward/ci_high': 'upper end of that interval',
+  'rewards/<component>/ci_low': 'the same of a component',
+  'rewards/<component>/ci_high': 'the same of a component',
+  'pass@<k>': 'in evaluations: chance that at least one of k episodes of a task passes (arXiv 2107.03374)',
+  'pass@<k>/ci_low': 'lower end of its interval',
+  'pass@<k>/ci_high': 'upper end of its interval',
   frac_reward_zero_std: 'share of the groups whose episodes all scored the same',
   'completions/mean_length': 'generated tokens of an episode (verl: response_length/mean)',
   'tools/call_frequency': 'tool calls of an episode',
