@@ -37,6 +37,7 @@ export {
 } from './losses/policy-loss.ts';
 export type { LossType } from './losses/row-weights.ts';
 export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
+export { correctionOf, sampledLogprobsOf } from './losses/stale-samples.ts';
 export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
@@ -63,6 +64,7 @@ export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { RunOptions } from './run-options.ts';
+export { type SelectionOptions, selectionOptions } from './selection-options.ts';
 export { type TrainOptions, train } from './train.ts';
 export { type TrainSettings, trainSettings } from './train-settings.ts';
 export { type UpdateOptions, updateOptions } from './update-options.ts';
