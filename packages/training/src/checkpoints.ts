@@ -41,7 +41,7 @@ const folderName = /^step-(\d+)$/;
  */
 export async function saveCheckpoint(
   out: string,
-  learner: Learner,
+  learner: Pick<Learner, 'save'>,
   state: CheckpointState,
   { keep = 3, best }: { keep?: number; best?: number | undefined } = {},
 ): Promise<string> {
@@ -96,7 +96,10 @@ export async function bestCheckpointStep(out: string): Promise<number | undefine
  * @throws ToolEnvError `usage.checkpoint_damaged` if all checkpoints are damaged, `usage.checkpoint_version` for a checkpoint
  *   of a later version of toolenv; whatever the learner throws.
  */
-export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
+export async function resumeCheckpoint(
+  out: string,
+  learner: Pick<Learner, 'load'>,
+): Promise<CheckpointState | undefined> {
   const steps = await checkpointSteps(out);
   for (const [index, step] of [...steps.entries()].reverse()) {
     const folder = folderOf(out, step);

@@ -10,6 +10,7 @@ import { optimizerStep } from './losses/optimizer-step.ts';
 import { AbortWatch } from './rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from './rollouts/play-step.ts';
 import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
+import { TaskHistory } from './rollouts/task-history.ts';
 import { toTrainingRows } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -40,7 +41,10 @@ export async function* runLoop<Options extends RunOptions>(
       return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
     },
   });
-  const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
+  const history = new TaskHistory();
+  // Without a choice of tasks there is nothing to remember.
+  const saveable = run.env.draw ? history.savedWith(learner) : learner;
+  const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
   const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
 
@@ -65,7 +69,7 @@ export async function* runLoop<Options extends RunOptions>(
     // Not tried again after it has failed.
     saved = step;
     const kept = { keep: options.keepCheckpoints, best: best.step };
-    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered }, kept);
+    const folder = await saveCheckpoint(out, saveable, { step, seed, memory: remembered }, kept);
     return { type: 'checkpoint', step, folder };
   };
 
@@ -78,7 +82,7 @@ export async function* runLoop<Options extends RunOptions>(
     const range = { from: step, to: steps, ahead: maxStaleness, signal };
     const watch = new AbortWatch(options.maxAborted);
     const rollouts = rolloutsAhead(range, (at, stop) =>
-      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch),
+      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, history.results),
     );
     for await (const { rollout, staleness } of rollouts) {
       const { metrics, played, scored } = rollout;
@@ -90,6 +94,7 @@ export async function* runLoop<Options extends RunOptions>(
       rate = {};
       const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
       step += 1;
+      if (run.env.draw) history.add(rollout, step);
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
       const behind = maxStaleness > 0 && { staleness };

@@ -9,6 +9,8 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 export interface Run {
   env: EnvHandle<unknown>;
   policy: Policy;
+  /** Other environments that evaluations play too, by names of the caller's choice. */
+  evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
   /** Trains the weights that `policy` samples from. */
   learner: Learner;
   /** Existing folder for checkpoints and logs. */

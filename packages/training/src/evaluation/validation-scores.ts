@@ -4,11 +4,28 @@ import type { RunOptions } from '../run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-/** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
+type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>;
+
+/**
+ * The scores on the environment of the run and on those of `evaluateOn`, whose metrics begin with their names. The run's own
+ * environment is left out if it has no validation tasks and there are others.
+ */
 export async function validationScores(
-  { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
+  { evaluateOn = {}, ...run }: Evaluated & Pick<Run, 'evaluateOn'>,
   options: RunOptions,
 ): Promise<Metrics> {
+  const others = Object.entries(evaluateOn);
+  const hasOwn = others.length === 0 || run.env.tasks.validation.length > 0;
+  const metrics = hasOwn ? await scoresOn(run, options) : {};
+  for (const [name, env] of others) {
+    const scores = await scoresOn({ ...run, env }, options);
+    for (const [metric, value] of Object.entries(scores)) metrics[`${name}/${metric}`] = value;
+  }
+  return metrics;
+}
+
+/** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
+async function scoresOn({ env, policy, seed, signal }: Evaluated, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onBug, maxAborted } = options;
   const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);

@@ -15,6 +15,7 @@ export const metricNames = {
   'pass@<k>': 'in evaluations: chance that at least one of k episodes of a task passes (arXiv 2107.03374)',
   'pass@<k>/ci_low': 'lower end of its interval',
   'pass@<k>/ci_high': 'upper end of its interval',
+  '<environment>/…': 'in evaluations: any of these metrics on another environment, of evaluateOn',
   frac_reward_zero_std: 'share of the groups whose episodes all scored the same',
   'completions/mean_length': 'generated tokens of an episode (verl: response_length/mean)',
   'tools/call_frequency': 'tool calls of an episode',
