@@ -1,11 +1,15 @@
 /** The options of PPO, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { UpdateOptions } from '@toolenv/training';
+import type { SelectionOptions, UpdateOptions } from '@toolenv/training';
 
 export const ppoOptions = {
   type: 'object',
   properties: {
-    learningRate: { type: 'number', minimum: 0, default: 3e-5, description: 'of AdamW, for the policy' },
+    learningRate: {
+      type: 'number',
+      minimum: 0,
+      description: 'of AdamW, for the policy (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
+    },
 
     critic: {
       enum: ['shared', 'separate'],
@@ -16,7 +20,7 @@ export const ppoOptions = {
     criticLearningRate: {
       type: 'number',
       minimum: 0,
-      default: 3e-4,
+      default: 1e-5,
       description: "of AdamW, for the critic's own parameters",
     },
     criticWarmup: {
@@ -67,6 +71,12 @@ export const ppoOptions = {
       description: 'dual clip: the largest ratio that counts where the advantage is negative',
     },
 
+    zeroVariance: {
+      enum: ['keep', 'resample'],
+      default: 'keep',
+      description:
+        'groups whose episodes all scored the same: resample plays other tasks in their place (DAPO), and needs a groupSize of 2 or more',
+    },
     beta: {
       type: 'number',
       minimum: 0,
@@ -94,4 +104,4 @@ export const ppoOptions = {
   },
 } as const;
 
-export type PpoOptions = UpdateOptions & OptionsOf<typeof ppoOptions>;
+export type PpoOptions = UpdateOptions & SelectionOptions & OptionsOf<typeof ppoOptions>;

@@ -2,12 +2,15 @@
 import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
 import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import { BestEvaluation } from './best-evaluation.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
+import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
 import { AbortWatch } from './rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from './rollouts/play-step.ts';
 import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
+import { TaskHistory } from './rollouts/task-history.ts';
 import { toTrainingRows } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -23,43 +26,63 @@ export async function* runLoop<Options extends RunOptions>(
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;
   const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
+  const shareOf = learningRateSchedule(options);
+  const best = new BestEvaluation(options);
+  let step = 0;
+  /** The learning rate of the last optimizer step. */
+  let rate: Metrics = {};
   const algorithm = await create({
     options,
     run,
     learner,
-    optimize: (rows, gradients, optimizer) =>
-      optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out }),
+    optimize: (rows, gradients, given) => {
+      const optimizer = scheduledAdamW(given, options, shareOf(step));
+      rate = { learning_rate: optimizer.learningRate };
+      return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
+    },
   });
-  const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
-  const { evaluationDue = 0, ...memory } = resumed?.memory ?? {};
+  const history = new TaskHistory();
+  // Without a choice of tasks there is nothing to remember.
+  const saveable = run.env.draw ? history.savedWith(learner) : learner;
+  const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
+  const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
 
-  let step = resumed?.step ?? 0;
+  step = resumed?.step ?? 0;
   /** Whether the weights are those after `step` updates, and not in the middle of one. */
   let isWhole = true;
   /** The step of the newest checkpoint. */
   let saved = step;
   /** Whether an evaluation of these weights is due. */
   let isDue = evaluationDue === 1;
+  /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
+  let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
     const metrics = await validationScores(run, options);
     isDue = false;
+    isBest = best.judge(step, metrics);
     return { type: 'evaluation', step, metrics };
   };
   const save = async (): Promise<TrainEvent> => {
-    const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
+    const remembered = { ...algorithm.memory, ...best.memory, ...(isDue && { evaluationDue: 1 }) };
+    isBest = false;
     // Not tried again after it has failed.
     saved = step;
-    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered });
+    const kept = { keep: options.keepCheckpoints, best: best.step };
+    const folder = await saveCheckpoint(out, saveable, { step, seed, memory: remembered }, kept);
     return { type: 'checkpoint', step, folder };
   };
 
   try {
-    if (isDue) yield await evaluate();
+    if (isDue || (options.evaluateFirst && !resumed)) {
+      yield await evaluate();
+      if (best.isOn) yield await save();
+    }
+    if (best.isOver) return;
     const range = { from: step, to: steps, ahead: maxStaleness, signal };
     const watch = new AbortWatch(options.maxAborted);
     const rollouts = rolloutsAhead(range, (at, stop) =>
-      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch),
+      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, history.results),
     );
     for await (const { rollout, staleness } of rollouts) {
       const { metrics, played, scored } = rollout;
@@ -68,16 +91,20 @@ export async function* runLoop<Options extends RunOptions>(
 
       const started = performance.now();
       isWhole = false;
+      rate = {};
       const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
       step += 1;
+      if (run.env.draw) history.add(rollout, step);
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
       const behind = maxStaleness > 0 && { staleness };
-      yield { type: 'update', step, metrics: { ...learned, ...behind, 'time/update': seconds } };
+      yield { type: 'update', step, metrics: { ...learned, ...rate, ...behind, 'time/update': seconds } };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();
-      if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      const isLast = step === steps || best.isOver;
+      if (isLast || isBest || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      if (isLast) return;
     }
   } catch (error) {
     // A run that is interrupted or fails keeps every finished step.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
+  bestCheckpoint,
   newestCheckpoint,
   readMetrics,
   refuseLockedFolder,
@@ -79,7 +80,9 @@ async function trainPolicy(
   else if (!change) {
     const env = typeof source === 'string' ? source : source.name;
     const trained = { trainer: given.trainer, trainerOptions: trainer.options };
-    const mayChange = changeableOptions(trainer.plugin.options).map((option) => `trainerOptions.${option}`);
+    const mayChange = changeableOptions(trainer.plugin.options, trainer.options).map(
+      (option) => `trainerOptions.${option}`,
+    );
     await refuseOtherRun(out, { env, envOptions: options, ...trained, seed, ...identity }, { mayChange });
   }
   const run = await openRun({ source, options }, policy, { ...given, seed });
@@ -130,12 +133,12 @@ async function trainPolicy(
     progress?.stop();
     await run.close();
   }
-  if (!given.json) await report(out, isAtWork);
+  if (!given.json) await report(out, isAtWork, Number(trainer.options.steps ?? 0));
 }
 
 /** The options of a policy that a resumed run must have too. */
 function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'policies'>>): object {
-  const mayChange = changeableOptions(plugin.options);
+  const mayChange = changeableOptions(plugin.options, options);
   return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }
 
@@ -153,13 +156,20 @@ function eventLine(event: TrainEvent): string {
   return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
 }
 
-async function report(out: string, isAtWork: boolean): Promise<void> {
+async function report(out: string, isAtWork: boolean, wanted: number): Promise<void> {
   const chart = terminalChart(trainingCurves(await readMetrics(out)));
   const checkpoint = await newestCheckpoint(out);
+  const best = await bestCheckpoint(out);
   const steps = checkpoint?.step ?? 0;
+  const [end, remedy] =
+    steps < wanted
+      ? [`stopped early, after ${plural(steps, 'step')}`, 'raise --patience']
+      : [`has its ${plural(steps, 'step')}`, 'give more --steps'];
+  const early = steps < wanted ? ', and the run stopped early' : '';
   const summary = isAtWork
-    ? `${plural(steps, 'step')} done.`
-    : `Nothing to do: the run has its ${plural(steps, 'step')}; give more --steps to go on.`;
-  const policy = checkpoint ? `The policy is in ${join(out, 'policy')}\n` : '';
+    ? `${plural(steps, 'step')} done${early}.`
+    : `Nothing to do: the run ${end}; ${remedy} to go on.`;
+  const which = best ? `The policy of step ${best.step}, the best,` : 'The policy';
+  const policy = checkpoint ? `${which} is in ${join(out, 'policy')}\n` : '';
   process.stdout.write(`${chart}\n\n${summary}\n${policy}`);
 }

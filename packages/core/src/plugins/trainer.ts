@@ -9,6 +9,8 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 export interface Run {
   env: EnvHandle<unknown>;
   policy: Policy;
+  /** Other environments that evaluations play too, by names of the caller's choice. */
+  evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
   /** Trains the weights that `policy` samples from. */
   learner: Learner;
   /** Existing folder for checkpoints and logs. */
@@ -35,6 +37,7 @@ export interface Trainer<Options = Record<string, unknown>> {
   /**
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
+   * If that depends on other options, `mayChange` is a JSON Schema that the complete options meet.
    */
   readonly options: JsonSchema;
   /**

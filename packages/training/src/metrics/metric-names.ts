@@ -8,6 +8,14 @@ export const metricNames = {
   // Rollouts
   reward: 'mean weighted reward of the scored episodes (verl: critic/score/mean)',
   'rewards/<component>/mean': 'mean over the episodes that scored the component, before weights',
+  'reward/ci_low': 'in evaluations: lower end of the 95 % confidence interval of the mean, over tasks',
+  'reward/ci_high': 'upper end of that interval',
+  'rewards/<component>/ci_low': 'the same of a component',
+  'rewards/<component>/ci_high': 'the same of a component',
+  'pass@<k>': 'in evaluations: chance that at least one of k episodes of a task passes (arXiv 2107.03374)',
+  'pass@<k>/ci_low': 'lower end of its interval',
+  'pass@<k>/ci_high': 'upper end of its interval',
+  '<environment>/…': 'in evaluations: any of these metrics on another environment, of evaluateOn',
   frac_reward_zero_std: 'share of the groups whose episodes all scored the same',
   'completions/mean_length': 'generated tokens of an episode (verl: response_length/mean)',
   'tools/call_frequency': 'tool calls of an episode',
@@ -20,6 +28,7 @@ export const metricNames = {
   // Updates
   loss: 'loss of the policy, with penalty and bonus (verl: actor/pg_loss)',
   grad_norm: "norm of the policy's gradient before clipping (verl: actor/grad_norm)",
+  learning_rate: 'of the optimizer step, after the schedule (verl: actor/lr)',
   learned_tokens: 'tokens of the rows in the updates, prompts included',
   staleness: 'updates since the rollout began, if rollouts run ahead',
   kl: 'mean KL estimate to the reference policy, in nats per token; 0 without a penalty (verl: actor/kl_loss, actor/reward_kl_penalty)',
