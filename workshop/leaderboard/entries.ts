@@ -17,6 +17,8 @@ export interface Agent {
 
 const grpo = '@toolenv/trainer-grpo/grpo-v1';
 const ppo = '@toolenv/trainer-ppo/ppo-v1';
+/** The tiny policy's critic learns at a higher rate than that of a large model. */
+const critic = { criticLearningRate: 3e-4 };
 
 export const baselines: readonly Baseline[] = [
   { name: 'Base Tool Call', baseline: 'base-tool-call' },
@@ -24,13 +26,23 @@ export const baselines: readonly Baseline[] = [
 ];
 
 export const agents: readonly Agent[] = [
-  { name: 'PPO', trainer: ppo, options: {} },
+  { name: 'PPO', trainer: ppo, options: critic },
   { name: 'GRPO', trainer: grpo, options: { algorithm: 'grpo' } },
   { name: 'REINFORCE++', trainer: grpo, options: { algorithm: 'reinforce++' } },
   { name: 'REINFORCE++-baseline', trainer: grpo, options: { algorithm: 'reinforce++-baseline' } },
   { name: 'RLOO', trainer: grpo, options: { algorithm: 'rloo' } },
-  { name: 'PPO without action mask', trainer: ppo, options: { actionMask: false }, ablation: true },
-  { name: 'PPO without advantage mask', trainer: ppo, options: { advantageMask: false }, ablation: true },
+  {
+    name: 'PPO without action mask',
+    trainer: ppo,
+    options: { ...critic, actionMask: false },
+    ablation: true,
+  },
+  {
+    name: 'PPO without advantage mask',
+    trainer: ppo,
+    options: { ...critic, advantageMask: false },
+    ablation: true,
+  },
   {
     name: 'GRPO without action mask',
     trainer: grpo,
@@ -46,7 +58,7 @@ export const agents: readonly Agent[] = [
   {
     name: 'PPO without both masks',
     trainer: ppo,
-    options: { actionMask: false, advantageMask: false },
+    options: { ...critic, actionMask: false, advantageMask: false },
     ablation: true,
   },
   {

@@ -22,7 +22,11 @@ export const grpoOptions = {
       default: 'grpo',
       description: 'sets advantage, loss and their options; each can be overridden',
     },
-    learningRate: { type: 'number', minimum: 0, default: 3e-4, description: 'of AdamW' },
+    learningRate: {
+      type: 'number',
+      minimum: 0,
+      description: 'of AdamW (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
+    },
 
     advantage: {
       enum: ['grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'],

@@ -6,6 +6,7 @@ import {
   type AlgorithmContext,
   type ConfigurableTrainer,
   completionMask,
+  defaultLearningRate,
   defineTrainer,
   estimateAdvantages,
   meanMetrics,
@@ -50,7 +51,7 @@ async function update(
   { options, learner, optimize }: Context,
 ): Promise<Metrics> {
   const { temperature, epochs, beta, klIn, zeroVariance, credit } = options;
-  const { learningRate, weightDecay, maxGradNorm } = options;
+  const { learningRate = defaultLearningRate(learner), weightDecay, maxGradNorm } = options;
   const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
   // A group whose episodes all scored the same teaches nothing, unless a penalty or a bonus pulls.
   const pulls = beta > 0 || options.entropyCoefficient > 0;

@@ -5,7 +5,11 @@ import type { UpdateOptions } from '@toolenv/training';
 export const ppoOptions = {
   type: 'object',
   properties: {
-    learningRate: { type: 'number', minimum: 0, default: 3e-5, description: 'of AdamW, for the policy' },
+    learningRate: {
+      type: 'number',
+      minimum: 0,
+      description: 'of AdamW, for the policy (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
+    },
 
     critic: {
       enum: ['shared', 'separate'],
@@ -16,7 +20,7 @@ export const ppoOptions = {
     criticLearningRate: {
       type: 'number',
       minimum: 0,
-      default: 3e-4,
+      default: 1e-5,
       description: "of AdamW, for the critic's own parameters",
     },
     criticWarmup: {

@@ -7,6 +7,7 @@ import {
   adaptBeta,
   type ConfigurableTrainer,
   completionMask,
+  defaultLearningRate,
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
@@ -57,7 +58,8 @@ async function update(
   { options, learner, optimize }: AlgorithmContext<PpoOptions>,
 ): Promise<Metrics> {
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
-  const { learningRate, criticLearningRate, weightDecay, maxGradNorm } = options;
+  const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
+  const { weightDecay, maxGradNorm } = options;
   const action = placed.map(({ mask }) => mask);
   const wide = action.map(completionMask);
 

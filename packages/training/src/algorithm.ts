@@ -40,7 +40,8 @@ export interface AlgorithmContext<Options> {
   run: Run;
   learner: Learner;
   /**
-   * Accumulates the gradients of a batch and takes one optimizer step.
+   * Accumulates the gradients of a batch and takes one optimizer step. The run's options give the constants of Adam, and the
+   * schedule, which multiplies the learning rates.
    * @throws ToolEnvError `bug.gradient_not_finite`, before the weights change, naming the file that holds the batch.
    */
   optimize(

@@ -16,6 +16,9 @@ export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
+export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
+export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
+export { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
 export {
   adaptBeta,
   type KlEstimator,

@@ -4,6 +4,7 @@ import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
 import type { Algorithm, AlgorithmContext } from './algorithm.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
+import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
 import { AbortWatch } from './rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from './rollouts/play-step.ts';
@@ -23,18 +24,25 @@ export async function* runLoop<Options extends RunOptions>(
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;
   const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
+  const shareOf = learningRateSchedule(options);
+  let step = 0;
+  /** The learning rate of the last optimizer step. */
+  let rate: Metrics = {};
   const algorithm = await create({
     options,
     run,
     learner,
-    optimize: (rows, gradients, optimizer) =>
-      optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out }),
+    optimize: (rows, gradients, given) => {
+      const optimizer = scheduledAdamW(given, options, shareOf(step));
+      rate = { learning_rate: optimizer.learningRate };
+      return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
+    },
   });
   const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
   const { evaluationDue = 0, ...memory } = resumed?.memory ?? {};
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
 
-  let step = resumed?.step ?? 0;
+  step = resumed?.step ?? 0;
   /** Whether the weights are those after `step` updates, and not in the middle of one. */
   let isWhole = true;
   /** The step of the newest checkpoint. */
@@ -68,12 +76,13 @@ export async function* runLoop<Options extends RunOptions>(
 
       const started = performance.now();
       isWhole = false;
+      rate = {};
       const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
       step += 1;
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
       const behind = maxStaleness > 0 && { staleness };
-      yield { type: 'update', step, metrics: { ...learned, ...behind, 'time/update': seconds } };
+      yield { type: 'update', step, metrics: { ...learned, ...rate, ...behind, 'time/update': seconds } };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();

@@ -2,12 +2,30 @@
  * The options of the run loop: every trainer has them beside its own.
  *
  * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
- * (there are no schedules), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
+ * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
 
 const properties = {
-  steps: { type: 'integer', minimum: 1, default: 100, mayChange: true, description: 'updates' },
+  steps: {
+    type: 'integer',
+    minimum: 1,
+    default: 100,
+    // A schedule whose length is that of the run depends on it.
+    mayChange: {
+      anyOf: [
+        { required: ['scheduleSteps'] },
+        {
+          properties: {
+            learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
+            warmupRatio: { const: 0 },
+          },
+        },
+      ],
+    },
+    description: 'updates',
+  },
   tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
   groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes of each task' },
   maxStaleness: {
@@ -71,8 +89,10 @@ const properties = {
   },
 } as const;
 
-export type RunOptions = OptionsOf<{ properties: typeof properties }>;
+export type RunOptions = OptionsOf<{ properties: typeof properties }> & OptimizerOptions;
 
 /** JSON Schemas of the options, by name. */
-export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> =
-  properties;
+export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {
+  ...properties,
+  ...optimizerOptions,
+};

@@ -71,7 +71,7 @@ export async function* train<Options extends object = RunOptions>(
   const name = typeof trainer === 'string' ? trainer : plugin.name;
   const described = { trainer: name, trainerOptions: options, seed: settings.seed };
   const same = { ...runIdentity(env, policy, described), ...identity };
-  const mayChange = changeableOptions(plugin.options).map((option) => `trainerOptions.${option}`);
+  const mayChange = changeableOptions(plugin.options, options).map((option) => `trainerOptions.${option}`);
   if (settings.resume && out === undefined)
     throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
   const folder = out ?? (await makeFreshFolder(basename(envName(env))));

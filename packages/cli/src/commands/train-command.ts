@@ -79,7 +79,9 @@ async function trainPolicy(
   else if (!change) {
     const env = typeof source === 'string' ? source : source.name;
     const trained = { trainer: given.trainer, trainerOptions: trainer.options };
-    const mayChange = changeableOptions(trainer.plugin.options).map((option) => `trainerOptions.${option}`);
+    const mayChange = changeableOptions(trainer.plugin.options, trainer.options).map(
+      (option) => `trainerOptions.${option}`,
+    );
     await refuseOtherRun(out, { env, envOptions: options, ...trained, seed, ...identity }, { mayChange });
   }
   const run = await openRun({ source, options }, policy, { ...given, seed });
@@ -135,7 +137,7 @@ async function trainPolicy(
 
 /** The options of a policy that a resumed run must have too. */
 function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'policies'>>): object {
-  const mayChange = changeableOptions(plugin.options);
+  const mayChange = changeableOptions(plugin.options, options);
   return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }
 

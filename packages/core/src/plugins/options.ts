@@ -1,7 +1,12 @@
 /** Checks a plugin's options against its schema and fills in the defaults. */
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { type JsonSchema, type SchemaMistake, validateWithDefaults } from '../schemas/json-schema.ts';
+import {
+  type JsonSchema,
+  type SchemaMistake,
+  validate,
+  validateWithDefaults,
+} from '../schemas/json-schema.ts';
 
 /**
  * A copy of `options` with the schema's defaults filled in. Refuses properties that the schema does not list, unless its
@@ -26,10 +31,17 @@ export function completeOptions(
   throw badOption(owner, wrong);
 }
 
-/** Names of the options that a resumed run may change: their schema says `mayChange: true`. */
-export function changeableOptions(schema: JsonSchema): string[] {
+/**
+ * Names of the options that a resumed run may change: `mayChange` of their schema is true, or a JSON Schema that the
+ * complete options of the run meet.
+ */
+export function changeableOptions(schema: JsonSchema, options: Record<string, unknown>): string[] {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-  return properties.filter(([, property]) => property.mayChange === true).map(([name]) => name);
+  const may = ({ mayChange }: JsonSchema) =>
+    typeof mayChange === 'object' && mayChange !== null
+      ? validate(mayChange as JsonSchema, options).length === 0
+      : mayChange === true;
+  return properties.filter(([, property]) => may(property)).map(([name]) => name);
 }
 
 /** @param owner Names the plugin. */

@@ -35,6 +35,7 @@ export interface Trainer<Options = Record<string, unknown>> {
   /**
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
+   * If that depends on other options, `mayChange` is a JSON Schema that the complete options meet.
    */
   readonly options: JsonSchema;
   /**

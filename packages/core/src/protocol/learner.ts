@@ -45,8 +45,11 @@ export interface CriticOptions {
 /** Adam with decoupled weight decay (arXiv 1711.05101), applied after clipping the gradient to a global norm. */
 export interface AdamW {
   learningRate: number;
+  /** Default 0.9. */
   beta1?: number;
+  /** Default 0.999. */
   beta2?: number;
+  /** Default 1e-8. */
   epsilon?: number;
   weightDecay?: number;
   /** Largest global L2 norm of the gradient; absent means no clipping. */
@@ -58,6 +61,11 @@ export interface AdamW {
 }
 
 export interface Learner {
+  /**
+   * What `step` changes: the policy's own weights, or a low-rank adapter (LoRA, arXiv 2106.09685), which learns at a higher
+   * rate. Default `weights`.
+   */
+  readonly trains?: 'weights' | 'adapter';
   forward(batch: TokenBatch): Promise<TokenOutputs>;
   /**
    * Adds the gradients of Σ dLogprobs·logprobs + Σ dEntropy·entropy + Σ dValues·values to the accumulated gradients.

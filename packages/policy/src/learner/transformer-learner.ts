@@ -91,6 +91,10 @@ export class TransformerLearner implements Learner {
     this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
+  get trains(): 'weights' | 'adapter' {
+    return this.#lora ? 'adapter' : 'weights';
+  }
+
   /** An estimate of the memory for training, without a critic. */
   get memory(): MemoryEstimate {
     const estimate = trainingMemory(this.#model.config, {

@@ -39,6 +39,7 @@ test('an adapter starts equal to the base model and never changes it', async () 
   const base = structuredClone(model.weights);
   const before = await learnerOf(tinyModel()).forward(batch);
   const learner = loraLearnerOf(model);
+  expect([learner.trains, learnerOf(tinyModel()).trains]).toEqual(['adapter', 'weights']);
   const held = model.weights;
   expect(await learner.forward(batch)).toEqual(before);
   const reference = await learner.reference();

@@ -1,0 +1,46 @@
+/** How the learning rate changes from step to step. A pure function of the step, so that a resumed run repeats it. */
+import { ToolEnvError } from '@toolenv/core';
+import type { AdamW } from '@toolenv/core/learner';
+import type { OptimizerOptions } from './optimizer-options.ts';
+
+/** The share of the learning rate that a step has. `step` counts from 0. */
+export type Schedule = (step: number) => number;
+
+/**
+ * The schedules of transformers (`get_scheduler`, and `min_lr_rate` of `cosine_with_min_lr`), with one difference: step `i` of
+ * a warm-up of `w` steps has the share (i + 1) / (w + 1) and not i / w, so that the first step learns.
+ * @throws ToolEnvError `usage.bad_option` for a warm-up of the schedule `constant`.
+ */
+export function learningRateSchedule(options: OptimizerOptions & { steps: number }): Schedule {
+  const { learningRateSchedule: name, steps, scheduleSteps = steps, minLearningRateRatio: least } = options;
+  const warmup = options.warmupSteps || Math.ceil(options.warmupRatio * scheduleSteps);
+  if (name === 'constant' && warmup > 0) {
+    const message =
+      'option "learningRateSchedule": constant has no warm-up: choose constant_with_warmup, linear or cosine, or leave warmupSteps and warmupRatio out.';
+    throw new ToolEnvError('usage.bad_option', message);
+  }
+  return (step) => {
+    if (step < warmup) return (step + 1) / (warmup + 1);
+    const progress = Math.min(1, (step - warmup) / Math.max(1, scheduleSteps - warmup));
+    const falling = { linear: 1 - progress, cosine: 0.5 * (1 + Math.cos(Math.PI * progress)) };
+    const share = name === 'linear' || name === 'cosine' ? falling[name] : 1;
+    return share * (1 - least) + least;
+  };
+}
+
+/** An algorithm's optimizer settings with the run's constants of Adam and a share of the learning rates. */
+export function scheduledAdamW(
+  optimizer: AdamW,
+  { adamBeta1, adamBeta2, adamEpsilon }: OptimizerOptions,
+  share: number,
+): AdamW {
+  const critic = optimizer.critic?.learningRate;
+  return {
+    beta1: adamBeta1,
+    beta2: adamBeta2,
+    epsilon: adamEpsilon,
+    ...optimizer,
+    learningRate: optimizer.learningRate * share,
+    ...(critic !== undefined && { critic: { ...optimizer.critic, learningRate: critic * share } }),
+  };
+}

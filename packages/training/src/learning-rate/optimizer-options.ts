@@ -1,0 +1,60 @@
+/** Options of the optimizer that every trainer has: the schedule of the learning rate, and the constants of Adam. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+
+/** Names follow transformers: `lr_scheduler_type`, `warmup_steps`, `warmup_ratio`, `min_lr_rate`, `adam_beta1`. */
+const properties = {
+  learningRateSchedule: {
+    enum: ['constant', 'constant_with_warmup', 'linear', 'cosine'],
+    default: 'constant',
+    description: 'how the learning rate changes: linear and cosine fall after the warm-up',
+  },
+  warmupSteps: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'first steps in which the learning rate rises',
+  },
+  warmupRatio: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0,
+    description: 'the same as a share of the schedule; warmupSteps comes first',
+  },
+  minLearningRateRatio: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0,
+    description: 'share of the learning rate at which linear and cosine end',
+  },
+  scheduleSteps: {
+    type: 'integer',
+    minimum: 1,
+    description: 'length of the schedule; afterwards the rate stays as it is (default: steps)',
+  },
+  adamBeta1: {
+    type: 'number',
+    minimum: 0,
+    exclusiveMaximum: 1,
+    default: 0.9,
+    description: "how much AdamW's mean of the gradients keeps of its past",
+  },
+  adamBeta2: {
+    type: 'number',
+    minimum: 0,
+    exclusiveMaximum: 1,
+    default: 0.999,
+    description: "how much AdamW's mean of the squared gradients keeps of its past",
+  },
+  adamEpsilon: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    default: 1e-8,
+    description: 'what AdamW adds to the root of that mean',
+  },
+} as const;
+
+export type OptimizerOptions = OptionsOf<{ properties: typeof properties }>;
+
+export const optimizerOptions: typeof properties = properties;
