@@ -1,5 +1,12 @@
 /** The rollout of one step: which tasks are played, how often, and which episodes are learned from. */
-import { collect, deriveSeed, type EpisodeRequest, rollout, type Trajectory } from '@toolenv/core';
+import {
+  collect,
+  deriveSeed,
+  type EnvHandle,
+  type EpisodeRequest,
+  rollout,
+  type Trajectory,
+} from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { Algorithm } from '../algorithm.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
@@ -23,7 +30,7 @@ export interface PlayedStep {
  * @param watch Sees every episode of the run as it ends.
  */
 export async function playStep(
-  { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
+  { env, policy, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> },
   options: RunOptions,
   step: number,
   resample: Algorithm['resample'],
