@@ -1,5 +1,6 @@
 /** encodeExample: conversations and texts as rows to learn from, in the tokens that the policy would have sampled. */
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
+import { commonPrefix } from '../common-prefix.ts';
 import type { Chat, Turn } from './chat.ts';
 
 /** @throws ToolEnvError as {@link Chat.action} and {@link Chat.prompt} do. */
@@ -30,14 +31,33 @@ function encodeConversation(chat: Chat, { messages, tools }: Observation): Encod
   return drafts.map(toRow);
 }
 
+/** The pieces are tokenised as one text. A token across a border belongs to the later piece. */
 function encodeText(chat: Chat, { segments, ends }: PlainText): EncodedRow[] {
   const draft: Draft = { tokens: [], turns: [] };
+  const whole = chat.encode(segments.map(({ text }) => text).join(''));
+  const borders = bordersOf(chat, segments, whole);
   let learned = 0;
-  for (const { text, learn } of segments) add(draft, chat.encode(text), learn ? learned++ : -1);
+  for (const [index, { learn }] of segments.entries())
+    add(draft, whole.subarray(draft.tokens.length, borders[index]), learn ? learned++ : -1);
   if (ends) add(draft, chat.endTokens.slice(0, 1), segments.at(-1)?.learn ? learned - 1 : -1);
   // Nothing predicts the first token.
   if (draft.turns.length > 0) draft.turns[0] = -1;
   return draft.turns.some((turn) => turn >= 0) ? [toRow(draft)] : [];
+}
+
+/** The position in `whole` at which each piece ends. */
+function bordersOf(chat: Chat, segments: PlainText['segments'], whole: Int32Array): number[] {
+  const pieces = segments.map(({ text }) => chat.encode(text));
+  const joined = pieces.flatMap((piece) => [...piece]);
+  let end = 0;
+  // Mostly the pieces have the same tokens alone.
+  if (joined.length === whole.length && joined.every((token, t) => token === whole[t]))
+    return pieces.map(({ length }) => (end += length));
+  let before = '';
+  return segments.map(({ text }, index) => {
+    before += text;
+    return index === segments.length - 1 ? whole.length : commonPrefix(chat.encode(before), whole);
+  });
 }
 
 /** A row while it grows. */

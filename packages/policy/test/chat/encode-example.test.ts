@@ -44,7 +44,7 @@ test('plain text is learned where it says so, and its end too', async () => {
   const [end] = chat.endTokens;
   const given = [
     { text: 'Who leads', learn: false },
-    { text: 'the company', learn: true },
+    { text: ' the company', learn: true },
   ];
   const [row] = policy.encode({ segments: given, ends: true });
   const [asked, learned] = given.map(({ text }) => [...chat.encode(text)]);
