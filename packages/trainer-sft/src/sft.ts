@@ -1,27 +1,14 @@
 /** SFT: supervised fine-tuning on conversations, texts and trajectories of a file. */
 import type { JsonSchema } from '@toolenv/core';
-import type { Learner, TokenRow } from '@toolenv/core/learner';
-import type { Metrics } from '@toolenv/core/plugins';
-import {
-  type AlgorithmContext,
-  type ConfigurableTrainer,
-  countTokens,
-  defineTrainer,
-  type RunOptions,
-} from '@toolenv/training';
+import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
 import { Batches } from './data/batches.ts';
 import { checksum, refuseOtherData } from './data/checksum.ts';
 import { requireEncode } from './data/encode-file.ts';
 import { loadRows } from './data/load-rows.ts';
+import { learnRows } from './learn-rows.ts';
 import { refuseIdleEvaluation } from './refuse-idle-evaluation.ts';
-import {
-  dataOptions,
-  type OptimizerSettings,
-  optimizerOptions,
-  type SftOptions,
-  sftOptions,
-} from './sft-options.ts';
-import { supervisedGradient, supervisedMetrics } from './supervised-loss.ts';
+import { scoreRows } from './score-rows.ts';
+import { dataOptions, optimizerOptions, type SftOptions, sftOptions } from './sft-options.ts';
 
 export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<JsonSchema, SftOptions>({
   name: 'sft',
@@ -64,41 +51,3 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
   },
 });
 export default sft;
-
-/** One optimizer step on rows. */
-export async function learnRows(
-  {
-    options,
-    learner,
-    optimize,
-  }: Pick<AlgorithmContext<OptimizerSettings>, 'options' | 'learner' | 'optimize'>,
-  rows: TokenRow[],
-  isLogged = true,
-): Promise<Metrics> {
-  const { learningRate, weightDecay, maxGradNorm } = options;
-  const outputs = isLogged ? await learner.forward({ rows }) : undefined;
-  const gradients = { dLogprobs: supervisedGradient(rows) };
-  const { gradNorm } = await optimize(rows, gradients, { learningRate, weightDecay, maxGradNorm });
-  return {
-    ...(outputs && supervisedMetrics(rows, outputs)),
-    grad_norm: gradNorm,
-    learned_tokens: rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
-  };
-}
-
-/** Rows of a forward pass, so that the outputs of a large file are not in memory at once. */
-const rowsAtOnce = 64;
-
-/** The mean over all tokens to learn, in nats. */
-async function scoreRows(learner: Pick<Learner, 'forward'>, rows: readonly TokenRow[]): Promise<Metrics> {
-  const totals: Metrics = {};
-  let tokens = 0;
-  for (let start = 0; start < rows.length; start += rowsAtOnce) {
-    const part = rows.slice(start, start + rowsAtOnce);
-    const count = countTokens(part.map(({ mask }) => mask));
-    const metrics = supervisedMetrics(part, await learner.forward({ rows: part }));
-    for (const [name, mean] of Object.entries(metrics)) totals[name] = (totals[name] ?? 0) + mean * count;
-    tokens += count;
-  }
-  return Object.fromEntries(Object.entries(totals).map(([name, total]) => [name, total / tokens]));
-}
