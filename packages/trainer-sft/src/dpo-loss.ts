@@ -8,11 +8,14 @@ export interface Side {
 }
 
 export interface DpoLossOptions {
-  /** `sigmoid`: DPO; `hinge`: SLiC (arXiv 2305.10425); `ipo`: squared, over means per token (arXiv 2310.12036). */
-  lossType: 'sigmoid' | 'hinge' | 'ipo';
+  /**
+   * `sigmoid`: DPO; `hinge`: SLiC (arXiv 2305.10425); `ipo`: squared, over means per token (arXiv 2310.12036); `robust`: DPO
+   * without the bias of wrong labels (arXiv 2403.00409).
+   */
+  lossType: 'sigmoid' | 'hinge' | 'ipo' | 'robust';
   /** How strongly the policy is held to its reference. */
   beta: number;
-  /** Share of the pairs that are taken for labelled the wrong way round, with `sigmoid` (cDPO, arXiv 2310.12036). */
+  /** Share ε of the pairs that are labelled the wrong way round, with `sigmoid` (cDPO) and `robust`. */
   labelSmoothing: number;
 }
 
@@ -46,9 +49,12 @@ function lossOf(
     const error = difference - 1 / (2 * beta);
     return [error ** 2, 2 * error];
   }
+  const wrong = lossType === 'robust' ? -labelSmoothing : labelSmoothing;
+  const scale = lossType === 'robust' ? 1 / (1 - 2 * labelSmoothing) : 1;
   const right = 1 - labelSmoothing;
-  const value = right * softplus(-margin) + labelSmoothing * softplus(margin);
-  return [value, beta * (labelSmoothing * sigmoid(margin) - right * sigmoid(-margin))];
+  const value = right * softplus(-margin) + wrong * softplus(margin);
+  const slope = beta * (wrong * sigmoid(margin) - right * sigmoid(-margin));
+  return [scale * value, scale * slope];
 }
 
 /** log(1 + eˣ). */

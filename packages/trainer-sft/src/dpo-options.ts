@@ -5,9 +5,9 @@ import type { DataOptions, OptimizerSettings } from './sft-options.ts';
 /** Of both trainers. Names and defaults are those of TRL's DPOConfig. */
 export const preferenceOptions = {
   lossType: {
-    enum: ['sigmoid', 'hinge', 'ipo'],
+    enum: ['sigmoid', 'hinge', 'ipo', 'robust'],
     default: 'sigmoid',
-    description: 'DPO, SLiC or IPO',
+    description: 'DPO, SLiC, IPO, or DPO for pairs with wrong labels',
   },
   beta: {
     type: 'number',
@@ -20,7 +20,7 @@ export const preferenceOptions = {
     minimum: 0,
     exclusiveMaximum: 0.5,
     default: 0,
-    description: 'share of the pairs that may be labelled the wrong way round, with sigmoid',
+    description: 'share of the pairs that may be labelled the wrong way round, with sigmoid and robust',
   },
   rpoAlpha: {
     type: 'number',
