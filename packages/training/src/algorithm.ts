@@ -33,6 +33,22 @@ export interface Algorithm {
   };
 }
 
+/** Learns from data of its own, such as those of a file. */
+export interface DataAlgorithm {
+  /**
+   * Learns in one step. Equal steps and seeds learn the same.
+   * @param at.step Updates done before.
+   * @param at.seed Seeds everything random in this update.
+   */
+  learn(at: { step: number; seed: number }): Promise<Metrics>;
+  /** Number of steps, in place of the option `steps`. */
+  steps?: number;
+  /** Scores on held-out data. */
+  evaluate?(): Promise<Metrics>;
+  /** As {@link Algorithm.memory}. */
+  memory?: Record<string, number>;
+}
+
 /** What an algorithm is made from. */
 export interface AlgorithmContext<Options> {
   /** The trainer's own options and those of the run loop, with defaults. */

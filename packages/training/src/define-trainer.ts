@@ -3,13 +3,15 @@ import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions, type Run, type Trainer } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
 import { runLoop } from './run-loop.ts';
-import { type RunOptions, runOptions } from './run-options.ts';
+import { type RunOptions, rolloutOptions, runOptions } from './run-options.ts';
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;
   readonly description: string;
+  /** `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. Default `episodes`. */
+  readonly learnsFrom?: 'episodes' | 'data';
   /** JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. */
   readonly options: Schema;
   /** Defaults of the loop's options where this trainer wants others. */
@@ -20,7 +22,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
    * @throws ToolEnvError `usage.*` for a run that the algorithm cannot train.
    */
-  create(context: AlgorithmContext<Options>): Algorithm | Promise<Algorithm>;
+  create(context: AlgorithmContext<Options>): Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>;
 }
 
 /** A trainer that can be called: `grpo({ learningRate: 3e-5 })` is the same trainer with other defaults. */
@@ -43,7 +45,10 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
     const message = `Trainer ${name}: option "${taken}" belongs to the run loop: set its default in "defaults", or rename yours.`;
     throw new ToolEnvError('bug.trainer', message);
   }
-  const loop = Object.entries(runOptions).map(([option, schema]) => {
+  const isLeftOut = (option: string) =>
+    definition.learnsFrom === 'data' && rolloutOptions.includes(option as keyof RunOptions);
+  const kept = Object.entries(runOptions).filter(([option]) => !isLeftOut(option));
+  const loop = kept.map(([option, schema]) => {
     const value = defaults[option as keyof RunOptions];
     const minimum = minimums[option as keyof RunOptions];
     const overrides = {
@@ -63,20 +68,21 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
 
 /** @param options The schema of all options, with the defaults of this trainer. */
 function trainerOf<Options>(
-  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'create'>,
+  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'learnsFrom' | 'create'>,
   options: JsonSchema,
 ): ConfigurableTrainer<Options & RunOptions> {
-  const { name, description, create } = definition;
+  const { name, description, learnsFrom, create } = definition;
   const configure = (defaults: Partial<Options & RunOptions> = {}) =>
     trainerOf(definition, withDefaults(options, { ...defaults }, name));
   const trainer: Trainer<Options & RunOptions> = {
     name,
     description,
+    ...(learnsFrom && { learnsFrom }),
     options,
     async *train(run, given) {
-      checkRun(run, name);
+      checkRun(run, trainer);
       const complete = completeOptions(options, { ...given }, name) as Options & RunOptions;
-      yield* runLoop(run, complete, create);
+      yield* runLoop(run, { ...unused(learnsFrom), ...complete }, create);
     },
   };
   // A function has a name of its own, which assignment cannot replace.
@@ -94,8 +100,15 @@ function withDefaults(schema: JsonSchema, defaults: Record<string, unknown>, nam
   return { ...schema, properties: { ...properties, ...Object.fromEntries(replaced) } };
 }
 
-function checkRun(run: Partial<Run> | undefined, name: string): void {
-  const needed = ['env', 'policy', 'learner', 'out', 'seed'] as const;
+/** Defaults of the options that a trainer does not have. */
+function unused(learnsFrom: Trainer['learnsFrom']): Partial<RunOptions> {
+  const names = learnsFrom === 'data' ? rolloutOptions : [];
+  return Object.fromEntries(names.map((name) => [name, runOptions[name].default]));
+}
+
+function checkRun(run: Partial<Run> | undefined, { name, learnsFrom }: Trainer<never>): void {
+  const env = learnsFrom === 'data' ? [] : (['env'] as const);
+  const needed = [...env, 'policy', 'learner', 'out', 'seed'] as const;
   const missing = needed.find((part) => run?.[part] === undefined);
   if (missing === undefined) return;
   const message = `${name}: train(run, options) needs run.${missing}: give { ${needed.join(', ')} } and the options separately.`;

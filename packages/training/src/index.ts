@@ -10,7 +10,7 @@ export {
 } from './advantages/reinforce-advantages.ts';
 export { turnAdvantages } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
-export type { Algorithm, AlgorithmContext, RolloutBatch } from './algorithm.ts';
+export type { Algorithm, AlgorithmContext, DataAlgorithm, RolloutBatch } from './algorithm.ts';
 export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';

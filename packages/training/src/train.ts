@@ -24,7 +24,8 @@ import type { RunOptions } from './run-options.ts';
 import { type TrainSettings, trainSettings } from './train-settings.ts';
 
 export interface TrainOptions<Options> extends Partial<TrainSettings> {
-  env: EnvHandle<unknown>;
+  /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
+  env?: EnvHandle<unknown>;
   policy: TrainablePolicy;
   /** A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'. */
   trainer?: Trainer<Options> | string;
@@ -68,7 +69,7 @@ const settingNames = [
 export async function* train<Options extends object = RunOptions>(
   given: TrainOptions<Options> & NoInfer<Partial<Options>>,
 ): AsyncGenerator<TrainEvent, void, void> {
-  requireParts('train', given);
+  requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
   const { seed, resume, change, trajectories, tensorboard, ...own } = others;
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
@@ -79,6 +80,7 @@ export async function* train<Options extends object = RunOptions>(
   }
   const plugin = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
   const options = trainerOptions(plugin, own);
+  if (plugin.learnsFrom !== 'data') requireParts('train', { env, policy });
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;
   const described = { trainer: name, trainerOptions: options, seed: settings.seed };
@@ -86,7 +88,7 @@ export async function* train<Options extends object = RunOptions>(
   const mayChange = changeableOptions(plugin.options, options).map((option) => `trainerOptions.${option}`);
   if (settings.resume && out === undefined)
     throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
-  const folder = out ?? (await makeFreshFolder(basename(envName(env))));
+  const folder = out ?? (await makeFreshFolder(basename(env ? envName(env) : name)));
   const lock = await lockFolder(folder);
   try {
     if (!settings.resume)
@@ -135,7 +137,7 @@ function nextStep({ type, step }: TrainEvent): number {
 }
 
 function titleOf({ name }: Trainer, { env, seed }: Run): string {
-  return `${name} on ${envName(env)}, seed ${seed}`;
+  return `${name}${env ? ` on ${envName(env)}` : ''}, seed ${seed}`;
 }
 
 function completeSettings(given: Partial<TrainSettings>): TrainSettings {

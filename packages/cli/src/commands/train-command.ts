@@ -1,5 +1,6 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
@@ -44,7 +45,10 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .argument(
+      '[environment]',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags; a trainer that learns from data needs none',
+    )
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder to begin with, or reference of a policy; its options are flags',
@@ -56,13 +60,13 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     command.addOption(flag);
   addEnvFlags(command, plugins.env);
   addPluginFlags(command, [plugins.policy, plugins.trainer]);
-  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
+  return command.action((ref: string | undefined, given: OwnFlags & Record<string, unknown>) =>
     trainPolicy(ref, given, plugins, signal),
   );
 }
 
 async function trainPolicy(
-  ref: string,
+  ref: string | undefined,
   given: OwnFlags & Record<string, unknown>,
   named: Plugins,
   signal: AbortSignal,
@@ -72,26 +76,34 @@ async function trainPolicy(
   const { seed, resume, change } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
-  const { source, options } = chosenEnv(named.env, given);
+  const chosen = ref === undefined ? undefined : chosenEnv(named.env, given);
+  if (!chosen && trainer.plugin.learnsFrom !== 'data') {
+    const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
+    throw new ToolEnvError('usage.arguments', message);
+  }
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   await refuseLockedFolder(out);
   if (!resume) await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
   else if (!change) {
-    const env = typeof source === 'string' ? source : source.name;
+    const env = typeof chosen?.source === 'object' ? chosen.source.name : chosen?.source;
     const trained = { trainer: given.trainer, trainerOptions: trainer.options };
     const mayChange = changeableOptions(trainer.plugin.options, trainer.options).map(
       (option) => `trainerOptions.${option}`,
     );
-    await refuseOtherRun(out, { env, envOptions: options, ...trained, seed, ...identity }, { mayChange });
+    await refuseOtherRun(
+      out,
+      { env, envOptions: chosen?.options, ...trained, seed, ...identity },
+      { mayChange },
+    );
   }
-  const run = await openRun({ source, options }, policy, { ...given, seed });
+  const run = await openRun(chosen, policy, { ...given, seed });
   const { env } = run;
   let progress: TrainingProgress | undefined;
   let last = 0;
   let isAtWork = false;
   try {
-    if (env.capabilities?.seedable === false) {
+    if (env?.capabilities?.seedable === false) {
       process.stderr.write(
         `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
       );
@@ -114,7 +126,7 @@ async function trainPolicy(
     });
     for await (const event of events) {
       // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.
-      if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
+      if (!isAtWork) last = event.type === 'rollout' || event.type === 'update' ? event.step - 1 : event.step;
       isAtWork = true;
       if (event.type === 'rollout') warnOfAborted(event);
       progress.show(event);

@@ -56,7 +56,8 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
     ? await namedPlugin('trainers', named(values.trainer) ?? defaultTrainer, { isHelp })
     : noPlugins.trainer;
   const taken = takenFlags(bare, [policy, trainer]);
-  const env = await namedEnv(firstArgument(command, argv.slice(at + 1)), {
+  const flags = [policy, trainer].flatMap((plugin) => schemaFlags(plugin.flags));
+  const env = await namedEnv(firstArgument(command, argv.slice(at + 1), flags), {
     isHelp,
     takesAll: general.includes(command.name()),
     taken,

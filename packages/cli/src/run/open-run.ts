@@ -47,32 +47,35 @@ export function recordingFlags(): Option[] {
   ];
 }
 
-export interface OpenRun {
-  env: OpenedEnv<unknown>;
+export interface OpenRun<Env = OpenedEnv<unknown>> {
+  env: Env;
   policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open. */
-export async function openRun(
-  chosen: ChosenEnv,
+/**
+ * @param chosen `undefined` for a run without an environment.
+ * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
+ */
+export async function openRun<Chosen extends ChosenEnv | undefined>(
+  chosen: Chosen,
   { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
   { record, replay, ...flags }: EnvFlags & RecordingFlags & { seed: number },
-): Promise<OpenRun> {
+): Promise<OpenRun<Chosen extends undefined ? undefined : OpenedEnv<unknown>>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  const env = await openRunEnv(chosen, { ...flags, tap });
+  const env = chosen && (await openRunEnv(chosen, { ...flags, tap }));
   try {
     const policy = await plugin.open(options, { seed: flags.seed });
     return {
-      env,
+      env: env as Chosen extends undefined ? undefined : OpenedEnv<unknown>,
       policy,
       finish: async () => tap?.finish(),
-      close: () => policy.close().finally(() => env.close()),
+      close: () => policy.close().finally(() => env?.close()),
     };
   } catch (error) {
-    await env.close();
+    await env?.close();
     throw error;
   }
 }

@@ -7,7 +7,8 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 
 /** What the command or program gives to every trainer. */
 export interface Run {
-  env: EnvHandle<unknown>;
+  /** Absent only if the trainer learns from data and nothing is evaluated in an environment. */
+  env?: EnvHandle<unknown>;
   policy: Policy;
   /** Other environments that evaluations play too, by names of the caller's choice. */
   evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
@@ -24,16 +25,21 @@ export interface Run {
 
 export type Metrics = Record<string, number>;
 
-/** `step` counts from 1. An evaluation before the first update has step 0. */
+/**
+ * `step` counts from 1. An evaluation before the first update has step 0. `of` is the number of steps of the run, if no option
+ * says it.
+ */
 export type TrainEvent =
   | { type: 'rollout'; step: number; metrics: Metrics; trajectories: Trajectory[] }
-  | { type: 'update'; step: number; metrics: Metrics }
+  | { type: 'update'; step: number; of?: number; metrics: Metrics }
   | { type: 'evaluation'; step: number; metrics: Metrics }
   | { type: 'checkpoint'; step: number; folder: string };
 
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
+  /** `data`: the trainer plays no episodes, its steps have no rollouts, and its runs need no environment. Default `episodes`. */
+  readonly learnsFrom?: 'episodes' | 'data';
   /**
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
