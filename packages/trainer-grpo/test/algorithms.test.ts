@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EnvHandle, Policy } from '@toolenv/core';
+import { type EnvHandle, type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
 import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import { type Algorithm, algorithms, type GrpoOptions, grpo, resolveAlgorithm } from '@toolenv/trainer-grpo';
@@ -176,6 +176,52 @@ test('zero-variance groups do not dilute the average, unless they are kept', asy
   expect(sizes(dropped)).toHaveLength(sizes(kept).length);
   expect(sizes(dropped)[0]! / sizes(kept)[0]!).toBeCloseTo(16 / rowsOf(dropped), 4);
 });
+
+test('dr_grpo divides by a true constant: groups that are left out do not change it', async () => {
+  const slopesOf = async (zeroVariance: 'drop' | 'keep', miniBatches = 1) => {
+    const learner = new Watched();
+    const options = {
+      algorithm: 'dr_grpo',
+      tasksPerStep: 8,
+      groupSize: 2,
+      zeroVariance,
+      miniBatches,
+    } as const;
+    await train({ ...options, maxCompletionLength: 5 }, { learner });
+    const slopes = learner.learned.flatMap(({ gradients }) =>
+      gradients.dLogprobs.map((row) => Math.abs(row[1]!)),
+    );
+    return { rows: slopes.length, pulling: slopes.filter((slope) => slope > 0) };
+  };
+  const [dropped, kept] = [await slopesOf('drop'), await slopesOf('keep')];
+  expect(dropped.rows).toBeLessThan(kept.rows);
+  // Scores of 0 and 1 differ from their mean by ½, which is divided by 16 episodes of 5 tokens.
+  expect(dropped.pulling[0]).toBeCloseTo(0.5 / (16 * 5), 8);
+  expect(kept.pulling).toEqual(dropped.pulling);
+  const [inTwo] = (await slopesOf('keep', 2)).pulling;
+  expect(inTwo).toBeCloseTo(0.5 / (8 * 5), 8);
+});
+
+test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
+  '%s learns nothing from the one episode of a group that was not aborted',
+  async (algorithm) => {
+    const learner = new Watched();
+    // Of each group of two, the second fails, and fails again.
+    let played = 0;
+    const failing: Policy = {
+      spec: learner.spec,
+      act: async (observation, options) => {
+        const call = played++;
+        if (call % 2 === 1 || call >= 8) throw new ToolEnvError('infrastructure.test', 'The machine is away.');
+        return { ...(await learner.act(observation, options)), text: String(best) };
+      },
+    };
+    const options = { algorithm, beta: 0, groupSize: 2, maxAborted: 1, zeroVariance: 'keep' } as const;
+    const { rollouts } = await train(options, { learner, policy: failing });
+    expect(rollouts[0]!.metrics).toMatchObject({ episodes: 8, aborted: 4, reward: 1 });
+    expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
+  },
+);
 
 /** Every turn runs out of tokens. */
 const cutShort = (learner: Softmax): Policy => ({

@@ -5,20 +5,21 @@ import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AlgorithmContext,
   adaptBeta,
+  advantageInputs,
   type ConfigurableTrainer,
   completionMask,
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
   meanMetrics,
-  meanOverRows,
+  meanOverEpisodes,
   miniBatchesOf,
   normalisedRewards,
+  parentsOf,
   penalisedRewards,
   policyLoss,
   type RolloutBatch,
   type RunOptions,
-  sumOverTokens,
   tokenStatistics,
   updateOptions,
   valueLoss,
@@ -59,6 +60,7 @@ async function update(
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
   const { learningRate, criticLearningRate, weightDecay, maxGradNorm } = options;
   const action = placed.map(({ mask }) => mask);
+  const episodes = placed.map(({ trajectory }) => trajectory);
   const wide = action.map(completionMask);
 
   // 1. What policy, critic and reference say of each token.
@@ -77,7 +79,7 @@ async function update(
     const beta = memory.klCoefficient;
     const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
     rewards = penalised.rewards;
-    penalty.kl = meanOverRows(penalised.kl, action);
+    penalty.kl = meanOverEpisodes(penalised.kl, action, episodes);
     penalty['actor/reward_kl_penalty_coeff'] = beta;
     if (klControl === 'adaptive') {
       const seek = { target: klTarget, horizon: klHorizon };
@@ -87,12 +89,18 @@ async function update(
 
   // 3. How much more that is than the critic expected.
   const credited = options.advantageMask ? action : wide;
-  const episodes = placed.map(({ trajectory }) => trajectory);
-  const estimated = generalizedAdvantages(rewards, before.values, credited, episodes, { gamma, lambda });
+  const estimated = generalizedAdvantages(rewards, before.values, credited, parentsOf(placed), {
+    gamma,
+    lambda,
+  });
   const advantages = whiten(estimated.advantages, credited);
+  // An outcome that several leaves of an episode have counts once.
+  const meanScore = (of: TokenValues) =>
+    advantageInputs(trajectories, placed, of, action).scores.reduce((sum, score) => sum + score, 0) /
+    trajectories.length;
   const metrics: Metrics = {
-    'critic/score/mean': sumOverTokens(scores, action) / trajectories.length,
-    'critic/rewards/mean': sumOverTokens(rewards, action) / trajectories.length,
+    'critic/score/mean': meanScore(scores),
+    'critic/rewards/mean': meanScore(rewards),
     ...tokenStatistics('critic/values', before.values, credited),
     ...tokenStatistics('critic/returns', estimated.returns, credited),
     ...tokenStatistics('critic/advantages', advantages, credited),
@@ -105,7 +113,7 @@ async function update(
   const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & credited[b]![t]!));
   const criticOnly = step < options.criticWarmup;
   const updates: Metrics[] = [];
-  for (const part of miniBatchesOf([...placed.keys()], options, seed)) {
+  for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const { logprobs, entropy, values } =
       updates.length > 0
@@ -113,7 +121,14 @@ async function update(
         : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
     const oldLogprobs = pick(before.logprobs);
     const ofPolicy = policyLoss(
-      { logprobs, oldLogprobs, entropy, mask: pick(lossMask), advantages: pick(advantages) },
+      {
+        logprobs,
+        oldLogprobs,
+        entropy,
+        mask: pick(lossMask),
+        advantages: pick(advantages),
+        episodes: pick(episodes),
+      },
       { ...options, loss: 'bnpo', beta: 0 },
     );
     const ofValues = valueLoss(

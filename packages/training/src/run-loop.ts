@@ -19,7 +19,7 @@ import type { RunOptions } from './run-options.ts';
 export async function* runLoop<Options extends RunOptions>(
   run: Run,
   options: Options,
-  create: (context: AlgorithmContext<Options>) => Algorithm | Promise<Algorithm>,
+  create: (context: Omit<AlgorithmContext<Options>, 'parts'>) => Algorithm | Promise<Algorithm>,
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;
   const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
