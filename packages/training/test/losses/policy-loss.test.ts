@@ -47,7 +47,7 @@ test("dapo's gradient equals the golden one", () => {
   }
 });
 
-/** 34 losses of one batch, values, gradients and metrics, made by golden/make-golden.py. */
+/** 54 losses of one batch, values, gradients and metrics, made by golden/make-golden.py. */
 const trl = JSON.parse(readFileSync(join(import.meta.dirname, 'golden', 'losses.json'), 'utf8')) as {
   inputs: Record<Exclude<keyof PolicyLossInputs, 'mask'>, number[][]>;
   mask: number[][];
