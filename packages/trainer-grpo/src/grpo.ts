@@ -64,7 +64,7 @@ async function update(
   // A group whose episodes all scored the same teaches nothing, unless a penalty or a bonus pulls.
   const pulls = beta > 0 || options.entropyCoefficient > 0;
   const drops = zeroVariance !== 'keep' && !pulls;
-  const isPlainScore = credit === 'episode' && !options.normaliseProcessRewards;
+  const isPlainScore = credit === 'episode' && !options.normaliseProcessRewards && !parts.advantage;
   const compared = drops && isPlainScore ? withoutZeroVariance(trajectories) : [...trajectories];
   const isCompared = new Set(compared);
   const placed = all.filter(({ trajectory }) => isCompared.has(trajectory));

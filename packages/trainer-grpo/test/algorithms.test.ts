@@ -212,7 +212,8 @@ test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
       spec: learner.spec,
       act: async (observation, options) => {
         const call = played++;
-        if (call % 2 === 1 || call >= 8) throw new ToolEnvError('infrastructure.test', 'The machine is away.');
+        if (call % 2 === 1 || call >= 8)
+          throw new ToolEnvError('infrastructure.test', 'The machine is away.');
         return { ...(await learner.act(observation, options)), text: String(best) };
       },
     };
