@@ -5,6 +5,7 @@ import {
   type AdvantageEstimator,
   advantages,
   type Clipping,
+  type LengthOptions,
   type Loss,
   losses,
   type RewardScale,
@@ -54,11 +55,6 @@ export const grpoOptions = {
     ratioLevel: {
       enum: ['token', 'sequence'],
       description: 'whether the importance ratio is per token or per sequence (GSPO, LUSPO)',
-    },
-    maxCompletionLength: {
-      type: 'integer',
-      minimum: 1,
-      description: 'tokens that dr_grpo divides an episode by (default: maxTokens)',
     },
 
     beta: {
@@ -150,4 +146,7 @@ interface PartOptions extends Partial<Clipping> {
   vespoNegative?: readonly number[];
 }
 
-export type GrpoOptions = UpdateOptions & OptionsOf<typeof grpoOptions> & PartOptions;
+export type GrpoOptions = UpdateOptions &
+  Partial<LengthOptions> &
+  OptionsOf<typeof grpoOptions> &
+  PartOptions;

@@ -11,7 +11,9 @@ import {
   defineTrainer,
   estimateAdvantages,
   advantages as estimators,
+  type LengthOptions,
   type Loss,
+  lengthOptions,
   meanMetrics,
   meanOverTokens,
   miniBatchesOf,
@@ -20,17 +22,21 @@ import {
   policyLoss,
   type RolloutBatch,
   type RunOptions,
+  shapedByLength,
   updateOptions,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
 import { type GrpoOptions, grpoOptions, partOptions } from './grpo-options.ts';
 
-export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
+export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<
+  JsonSchema,
+  GrpoOptions & LengthOptions
+>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
   options: withAlgorithmDefaults({
-    properties: { ...grpoOptions.properties, ...partOptions, ...updateOptions },
+    properties: { ...grpoOptions.properties, ...partOptions, ...lengthOptions, ...updateOptions },
   }),
   // Episodes are compared within their group.
   minimums: { groupSize: 2 },
@@ -47,16 +53,19 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
 });
 export default grpo;
 
-type Context = AlgorithmContext<ReturnType<typeof resolveAlgorithm<GrpoOptions & RunOptions>>>;
+type Context = AlgorithmContext<
+  ReturnType<typeof resolveAlgorithm<GrpoOptions & LengthOptions & RunOptions>>
+>;
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { seed, trajectories, rows: all }: RolloutBatch,
+  { seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   { options, parts, learner, optimize }: Context,
 ): Promise<Metrics> {
   const { temperature, epochs, beta, klIn, zeroVariance, credit } = options;
   const { learningRate, weightDecay, maxGradNorm } = options;
+  const { trajectories, rows: all, lengthRewards } = shapedByLength(played, options);
   const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
   const loss = (parts.loss as Loss | undefined) ?? String(options.loss);
   const estimator =
@@ -90,6 +99,7 @@ async function update(
   let rewards: TokenValues = placed.map((row) => row.rewards);
   if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
   const penalty: Metrics = {};
+  if (lengthRewards) penalty.length_reward = mean(lengthRewards);
   if (klIn === 'reward' && referenceLogprobs) {
     const actions = placed.map((row) => row.mask);
     const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
@@ -154,6 +164,10 @@ async function update(
     ...metrics,
     learned_tokens: epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0),
   };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function isZero({ dLogprobs, dEntropy = [] }: TokenGradients): boolean {

@@ -367,3 +367,30 @@ test('credit by turn gives each pull its own return, and the policy learns both'
   await train({ credit: 'turn', steps: 40 }, { learner: long, policy: twice(long), env });
   expect(long.probabilities()[best]).toBeGreaterThan(0.9);
 });
+
+test.each([{ overlongBuffer: 4, maxCompletionLength: 5 }, { lengthPenalty: 1 }])(
+  'a reward for length teaches to write less, where nothing else differs: %o',
+  async (options) => {
+    const learner = new Softmax();
+    // The arm k is written with k + 1 tokens, and no arm pays.
+    const wordy: Policy = {
+      spec: learner.spec,
+      act: async (observation, sampling) => {
+        const action = await learner.act(observation, sampling);
+        const { prompt, action: written, logprobs } = action.tokens!;
+        const length = written[0]! + 1;
+        const tokens = {
+          prompt,
+          action: new Int32Array(length).fill(written[0]!),
+          logprobs: new Float32Array(length).fill(logprobs[0]!),
+        };
+        return { ...action, tokens };
+      },
+    };
+    const env = await openBandit(99);
+    const { updates } = await train({ ...options, steps: 40, maxTokens: 5 }, { learner, policy: wordy, env });
+    const [shortest, second] = learner.probabilities();
+    expect(shortest! + second!).toBeGreaterThan(0.8);
+    expect(updates[0]!.length_reward).toBeLessThan(0);
+  },
+);

@@ -11,6 +11,7 @@ import {
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
+  lengthOptions,
   meanMetrics,
   meanOverEpisodes,
   miniBatchesOf,
@@ -20,7 +21,9 @@ import {
   policyLoss,
   type RolloutBatch,
   type RunOptions,
+  shapedByLength,
   tokenStatistics,
+  turnGeneralizedAdvantages,
   updateOptions,
   valueLoss,
   whiten,
@@ -30,7 +33,7 @@ import { type PpoOptions, ppoOptions } from './ppo-options.ts';
 export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
-  options: { ...ppoOptions, properties: { ...ppoOptions.properties, ...updateOptions } },
+  options: { ...ppoOptions, properties: { ...ppoOptions.properties, ...lengthOptions, ...updateOptions } },
   defaults: { tasksPerStep: 128, groupSize: 1 },
   async create(context: AlgorithmContext<PpoOptions>) {
     const { options, learner, run } = context;
@@ -52,13 +55,14 @@ export default ppo;
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { step, seed, trajectories, rows: placed }: RolloutBatch,
+  { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
   { options, learner, optimize }: AlgorithmContext<PpoOptions>,
 ): Promise<Metrics> {
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
   const { learningRate, criticLearningRate, weightDecay, maxGradNorm } = options;
+  const { trajectories, rows: placed, lengthRewards } = shapedByLength(played, options);
   const action = placed.map(({ mask }) => mask);
   const episodes = placed.map(({ trajectory }) => trajectory);
   const wide = action.map(completionMask);
@@ -75,6 +79,7 @@ async function update(
     : placed.map(({ rewards }) => rewards);
   let rewards = scores;
   const penalty: Metrics = {};
+  if (lengthRewards) penalty.length_reward = mean(lengthRewards);
   if (referenceLogprobs) {
     const beta = memory.klCoefficient;
     const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
@@ -89,28 +94,31 @@ async function update(
 
   // 3. How much more that is than the critic expected.
   const credited = options.advantageMask ? action : wide;
-  const estimated = generalizedAdvantages(rewards, before.values, credited, parentsOf(placed), {
-    gamma,
-    lambda,
-  });
+  const turns = placed.map((row) => row.turns);
+  const parents = parentsOf(placed);
+  const estimated =
+    options.credit === 'turn'
+      ? turnGeneralizedAdvantages(rewards, before.values, credited, turns, parents, { gamma, lambda })
+      : {
+          ...generalizedAdvantages(rewards, before.values, credited, parents, { gamma, lambda }),
+          decisions: credited,
+        };
   const advantages = whiten(estimated.advantages, credited);
   // An outcome that several leaves of an episode have counts once.
-  const meanScore = (of: TokenValues) =>
-    advantageInputs(trajectories, placed, of, action).scores.reduce((sum, score) => sum + score, 0) /
-    trajectories.length;
+  const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
   const metrics: Metrics = {
     'critic/score/mean': meanScore(scores),
     'critic/rewards/mean': meanScore(rewards),
-    ...tokenStatistics('critic/values', before.values, credited),
-    ...tokenStatistics('critic/returns', estimated.returns, credited),
+    ...tokenStatistics('critic/values', before.values, estimated.decisions),
+    ...tokenStatistics('critic/returns', estimated.returns, estimated.decisions),
     ...tokenStatistics('critic/advantages', advantages, credited),
-    'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, credited),
+    'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, estimated.decisions),
   };
 
   // 4. The losses and their gradients. Each optimizer step after the first needs new log-probabilities and values.
   const lossMask = options.actionMask ? action : wide;
   // The critic learns where there are returns.
-  const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & credited[b]![t]!));
+  const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & estimated.decisions[b]![t]!));
   const criticOnly = step < options.criticWarmup;
   const updates: Metrics[] = [];
   for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
@@ -152,6 +160,10 @@ async function update(
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);
   return { ...metrics, ...meanMetrics(updates), ...penalty, learned_tokens: options.epochs * tokens };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function withValues({ values, ...outputs }: TokenOutputs): Required<TokenOutputs> {

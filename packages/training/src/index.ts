@@ -8,7 +8,12 @@ export {
   defineAdvantage,
   estimateAdvantages,
 } from './advantages/define-advantage.ts';
-export { type GeneralizedAdvantages, generalizedAdvantages } from './advantages/generalized-advantage.ts';
+export {
+  type GeneralizedAdvantages,
+  generalizedAdvantages,
+  type TurnAdvantages,
+  turnGeneralizedAdvantages,
+} from './advantages/generalized-advantage.ts';
 export { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './advantages/group-advantages.ts';
 export { normalisedRewards } from './advantages/normalise-process-rewards.ts';
 export {
@@ -58,6 +63,13 @@ export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
 export { rolloutMetrics } from './metrics/rollout-metrics.ts';
 export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
+export {
+  groupLengthRewards,
+  type LengthOptions,
+  lengthOptions,
+  overlongPunishment,
+  shapedByLength,
+} from './rewards/length-rewards.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';
 export { completionMask } from './rows/completion-mask.ts';

@@ -56,6 +56,47 @@ export function generalizedAdvantages(
   return { advantages, returns };
 }
 
+export interface TurnAdvantages extends GeneralizedAdvantages {
+  /** [B][T] 1 on the first token of each turn: the states whose values count, and which a critic learns. */
+  decisions: Uint8Array[];
+}
+
+/**
+ * Generalised advantages of turns: a turn is one decision, taken in the state before its first token (as in Turn-PPO, arXiv
+ * 2512.17008). Its reward is the sum over its tokens. γ and λ count turns; every token of a turn has the turn's advantage.
+ * Returns are on the first token of each turn only.
+ * @param turns [B][T] the turn of each token with mask 1. Tokens with mask 1 of no turn (−1) have the turn of the token before.
+ */
+export function turnGeneralizedAdvantages(
+  rewards: TokenValues,
+  values: TokenValues,
+  mask: readonly Uint8Array[],
+  turns: readonly Int32Array[],
+  parents: readonly (RowParent | undefined)[],
+  options: { gamma: number; lambda: number },
+): TurnAdvantages {
+  const decisions = mask.map((row) => new Uint8Array(row.length));
+  const sums = mask.map((row) => new Float64Array(row.length));
+  /** [B][T] the place of the first token of a token's turn. */
+  const starts = mask.map((row) => new Int32Array(row.length));
+  for (const [b, row] of mask.entries()) {
+    let start = -1;
+    for (let t = 0; t < row.length; t++) {
+      if (row[t] !== 1) continue;
+      const turn = turns[b]![t]!;
+      if (start === -1 || (turn !== -1 && turn !== turns[b]![start])) start = t;
+      decisions[b]![start] = 1;
+      starts[b]![t] = start;
+      sums[b]![start]! += rewards[b]![t]!;
+    }
+  }
+  const { advantages, returns } = generalizedAdvantages(sums, values, decisions, parents, options);
+  const spread = mask.map((row, b) =>
+    Float64Array.from(row, (bit, t) => (bit === 1 ? advantages[b]![starts[b]![t]!]! : 0)),
+  );
+  return { advantages: spread, returns, decisions };
+}
+
 function meanOf(branches: readonly Next[]): Next {
   // A path without branches keeps its numbers to the bit.
   if (branches.length === 1) return branches[0]!;

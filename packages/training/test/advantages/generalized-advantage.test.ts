@@ -1,7 +1,7 @@
 /** GAE against the numbers of Agent-R1's original code, and its blindness to the environment's tokens. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completionMask, generalizedAdvantages, whiten } from '../../src/index.ts';
+import { completionMask, generalizedAdvantages, turnGeneralizedAdvantages, whiten } from '../../src/index.ts';
 import { chained } from './chained-rows.ts';
 
 const rewards = [
@@ -129,4 +129,39 @@ test('where an episode branches, the values and advantages that follow are means
   expect(advantages[1]![0]).toBeCloseTo(branch, 12);
   const delta = (0.9 * (0.25 + 2)) / 2 - 0.5;
   expect(advantages[0]![0]).toBeCloseTo(delta + (0.9 * 0.8 * (end + branch)) / 2, 12);
+});
+
+test('by turns: a turn is one decision, from the value before its first token, and its tokens share its advantage', () => {
+  // Turn 0 has two tokens, turn 1 three; a tool's token stands between.
+  const rewards = [[0.1, 0.2, 7, 0, 0, 1]];
+  const values = [[0.5, 9, 9, 0.25, 9, 9]];
+  const mask = [Uint8Array.of(1, 1, 0, 1, 1, 1)];
+  const turns = [Int32Array.of(0, 0, -1, 1, 1, 1)];
+  const found = turnGeneralizedAdvantages(rewards, values, mask, turns, [undefined], options);
+  const second = 1 - 0.25;
+  const first = 0.3 + 0.9 * 0.25 - 0.5 + 0.9 * 0.8 * second;
+  const expected = [first, first, 0, second, second, second];
+  for (const [t, value] of expected.entries()) expect(found.advantages[0]![t]).toBeCloseTo(value, 12);
+  expect([...found.decisions[0]!]).toEqual([1, 0, 0, 1, 0, 0]);
+  expect(found.returns[0]![0]).toBeCloseTo(first + 0.5, 12);
+  expect([...found.returns[0]!].filter((value) => value !== 0)).toHaveLength(2);
+});
+
+test('where every turn has one token, turns are tokens', () => {
+  fc.assert(
+    fc.property(trajectories, (rows) => {
+      const bits = rows.map(({ tokens }) => Uint8Array.from(tokens, ({ bit }) => bit));
+      const turns = bits.map((row) => Int32Array.from(row, (bit, t) => (bit === 1 ? t : -1)));
+      const column = (name: 'reward' | 'value') =>
+        rows.map(({ tokens }) => tokens.map((token) => token[name]));
+      const parents = chained(
+        bits,
+        rows.map(({ episode }) => episode),
+      );
+      const inputs = [column('reward'), column('value'), bits] as const;
+      const { decisions, ...found } = turnGeneralizedAdvantages(...inputs, turns, parents, options);
+      expect(found).toEqual(generalizedAdvantages(...inputs, parents, options));
+      expect(decisions).toEqual(bits);
+    }),
+  );
 });
