@@ -21,7 +21,7 @@ export async function* runLoop<Options extends RunOptions>(
   run: Run,
   options: Options,
   create: (
-    context: AlgorithmContext<Options>,
+    context: Omit<AlgorithmContext<Options>, 'parts'>,
   ) => Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>,
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;

@@ -13,6 +13,7 @@ import {
 } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { checkEvent } from './check-event.ts';
+import { chooseParts } from './choose-parts.ts';
 import { requireParts } from './require-parts.ts';
 import { configFile, removeConfig, writeConfig } from './run-folder/config-file.ts';
 import { lockFolder } from './run-folder/folder-lock.ts';
@@ -78,8 +79,9 @@ export async function* train<Options extends object = RunOptions>(
     const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
     throw new ToolEnvError('usage.not_trainable', message);
   }
-  const plugin = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
-  const options = trainerOptions(plugin, own);
+  const loaded = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
+  const { trainer: plugin, options: chosen } = await chooseParts(loaded, own);
+  const options = trainerOptions(plugin, chosen);
   if (plugin.learnsFrom !== 'data') requireParts('train', { env, policy });
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;

@@ -17,12 +17,15 @@ import type { PolicyDefinition } from './policy-definition.ts';
 import { parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';
+import type { TrainerPart } from './trainer-part.ts';
 
 /** Type of the default export, by kind of plugin. */
 export interface PluginTypes {
   envs: EnvDefinition;
   tools: ToolPlugin;
   trainers: Trainer;
+  losses: TrainerPart;
+  advantages: TrainerPart;
   policies: PolicyDefinition;
 }
 
@@ -47,6 +50,8 @@ const singular: Record<PluginKind, string> = {
   envs: 'environment',
   tools: 'tool',
   trainers: 'trainer',
+  losses: 'loss',
+  advantages: 'advantage estimator',
   policies: 'policy',
 };
 
