@@ -47,26 +47,31 @@ export function recordingFlags(): Option[] {
   ];
 }
 
-export interface OpenRun {
-  env: OpenedEnv<unknown>;
+export interface OpenRun<Env> {
+  /** What `open` gave. */
+  opened: Env;
   policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open. */
-export async function openRun(
-  chosen: ChosenEnv,
+/**
+ * @param open Opens the environment, whose tools may be recorded or replayed.
+ * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
+ */
+export async function openRun<Opened extends { env: OpenedEnv<unknown> }>(
+  open: (tap: ToolTap | undefined) => Promise<Opened>,
   { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
-  { record, replay, ...flags }: EnvFlags & RecordingFlags & { seed: number },
-): Promise<OpenRun> {
+  { record, replay, seed }: RecordingFlags & { seed: number },
+): Promise<OpenRun<Opened>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  const env = await openRunEnv(chosen, { ...flags, tap });
+  const opened = await open(tap);
+  const { env } = opened;
   try {
-    const policy = await plugin.open(options, { seed: flags.seed });
+    const policy = await plugin.open(options, { seed });
     return {
-      env,
+      opened,
       policy,
       finish: async () => tap?.finish(),
       close: () => policy.close().finally(() => env.close()),
@@ -79,7 +84,7 @@ export async function openRun(
 
 export function openRunEnv(
   { source, options }: ChosenEnv,
-  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
+  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedEnv<unknown>> {
   const settings = { seed, tools: readTools(tool), tap };
   return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);
