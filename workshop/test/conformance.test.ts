@@ -120,10 +120,16 @@ test('trajectories of a rollout', async () => {
   await env.close();
 });
 
-test.each(['envs-classic', 'envs-mcp', 'envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
-  'the plugins of packages/%s',
-  async (name) => {
-    const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
-    expect(skipped).toEqual([]);
-  },
-);
+test.each([
+  'envs-classic',
+  'envs-mcp',
+  'envs-qa',
+  'policy',
+  'tools-search',
+  'trainer-grpo',
+  'trainer-ppo',
+  'trainer-sft',
+])('the plugins of packages/%s', async (name) => {
+  const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
+  expect(skipped).toEqual([]);
+});
