@@ -10,7 +10,7 @@ import {
 } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
-import { Chat, type Turn } from './chat/chat.ts';
+import { Chat, type TemplateArguments, type Turn } from './chat/chat.ts';
 import { encodeExample } from './chat/encode-example.ts';
 import { beforeStop, completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
@@ -120,6 +120,8 @@ export interface PolicyOptions {
   device?: Device;
   /** The precision of ONNX Runtime's matrix products. Default `float32`. */
   precision?: Precision;
+  /** What the chat template reads beside the conversation, as `{ enable_thinking: false }`. */
+  templateArguments?: TemplateArguments;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
 }
@@ -139,7 +141,7 @@ export async function createPolicy(
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
   const { runtime = onnxRuntime({ device: options.device, precision: options.precision }) } = options;
-  const chat = new Chat(checkpoint);
+  const chat = new Chat(checkpoint, options.templateArguments);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);
   const spec = { name: checkpoint.folder, contextLength: checkpoint.config.max_position_embeddings };

@@ -39,6 +39,10 @@ const schema = {
       description:
         "of ONNX Runtime's matrix products: float16 is faster on GPUs made for it; a CPU only rounds as such GPUs do (default: float32)",
     },
+    templateArguments: {
+      type: 'object',
+      description: 'values that the chat template reads, as {"enable_thinking": false} for Qwen3',
+    },
     loraRank: {
       type: 'integer',
       minimum: 0,
@@ -102,6 +106,7 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
     runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
     device,
     precision,
+    templateArguments: options.templateArguments,
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
 }

@@ -1,9 +1,12 @@
 /** The plugin `transformer-v1`: its schema knows what the engine knows, and its options reach the engine. */
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { TransformerLearner } from '../src/learner/transformer-learner.ts';
 import { devices } from '../src/runtime/device.ts';
+import type { TransformerPolicy } from '../src/transformer-policy.ts';
 import transformer from '../src/transformer-v1.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
@@ -38,13 +41,32 @@ it('estimates memory by its options, and names options that need less', async ()
 it.each([
   [{ loraAlpha: 3 }, 'option "loraAlpha": give loraRank too'],
   [{ loraTargets: ['q_proj'] }, 'option "loraTargets": give loraRank too'],
+  [{ templateArguments: 'no_think' }, 'option "templateArguments"'],
   [{ runtime: 'tfjs', device: 'cpu' }, 'option "device": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', precision: 'float16' }, 'option "precision": runtime "tfjs" has no such choice'],
 ])('refuses %j', async (options, message) => {
-  await expect(open(options)).rejects.toMatchObject({
+  await expect((async () => open(options))()).rejects.toMatchObject({
     code: 'usage.bad_option',
     message: expect.stringContaining(message),
   });
+});
+
+it('hands template arguments to the chat template', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'template-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp(checkpoint, folder, { recursive: true });
+  const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8'));
+  const chat_template = "{{ 'no thoughts' if enable_thinking is false else 'thoughts' }}";
+  await writeFile(join(folder, 'tokenizer_config.json'), JSON.stringify({ ...config, chat_template }));
+  await rm(join(folder, 'chat_template.jinja'), { force: true });
+  const rendered = async (options: object) => {
+    const policy = (await open({ checkpoint: folder, ...options })) as TransformerPolicy;
+    const text = policy.chat.render({ messages: [], tools: [] });
+    await policy.close();
+    return text;
+  };
+  expect(await rendered({})).toBe('thoughts');
+  expect(await rendered({ templateArguments: { enable_thinking: false } })).toBe('no thoughts');
 });
 
 it('reports devices and libraries, and ends with the reason of the signal', async () => {

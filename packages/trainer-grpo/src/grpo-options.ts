@@ -1,6 +1,6 @@
 /** The options of GRPO and its family, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { UpdateOptions } from '@toolenv/training';
+import type { SelectionOptions, UpdateOptions } from '@toolenv/training';
 
 /** An option without a default here takes the default of `algorithm`. */
 export const grpoOptions = {
@@ -52,16 +52,6 @@ export const grpoOptions = {
       enum: ['drop', 'keep', 'resample'],
       description:
         'groups whose episodes all scored the same: drop leaves them out of the averages unless a penalty or bonus pulls, keep counts them, resample plays other tasks in their place (DAPO)',
-    },
-    maxResamples: {
-      type: 'integer',
-      minimum: 1,
-      default: 3,
-      description: 'times that resample plays other tasks',
-    },
-    truncated: {
-      enum: ['learn', 'mask'],
-      description: 'whether truncated episodes are learned from or left out',
     },
 
     loss: {
@@ -128,12 +118,6 @@ export const grpoOptions = {
       default: 1,
       description: 'share of the tokens that the policy gradient uses: those with the highest entropy',
     },
-    mismatchCorrection: {
-      enum: ['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'],
-      description:
-        'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness)',
-    },
-    mismatchCap: { type: 'number', minimum: 1, default: 3, description: 'the largest such weight' },
     offPolicyThreshold: {
       type: 'number',
       minimum: 0,
@@ -143,4 +127,4 @@ export const grpoOptions = {
   },
 } as const;
 
-export type GrpoOptions = UpdateOptions & OptionsOf<typeof grpoOptions>;
+export type GrpoOptions = UpdateOptions & SelectionOptions & OptionsOf<typeof grpoOptions>;

@@ -6,6 +6,7 @@ import {
   type AlgorithmContext,
   type ConfigurableTrainer,
   completionMask,
+  correctionOf,
   defaultLearningRate,
   defineTrainer,
   estimateAdvantages,
@@ -17,6 +18,8 @@ import {
   policyLoss,
   type RolloutBatch,
   type RunOptions,
+  sampledLogprobsOf,
+  selectionOptions,
   updateOptions,
   withoutZeroVariance,
 } from '@toolenv/training';
@@ -26,7 +29,9 @@ import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
 export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
-  options: withAlgorithmDefaults({ properties: { ...grpoOptions.properties, ...updateOptions } }),
+  options: withAlgorithmDefaults({
+    properties: { ...grpoOptions.properties, ...selectionOptions, ...updateOptions },
+  }),
   // Episodes are compared within their group.
   minimums: { groupSize: 2 },
   async create(context) {
@@ -67,15 +72,12 @@ async function update(
   const mask = options.actionMask ? placed.map((row) => row.mask) : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
-  // Weights that changed since a token was sampled make the sampler another policy than the one that learns.
-  const correction = options.mismatchCorrection ?? (options.maxStaleness > 0 ? 'token_truncate' : 'none');
+  const mismatchCorrection = correctionOf(options);
   // With one update per rollout, the sampled log-probabilities are the policy's own: nothing needs to be computed.
-  const recomputes = needsEntropy || correction !== 'none' || !options.actionMask;
+  const recomputes = needsEntropy || mismatchCorrection !== undefined || !options.actionMask;
   const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
   const oldLogprobs = before?.logprobs ?? placed.map((row) => row.logprobs);
-  const sampledLogprobs = placed.map((row, b) =>
-    row.logprobs.map((value, t) => (row.mask[t] === 1 ? value : oldLogprobs[b]![t]!)),
-  );
+  const sampledLogprobs = sampledLogprobsOf(placed, oldLogprobs);
   const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
 
   // 2. What each token is worth.
@@ -120,7 +122,7 @@ async function update(
         ...options,
         maxLength: maxCompletionLength,
         beta: klIn === 'loss' ? beta : 0,
-        mismatchCorrection: correction === 'none' ? undefined : correction,
+        mismatchCorrection,
       },
     );
     const gradients = { dLogprobs: loss.dLogprobs, dEntropy: loss.dEntropy };

@@ -1,6 +1,6 @@
 /** The options of PPO, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { UpdateOptions } from '@toolenv/training';
+import type { SelectionOptions, UpdateOptions } from '@toolenv/training';
 
 export const ppoOptions = {
   type: 'object',
@@ -71,6 +71,12 @@ export const ppoOptions = {
       description: 'dual clip: the largest ratio that counts where the advantage is negative',
     },
 
+    zeroVariance: {
+      enum: ['keep', 'resample'],
+      default: 'keep',
+      description:
+        'groups whose episodes all scored the same: resample plays other tasks in their place (DAPO), and needs a groupSize of 2 or more',
+    },
     beta: {
       type: 'number',
       minimum: 0,
@@ -98,4 +104,4 @@ export const ppoOptions = {
   },
 } as const;
 
-export type PpoOptions = UpdateOptions & OptionsOf<typeof ppoOptions>;
+export type PpoOptions = UpdateOptions & SelectionOptions & OptionsOf<typeof ppoOptions>;

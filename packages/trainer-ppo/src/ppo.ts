@@ -1,5 +1,5 @@
 /** PPO: a critic estimates what each token was worth, and the policy follows the clipped gradient. The whole algorithm. */
-import { ToolEnvError } from '@toolenv/core';
+import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Learner, TokenOutputs, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import {
@@ -7,6 +7,7 @@ import {
   adaptBeta,
   type ConfigurableTrainer,
   completionMask,
+  correctionOf,
   defaultLearningRate,
   defineTrainer,
   explainedVariance,
@@ -19,24 +20,40 @@ import {
   policyLoss,
   type RolloutBatch,
   type RunOptions,
+  sampledLogprobsOf,
+  selectionOptions,
   sumOverTokens,
   tokenStatistics,
   updateOptions,
   valueLoss,
   whiten,
+  withoutZeroVariance,
 } from '@toolenv/training';
 import { type PpoOptions, ppoOptions } from './ppo-options.ts';
 
 export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
-  options: { ...ppoOptions, properties: { ...ppoOptions.properties, ...updateOptions } },
+  options: {
+    ...ppoOptions,
+    properties: {
+      ...ppoOptions.properties,
+      ...selectionOptions,
+      truncated: { ...selectionOptions.truncated, default: 'learn' },
+      ...updateOptions,
+    },
+  },
   defaults: { tasksPerStep: 128, groupSize: 1 },
   async create(context: AlgorithmContext<PpoOptions>) {
     const { options, learner, run } = context;
     if (!learner.addCritic) {
       const message = `ppo needs a critic, which the learner of ${run.policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
       throw new ToolEnvError('usage.no_critic', message);
+    }
+    if (options.zeroVariance === 'resample' && options.groupSize < 2) {
+      const message =
+        'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
+      throw new ToolEnvError('usage.bad_option', message);
     }
     await learner.addCritic({ critic: options.critic });
     const reference = options.beta > 0 ? await learner.reference() : undefined;
@@ -45,6 +62,9 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
       // A fixed coefficient is the option's, also in a resumed run.
       memory: options.klControl === 'adaptive' ? memory : {},
       update: (batch) => update(batch, reference, memory, context),
+      ...(options.zeroVariance === 'resample' && {
+        resample: { keep: withoutZeroVariance, maxAttempts: options.maxResamples },
+      }),
     };
   },
 });
@@ -52,7 +72,7 @@ export default ppo;
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { step, seed, trajectories, rows: placed }: RolloutBatch,
+  { step, seed, trajectories: all, rows: given }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
   { options, learner, optimize }: AlgorithmContext<PpoOptions>,
@@ -60,6 +80,10 @@ async function update(
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
   const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
   const { weightDecay, maxGradNorm } = options;
+  const isLearned = ({ outcome }: Trajectory) => options.truncated !== 'mask' || outcome.kind !== 'truncated';
+  const trajectories = all.filter(isLearned);
+  const placed = given.filter(({ trajectory }) => isLearned(trajectory));
+  if (placed.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
   const action = placed.map(({ mask }) => mask);
   const wide = action.map(completionMask);
 
@@ -67,6 +91,7 @@ async function update(
   const seen = options.actionMask && options.advantageMask ? action : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: seen[b]! }));
   const before = withValues(await learner.forward({ rows, temperature }));
+  const sampledLogprobs = sampledLogprobsOf(placed, before.logprobs);
   const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
 
   // 2. What each token earned.
@@ -115,8 +140,15 @@ async function update(
         : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
     const oldLogprobs = pick(before.logprobs);
     const ofPolicy = policyLoss(
-      { logprobs, oldLogprobs, entropy, mask: pick(lossMask), advantages: pick(advantages) },
-      { ...options, loss: 'bnpo', beta: 0 },
+      {
+        logprobs,
+        oldLogprobs,
+        sampledLogprobs: pick(sampledLogprobs),
+        entropy,
+        mask: pick(lossMask),
+        advantages: pick(advantages),
+      },
+      { ...options, loss: 'bnpo', beta: 0, mismatchCorrection: correctionOf(options) },
     );
     const ofValues = valueLoss(
       {

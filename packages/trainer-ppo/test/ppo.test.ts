@@ -53,7 +53,11 @@ test('the policy learns when to climb and answer, and the critic learns the valu
   const updates = metricsOf(events, 'update');
   expect(updates.at(-1)!['critic/vf_loss']).toBeLessThan(updates[0]!['critic/vf_loss']!);
   expect(metricsOf(events, 'evaluation')).toEqual([
-    { reward: expect.closeTo(1.2), 'rewards/right/mean': 1, 'rewards/climbed/mean': 2 },
+    expect.objectContaining({
+      reward: expect.closeTo(1.2),
+      'rewards/right/mean': 1,
+      'rewards/climbed/mean': 2,
+    }),
   ]);
 });
 

@@ -4,10 +4,11 @@ import type { Run } from '@toolenv/core/plugins';
 
 /** @throws ToolEnvError `usage.bad_option` */
 export function refuseIdleEvaluation(
-  { evaluateEvery, evalData }: { evaluateEvery: number; evalData?: string },
-  { env }: Run,
+  options: { evaluateEvery: number; evaluateFirst: boolean; evalData?: string },
+  { env, evaluateOn }: Run,
 ): void {
-  if (evaluateEvery === 0 || evalData !== undefined || env !== undefined) return;
+  const isIdle = options.evaluateEvery === 0 && !options.evaluateFirst;
+  if (isIdle || options.evalData !== undefined || env !== undefined || evaluateOn !== undefined) return;
   const message =
     'option "evaluateEvery": there is nothing to evaluate on: give evalData, or an environment.';
   throw new ToolEnvError('usage.bad_option', message);

@@ -1,6 +1,19 @@
 /** The options of supervised fine-tuning, and those that it shares, beside those of the run loop. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
+/** A schedule that is as long as the run depends on its passes, as it does on the option `steps`. */
+const unlessScheduled = {
+  anyOf: [
+    { required: ['scheduleSteps'] },
+    {
+      properties: {
+        learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
+        warmupRatio: { const: 0 },
+      },
+    },
+  ],
+} as const;
+
 /** Of every trainer of this package that learns from a file. */
 export const dataOptions = {
   data: {
@@ -17,7 +30,7 @@ export const dataOptions = {
     type: 'number',
     exclusiveMinimum: 0,
     default: 1,
-    mayChange: true,
+    mayChange: unlessScheduled,
     description: 'passes over the data, unless steps is above 0',
   },
   batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples of a step' },

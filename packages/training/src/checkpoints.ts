@@ -8,6 +8,8 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
+import { bestStep } from './best-evaluation.ts';
+import { writeWhole } from './run-folder/write-whole.ts';
 
 /** What a resumed run needs beside the learner's own files. */
 export interface CheckpointState {
@@ -29,20 +31,28 @@ const stateFile = 'trainer_state.json';
 /** Raised when a state of the earlier version means something else. */
 const stateVersion = 1;
 const folderName = /^step-(\d+)$/;
-/** Older checkpoints of a run are removed. */
-const kept = 3;
-
 /**
  * Saves under `<out>/checkpoints/step-<N>` and returns that folder. The folder appears by a rename, so that a killed run
- * leaves no incomplete checkpoint. An existing checkpoint of the step is kept, since a run repeats its steps exactly.
+ * leaves no incomplete checkpoint. The weights of an existing checkpoint of the step are kept, since a run repeats its steps
+ * exactly; its state is replaced. Only then are older checkpoints removed.
+ * @param options.keep How many of the newest checkpoints stay. Default 3.
+ * @param options.best The step of a checkpoint that stays in any case.
  * @throws ToolEnvError `infrastructure.checkpoint` if it cannot be written. Earlier checkpoints stay.
  */
-export async function saveCheckpoint(out: string, learner: Learner, state: CheckpointState): Promise<string> {
+export async function saveCheckpoint(
+  out: string,
+  learner: Pick<Learner, 'save'>,
+  state: CheckpointState,
+  { keep = 3, best }: { keep?: number; best?: number | undefined } = {},
+): Promise<string> {
   const steps = await checkpointSteps(out);
   const folder = folderOf(out, state.step);
-  if (steps.includes(state.step)) return folder;
   const partial = `${folder}.partial`;
   try {
+    if (steps.includes(state.step)) {
+      await replaceState(folder, state);
+      return folder;
+    }
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await learner.save(partial);
@@ -54,10 +64,30 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
-  for (const old of steps.slice(0, Math.max(0, steps.length + 1 - kept))) {
-    await rm(folderOf(out, old), { recursive: true, force: true });
+  for (const old of steps.slice(0, Math.max(0, steps.length + 1 - keep))) {
+    if (old !== best) await rm(folderOf(out, old), { recursive: true, force: true });
   }
   return folder;
+}
+
+/** A checkpoint that was saved before the evaluation of its step learns of the evaluation. */
+async function replaceState(folder: string, state: CheckpointState): Promise<void> {
+  const file = join(folder, stateFile);
+  const { sha256 } = parseState(await readFile(file, 'utf8'), folder);
+  await writeWhole(file, JSON.stringify({ version: stateVersion, ...state, sha256 } satisfies StoredState));
+}
+
+/**
+ * The step of the best checkpoint, as the newest checkpoint remembers it; `undefined` if the run does not look for the best,
+ * or if the checkpoint is gone.
+ */
+export async function bestCheckpointStep(out: string): Promise<number | undefined> {
+  const steps = await checkpointSteps(out);
+  const newest = steps.at(-1);
+  if (newest === undefined) return undefined;
+  const folder = folderOf(out, newest);
+  const { memory } = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);
+  return steps.find((step) => step === memory?.[bestStep]);
 }
 
 /**
@@ -66,7 +96,10 @@ export async function saveCheckpoint(out: string, learner: Learner, state: Check
  * @throws ToolEnvError `usage.checkpoint_damaged` if all checkpoints are damaged, `usage.checkpoint_version` for a checkpoint
  *   of a later version of toolenv; whatever the learner throws.
  */
-export async function resumeCheckpoint(out: string, learner: Learner): Promise<CheckpointState | undefined> {
+export async function resumeCheckpoint(
+  out: string,
+  learner: Pick<Learner, 'load'>,
+): Promise<CheckpointState | undefined> {
   const steps = await checkpointSteps(out);
   for (const [index, step] of [...steps.entries()].reverse()) {
     const folder = folderOf(out, step);

@@ -14,8 +14,10 @@ export type { Algorithm, AlgorithmContext, DataAlgorithm, RolloutBatch } from '.
 export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
+export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
 export { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
@@ -35,6 +37,7 @@ export {
 } from './losses/policy-loss.ts';
 export type { LossType } from './losses/row-weights.ts';
 export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
+export { correctionOf, sampledLogprobsOf } from './losses/stale-samples.ts';
 export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
@@ -51,6 +54,7 @@ export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/fo
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';
 export {
+  bestCheckpoint,
   newestCheckpoint,
   type RunCheckpoint,
   refuseOtherRun,
@@ -60,6 +64,7 @@ export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { RunOptions } from './run-options.ts';
+export { type SelectionOptions, selectionOptions } from './selection-options.ts';
 export { type TrainOptions, train } from './train.ts';
 export { type TrainSettings, trainSettings } from './train-settings.ts';
 export { type UpdateOptions, updateOptions } from './update-options.ts';

@@ -2,11 +2,13 @@
 import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
+import { BestEvaluation } from './best-evaluation.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
 import { requireEnv } from './require-parts.ts';
+import { TaskHistory } from './rollouts/task-history.ts';
 import type { RunOptions } from './run-options.ts';
 import { dataSteps, episodeSteps } from './steps.ts';
 
@@ -24,6 +26,7 @@ export async function* runLoop<Options extends RunOptions>(
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;
   const { temperature, checkpointEvery, evaluateEvery } = options;
+  const best = new BestEvaluation(options);
   let step = 0;
   /** The learning rate of the last optimizer step. */
   let rate: Metrics = {};
@@ -40,8 +43,11 @@ export async function* runLoop<Options extends RunOptions>(
   const fromData = 'learn' in algorithm ? algorithm : undefined;
   const steps = fromData?.steps ?? options.steps;
   const shareOf = learningRateSchedule({ ...options, steps });
-  const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
-  const { evaluationDue = 0, ...memory } = resumed?.memory ?? {};
+  const history = new TaskHistory();
+  // Without a choice of tasks there is nothing to remember.
+  const saveable = run.env?.draw ? history.savedWith(learner) : learner;
+  const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
+  const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
 
   step = resumed?.step ?? 0;
@@ -51,30 +57,35 @@ export async function* runLoop<Options extends RunOptions>(
   let saved = step;
   /** Whether an evaluation of these weights is due. */
   let isDue = evaluationDue === 1;
+  /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
+  let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
-    const { env } = run;
-    const metrics = {
-      ...(env && (await validationScores({ ...run, env }, options))),
-      ...(await fromData?.evaluate?.()),
-    };
+    const metrics = { ...(await validationScores(run, options)), ...(await fromData?.evaluate?.()) };
     isDue = false;
+    isBest = best.judge(step, metrics);
     return { type: 'evaluation', step, metrics };
   };
   const save = async (): Promise<TrainEvent> => {
-    const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
+    const remembered = { ...algorithm.memory, ...best.memory, ...(isDue && { evaluationDue: 1 }) };
+    isBest = false;
     // Not tried again after it has failed.
     saved = step;
-    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered });
+    const kept = { keep: options.keepCheckpoints, best: best.step };
+    const folder = await saveCheckpoint(out, saveable, { step, seed, memory: remembered }, kept);
     return { type: 'checkpoint', step, folder };
   };
 
   try {
-    if (isDue) yield await evaluate();
+    if (isDue || (options.evaluateFirst && !resumed)) {
+      yield await evaluate();
+      if (best.isOn) yield await save();
+    }
+    if (best.isOver) return;
     const range = { from: step, to: steps };
     const all =
       'learn' in algorithm
         ? dataSteps(algorithm, range)
-        : episodeSteps(algorithm, { ...run, env: requireEnv(run.env) }, options, range);
+        : episodeSteps(algorithm, { ...run, env: requireEnv(run.env) }, options, range, history.results);
     for await (const { rollout, staleness, learn } of all) {
       if (rollout) {
         const { metrics, played } = rollout;
@@ -87,6 +98,7 @@ export async function* runLoop<Options extends RunOptions>(
       rate = {};
       const learned = await learn({ step, seed: deriveSeed(seed, 'step', step) });
       step += 1;
+      if (rollout && run.env?.draw) history.add(rollout, step);
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
       const behind = staleness !== undefined && { staleness };
@@ -95,7 +107,9 @@ export async function* runLoop<Options extends RunOptions>(
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();
-      if (step === steps || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      const isLast = step === steps || best.isOver;
+      if (isLast || isBest || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
+      if (isLast) return;
     }
   } catch (error) {
     // A run that is interrupted or fails keeps every finished step.

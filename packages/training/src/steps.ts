@@ -1,5 +1,5 @@
 /** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
-import type { EnvHandle } from '@toolenv/core';
+import type { EnvHandle, TaskResult } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { Algorithm, DataAlgorithm } from './algorithm.ts';
 import { AbortWatch } from './rollouts/abort-watch.ts';
@@ -29,17 +29,19 @@ export async function* dataSteps(
   for (let step = from; step < to; step++) yield { learn: (at) => algorithm.learn(at) };
 }
 
+/** @param results What the environment may choose tasks by. */
 export async function* episodeSteps(
   algorithm: Algorithm,
   run: Run & { env: EnvHandle<unknown> },
   options: RunOptions,
   { from, to }: Range,
+  results: ReadonlyMap<number, TaskResult>,
 ): AsyncGenerator<Step, void, void> {
   const { maxStaleness } = options;
   const range = { from, to, ahead: maxStaleness, signal: run.signal };
   const watch = new AbortWatch(options.maxAborted);
   const rollouts = rolloutsAhead(range, (at, stop) =>
-    playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch),
+    playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, results),
   );
   for await (const { rollout, staleness } of rollouts) {
     yield {

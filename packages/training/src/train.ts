@@ -29,6 +29,11 @@ export interface TrainOptions<Options> extends Partial<TrainSettings> {
   policy: TrainablePolicy;
   /** A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'. */
   trainer?: Trainer<Options> | string;
+  /**
+   * Other environments to evaluate on, by names of your choice. Their metrics begin with the name: `hard/reward`. They are not a
+   * part of the run's identity.
+   */
+  evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>>;
   /** The folder of the run. Default: a fresh folder `runs/<environment>-<date and time>`. */
   out?: string;
   /** Ends the run by throwing the signal's reason. Finished steps are kept. */
@@ -41,7 +46,14 @@ export interface TrainOptions<Options> extends Partial<TrainSettings> {
 }
 
 const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
-const settingNames = ['trainer', 'out', 'signal', 'identity', ...Object.keys(trainSettings.properties)];
+const settingNames = [
+  'trainer',
+  'out',
+  'signal',
+  'identity',
+  'evaluateOn',
+  ...Object.keys(trainSettings.properties),
+];
 
 /**
  * Trains, and yields what happens: `for await (const event of train({ env, policy, steps: 4 })) …`. Nothing runs until the
@@ -58,7 +70,7 @@ export async function* train<Options extends object = RunOptions>(
   given: TrainOptions<Options> & NoInfer<Partial<Options>>,
 ): AsyncGenerator<TrainEvent, void, void> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
-  const { env, policy, trainer = defaultTrainer, out, signal, identity, ...others } = given;
+  const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
   const { seed, resume, change, trajectories, tensorboard, ...own } = others;
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
   const { learner } = policy;
@@ -82,7 +94,8 @@ export async function* train<Options extends object = RunOptions>(
     if (!settings.resume)
       await refuseUsedFolder(folder, 'choose another folder, or go on with its run by resume');
     else if (!settings.change) await refuseOtherRun(folder, same, { mayChange });
-    const run = { env, policy, learner, out: folder, signal, seed: settings.seed, resume: settings.resume };
+    const { seed: own, resume: goesOn } = settings;
+    const run = { env, policy, evaluateOn, learner, out: folder, signal, seed: own, resume: goesOn };
     const config = { ...same, ...(await runVersions(env)) };
     yield* keepRun(run, plugin.train(run, options), { config, settings, title: titleOf(plugin, run) });
   } finally {

@@ -39,8 +39,13 @@ test('only bookkeeping may change: how many steps, when to evaluate and save, an
     steps: 2,
     maxAborted: 0.5,
     evaluateEvery: 2,
+    evaluateFirst: true,
     evaluationEpisodes: 3,
+    evaluationSamples: 2,
+    evaluationTemperature: 1,
     checkpointEvery: 2,
+    keepCheckpoints: 2,
+    patience: 0,
   };
   const trainer = completeOptions(grpo.options, {}, 'grpo');
   expect(changeableOptions(grpo.options, trainer).sort()).toEqual(Object.keys(bookkeeping).sort());

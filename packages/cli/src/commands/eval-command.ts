@@ -76,7 +76,7 @@ async function evalPolicy(
     };
     const summary = JSON.stringify({ ...run, ...flags, ...evaluation }, null, given.json ? undefined : 2);
     const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
-    const title = `${ref}, ${split}, ${manner}, seed ${seed}`;
+    const title = `${ref}, ${split}, ${manner}, seed ${seed}; means with 95 % confidence intervals over tasks`;
     process.stdout.write(given.json ? `${summary}\n` : `${title}\n${evaluationTable(evaluation)}\n`);
     await folder?.writeSummary(summary);
   } finally {
@@ -89,8 +89,8 @@ async function playAll(
   options: EvaluateOptions & EvaluationOptions,
   folder: EvaluationFolder | undefined,
 ): Promise<Evaluation> {
-  const { env, count, split } = options;
-  const bar = new Progress('episodes', Math.min(count, env.tasks[split].length));
+  const { env, count, samples, split } = options;
+  const bar = new Progress('episodes', samples * Math.min(count, env.tasks[split].length));
   const scores = new RunningScores();
   try {
     return await evaluate({

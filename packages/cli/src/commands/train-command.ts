@@ -4,6 +4,7 @@ import { ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
+  bestCheckpoint,
   newestCheckpoint,
   readMetrics,
   refuseLockedFolder,
@@ -144,7 +145,7 @@ async function trainPolicy(
     progress?.stop();
     await run.close();
   }
-  if (!given.json) await report(out, isAtWork);
+  if (!given.json) await report(out, isAtWork, Number(trainer.options.steps ?? 0));
 }
 
 /** The options of a policy that a resumed run must have too. */
@@ -167,13 +168,20 @@ function eventLine(event: TrainEvent): string {
   return JSON.stringify(event, (key, value: unknown) => (key === 'trajectories' ? undefined : value));
 }
 
-async function report(out: string, isAtWork: boolean): Promise<void> {
+async function report(out: string, isAtWork: boolean, wanted: number): Promise<void> {
   const chart = terminalChart(trainingCurves(await readMetrics(out)));
   const checkpoint = await newestCheckpoint(out);
+  const best = await bestCheckpoint(out);
   const steps = checkpoint?.step ?? 0;
+  const [end, remedy] =
+    steps < wanted
+      ? [`stopped early, after ${plural(steps, 'step')}`, 'raise --patience']
+      : [`has its ${plural(steps, 'step')}`, 'give more --steps'];
+  const early = steps < wanted ? ', and the run stopped early' : '';
   const summary = isAtWork
-    ? `${plural(steps, 'step')} done.`
-    : `Nothing to do: the run has its ${plural(steps, 'step')}; give more --steps to go on.`;
-  const policy = checkpoint ? `The policy is in ${join(out, 'policy')}\n` : '';
+    ? `${plural(steps, 'step')} done${early}.`
+    : `Nothing to do: the run ${end}; ${remedy} to go on.`;
+  const which = best ? `The policy of step ${best.step}, the best,` : 'The policy';
+  const policy = checkpoint ? `${which} is in ${join(out, 'policy')}\n` : '';
   process.stdout.write(`${chart}\n\n${summary}\n${policy}`);
 }

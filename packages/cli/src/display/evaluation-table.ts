@@ -1,18 +1,13 @@
 /** The numbers of an evaluation as a table for people to read. */
-import type { Evaluation } from '@toolenv/training';
-import { scoreLabel } from '@toolenv/training';
+import { type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
 export function evaluationTable(evaluation: Evaluation): string {
-  const { episodes, aborted, means, reward, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
+  const { episodes, aborted, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
-    ['reward', scoreText(reward)],
-    ...Object.entries(means).map(([name, mean]): [string, string] => [
-      safeLine(scoreLabel(name)),
-      scoreText(mean),
-    ]),
+    ...scoreRows(evaluation),
     ['tool calls', `${toolCalls.toFixed(2)} per episode`],
     ['turns', `${turns.toFixed(2)} per episode`],
     ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
@@ -29,4 +24,22 @@ export function evaluationTable(evaluation: Evaluation): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** The scores with their confidence intervals. A summary of an earlier version has none. */
+function scoreRows({ reward, rewardInterval, means, intervals, pass }: Evaluation): [string, string][] {
+  const row = (
+    name: string,
+    mean: number | null,
+    interval: Interval | null | undefined,
+  ): [string, string] => {
+    const spread = interval ? ` (${interval.map(scoreText).join(' to ')})` : '';
+    return [safeLine(name), `${scoreText(mean)}${spread}`];
+  };
+  const passed = Object.entries(pass?.at ?? {});
+  return [
+    row('reward', reward, rewardInterval),
+    ...Object.entries(means).map(([name, mean]) => row(scoreLabel(name), mean, intervals?.[name])),
+    ...passed.map(([k, { mean, interval }]) => row(`${scoreLabel(pass!.score)} pass@${k}`, mean, interval)),
+  ];
 }

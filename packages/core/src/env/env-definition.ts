@@ -5,6 +5,7 @@ import type { Tool } from '../protocol/tool.ts';
 import type { ToolTap } from '../recording/tool-tap.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
+import type { TaskDraw } from './task-draw.ts';
 
 export type Split = 'train' | 'validation' | 'test';
 
@@ -45,6 +46,8 @@ export interface EnvCapabilities {
 /** An open environment. */
 export interface EnvHandle<Task> {
   tasks: Record<Split, TaskSet<Task>>;
+  /** Draws the training tasks of a step. Default: every task once before any comes again. */
+  readonly draw?: TaskDraw | undefined;
   /** A fresh Env. Any number may live at once, unless `concurrent` is false. */
   episode(): Env<Task>;
   close(): Promise<void>;

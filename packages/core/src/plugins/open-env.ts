@@ -75,6 +75,7 @@ export async function openEnv(
   }
   return {
     tasks: open.tasks,
+    ...(open.draw && { draw: open.draw }),
     episode: () => open.episode(),
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),

@@ -10,6 +10,8 @@ export interface Run {
   /** Absent only if the trainer learns from data and nothing is evaluated in an environment. */
   env?: EnvHandle<unknown>;
   policy: Policy;
+  /** Other environments that evaluations play too, by names of the caller's choice. */
+  evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
   /** Trains the weights that `policy` samples from. */
   learner: Learner;
   /** Existing folder for checkpoints and logs. */

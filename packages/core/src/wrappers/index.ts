@@ -9,4 +9,5 @@ export { type RewardTransform, type ScoredTransition, transformReward } from './
 export { truncateHistory } from './truncate-history.ts';
 export { type OnEpisode, watchEpisodes } from './watch-episodes.ts';
 export { type ObservationWindow, windowObservation } from './window-observation.ts';
+export { type Curriculum, type CurriculumState, withCurriculum } from './with-curriculum.ts';
 export type { Wrappable, Wrapped } from './wrap.ts';

@@ -1,8 +1,10 @@
 /** mixEnvs: joins several environments into one, to train on the tasks of all of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
+import type { TaskDraw } from '../env/task-draw.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
+import { drawByWeights } from './mix-draw.ts';
 
 /** A task of a mix. */
 export interface MixedTask<Task = unknown> {
@@ -15,9 +17,15 @@ export interface MixedTask<Task = unknown> {
  * An environment whose splits contain the tasks of all `envs`, one environment after another. All must declare the same
  * rewards. Closing the mix closes them all.
  * @param envs Environments by names of your choice; each task carries the name.
- * @throws ToolEnvError `usage.mix` if there is no environment or the rewards differ.
+ * @param options.weights How often training draws the tasks of each environment, relative to the others; 0 is never.
+ *   Default: by their numbers of tasks.
+ * @throws ToolEnvError `usage.mix` if there is no environment, the rewards differ, or a weight is wrong.
  */
-export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): EnvHandle<MixedTask<Task>> {
+export function mixEnvs<Task>(
+  envs: Readonly<Record<string, EnvHandle<Task>>>,
+  { weights }: { weights?: Readonly<Record<string, number>> | undefined } = {},
+): EnvHandle<MixedTask<Task>> {
+  const draw = drawOf(envs, weights);
   const spec = mixedSpec(Object.values(envs).map((env) => env.episode().spec));
   return {
     tasks: {
@@ -28,7 +36,33 @@ export function mixEnvs<Task>(envs: Readonly<Record<string, EnvHandle<Task>>>): 
     episode: () => mixedEpisode(spec, envs),
     close: async () => void (await Promise.all(Object.values(envs).map((env) => env.close()))),
     capabilities: mixedCapabilities(Object.values(envs)),
+    ...(draw && { draw }),
   };
+}
+
+/** `undefined` if the mix draws as any environment does. */
+function drawOf(
+  envs: Readonly<Record<string, EnvHandle<unknown>>>,
+  weights: Readonly<Record<string, number>> | undefined,
+): TaskDraw | undefined {
+  if (weights === undefined && Object.values(envs).every((env) => env.draw === undefined)) return undefined;
+  const wrong = (problem: string) => new ToolEnvError('usage.mix', `mixEnvs: ${problem}.`);
+  const unknown = Object.keys(weights ?? {}).find((name) => !Object.hasOwn(envs, name));
+  if (unknown !== undefined) throw wrong(`there is no environment "${unknown}" to weigh`);
+  let offset = 0;
+  const parts = Object.entries(envs).map(([name, { tasks, draw }]) => {
+    const { length } = tasks.train;
+    const weight = weights === undefined ? length : (weights[name] ?? 0);
+    if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY))
+      throw wrong(`the weight of ${name} is ${weight}: give a number from 0 up`);
+    if (weight > 0 && length === 0) throw wrong(`${name} has a weight and no training tasks`);
+    const part = { name, offset, length, weight, draw };
+    offset += length;
+    return part;
+  });
+  const drawn = parts.filter(({ weight }) => weight > 0);
+  if (drawn.length === 0) throw wrong('every weight is 0');
+  return (drawing) => drawByWeights(drawn, drawing);
 }
 
 /** Seedable and concurrent if all are; networked and remote if any is. */

@@ -15,6 +15,7 @@ export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env
       ? {
           ...env,
           tasks: env.tasks,
+          draw: env.draw,
           episode: () => wrapEpisode(env.episode()),
           close: () => env.close(),
           ref: env.ref,

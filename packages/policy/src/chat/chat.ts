@@ -11,6 +11,12 @@ import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
+/** Values that chat templates read beside the conversation, as `enable_thinking: false`: `chat_template_kwargs` of transformers. */
+export type TemplateArguments = Readonly<Record<string, unknown>>;
+
+/** The names that every rendering sets. */
+const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 'eos_token'];
+
 export class Chat {
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
@@ -22,6 +28,7 @@ export class Chat {
   readonly #format: ToolCallFormat;
   /** The texts of the format's markers by token id. */
   readonly #markers: ReadonlyMap<number, string>;
+  readonly #arguments: TemplateArguments;
   /** The special tokens that templates read. */
   readonly #ends: { bos_token: string; eos_token: string };
   /** The tokens that end a turn. */
@@ -29,7 +36,17 @@ export class Chat {
   /** The texts of `endTokens`. */
   readonly #endTexts: readonly string[];
 
-  constructor(checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>) {
+  /** @throws ToolEnvError `usage.template_arguments` for an argument that every rendering sets. */
+  constructor(
+    checkpoint: Pick<Checkpoint, 'folder' | 'tokenizer' | 'tokenizerConfig' | 'endTokens'>,
+    templateArguments: TemplateArguments = {},
+  ) {
+    const own = setByRender.find((name) => Object.hasOwn(templateArguments, name));
+    if (own !== undefined) {
+      const message = `The template argument "${own}" is set by the policy itself: leave it out.`;
+      throw new ToolEnvError('usage.template_arguments', message);
+    }
+    this.#arguments = templateArguments;
     const { folder, tokenizer, tokenizerConfig, endTokens } = checkpoint;
     this.#folder = folder;
     const { template, toolTemplate = template } = templatesOf(tokenizerConfig.chat_template);
@@ -65,6 +82,7 @@ export class Chat {
   render({ messages, tools }: Observation, addGenerationPrompt = true): string {
     try {
       return (tools.length > 0 ? this.#toolTemplate : this.#template).render({
+        ...this.#arguments,
         ...this.#ends,
         messages: messages.map((message) => toTemplateMessage(message, this.#format)),
         tools: tools.length > 0 ? tools.map(toTemplateTool) : null,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { EncodedRow, Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
-import { Chat } from '../../src/chat/chat.ts';
+import { Chat, type TemplateArguments } from '../../src/chat/chat.ts';
 import { encodeExample } from '../../src/chat/encode-example.ts';
 
 interface Family {
@@ -160,16 +160,55 @@ const encoded: Record<string, { learned: number; read: number; refused: number }
   mistral: { learned: 167, read: 162, refused: 0 },
 };
 
-function openChat(name: string, { tokenizer: file, bos_token, eos_token, ends }: Family): Chat {
+/** What Qwen3's template adds to the model's turn with `enable_thinking: false`. */
+const noThoughts = '<think>\n\n</think>\n\n';
+
+test("Qwen3's template reads enable_thinking, and its thoughts stay empty as the conversation grows", () => {
+  const family = golden.families.qwen3!;
+  const chat = openChat('qwen3', family, { enable_thinking: false });
+  const thinking = openChat('qwen3', family, { enable_thinking: true });
+  let compared = 0;
+  for (const [index, conversation] of conversations.entries()) {
+    const view = family.conversations[index]!;
+    if ('error' in view) continue;
+    expect(thinking.render(conversation)).toBe(view.text);
+    expect(chat.render(conversation)).toBe(view.text + noThoughts);
+    compared += 1;
+  }
+  expect(compared).toBeGreaterThan(40);
+
+  const observation: Observation = { messages: [{ role: 'user', content: 'Where?' }], tools: [] };
+  const prompt = chat.prompt(observation);
+  const action = Int32Array.from([...chat.encode('Here.'), chat.endTokens[0]!]);
+  const next: Observation = {
+    messages: [
+      ...observation.messages,
+      { role: 'assistant', content: 'Here.' },
+      { role: 'user', content: 'And now?' },
+    ],
+    tools: [],
+  };
+  const grown = chat.continuation({ observation, prompt, action, text: 'Here.' }, next)!;
+  const added = `\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\n${noThoughts}`;
+  expect([...grown]).toEqual([...prompt, ...action, ...chat.encode(added)]);
+});
+
+test.each(['messages', 'add_generation_prompt', 'eos_token'])('the argument %s is refused', (name) => {
+  const mistake = () => openChat('qwen3', golden.families.qwen3!, { [name]: true });
+  expect(mistake).toThrow(`The template argument "${name}" is set by the policy itself`);
+});
+
+function openChat(
+  name: string,
+  { tokenizer: file, bos_token, eos_token, ends }: Family,
+  templateArguments?: TemplateArguments,
+): Chat {
   const tokenizer = readJson(`tokenizers/${file}.json`);
   const added: { id: number; content: string }[] = tokenizer.added_tokens;
   const chat_template = readFileSync(join(folder, 'templates', `${name}.jinja`), 'utf8');
-  return new Chat({
-    folder: name,
-    tokenizer,
-    tokenizerConfig: { chat_template, bos_token, eos_token },
-    endTokens: ends.map((end) => added.find(({ content }) => content === end)!.id),
-  });
+  const endTokens = ends.map((end) => added.find(({ content }) => content === end)!.id);
+  const tokenizerConfig = { chat_template, bos_token, eos_token };
+  return new Chat({ folder: name, tokenizer, tokenizerConfig, endTokens }, templateArguments);
 }
 
 function digest(ids: Int32Array): [number, string] {

@@ -1,10 +1,11 @@
-/** Evaluation: the first tasks of a split, one episode each, and the numbers to report. */
+/** Evaluation: the first tasks of a split, some episodes of each, and the numbers to report. */
 import {
   type EnvHandle,
   type EpisodeRequest,
   EpisodeStatistics,
   type EpisodeSummary,
   type Policy,
+  type RewardSpec,
   rollout,
   type Split,
   summariseEpisode,
@@ -12,9 +13,13 @@ import {
   type Trajectory,
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
+import { headlineScore } from '../metrics/headline-score.ts';
 import { requireParts } from '../require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
+import { confidenceInterval, type Interval } from './confidence-interval.ts';
 import { type EvaluationOptions, evaluationOptions } from './evaluation-options.ts';
+import { type Estimate, passRates } from './pass-at-k.ts';
+import { taskScores } from './task-scores.ts';
 
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
   env: EnvHandle<Task>;
@@ -34,6 +39,14 @@ export interface Evaluation {
   means: Record<string, number | null>;
   /** Mean weighted reward; `null` if no episode was scored. */
   reward: number | null;
+  /** Confidence interval of each mean, over tasks; `null` where fewer than two tasks were scored. */
+  intervals: Record<string, Interval | null>;
+  /** Confidence interval of the mean weighted reward. */
+  rewardInterval: Interval | null;
+  /** Episodes of each task. The means over them are avg@samples. */
+  samples: number;
+  /** The score that pass@k is about, and pass@k by k. Absent with one episode of each task. */
+  pass?: { score: string; at: Record<number, Estimate> } | undefined;
   /** Episodes by how they ended: `terminated:answered`, `truncated:max_turns`. */
   outcomes: Record<string, number>;
   /** Mean number of tool calls in an episode, mistaken calls included. */
@@ -47,7 +60,7 @@ export interface Evaluation {
 }
 
 /**
- * Plays one episode of each of a split's first tasks and summarises: `evaluate({ env, policy })`. Everything else has a
+ * Plays `samples` episodes of each of a split's first tasks and summarises: `evaluate({ env, policy })`. Everything else has a
  * default in {@link evaluationOptions}. Throws as {@link rollout} does.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.unknown_option`, `usage.bad_option`,
  *   `usage.evaluate` if the split has no tasks; `infrastructure.too_many_aborted` beyond `maxAborted`.
@@ -56,18 +69,20 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   requireParts('evaluate', options);
   const { env, policy, signal, onTrajectory, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
-  const { split, count, concurrency, deadline, seed, retries, onBug, maxAborted, ...sampling } = complete;
+  const { split, count, samples, passScore, ...rest } = complete;
+  const { concurrency, deadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
   const length = Math.min(count, env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
   }
   const start = performance.now();
   const summaries: EpisodeSummary[] = [];
+  let spec: RewardSpec = {};
   const watch = new AbortWatch(maxAborted);
   const plan = {
     env,
     policy,
-    episodes: oneEach(env, split, length),
+    episodes: episodesOf(env, split, length, samples),
     concurrency,
     sampling,
     seed,
@@ -78,6 +93,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   };
   for await (const trajectory of rollout(plan)) {
     summaries.push(summariseEpisode(trajectory));
+    spec = trajectory.rewardSpec;
     await onTrajectory?.(trajectory);
     watch.add(trajectory.outcome);
   }
@@ -87,11 +103,18 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   for (const summary of summaries) statistics.add(summary);
   const { episodes, reward, rewards, outcomes, calls, turns } = statistics;
   const components = Object.keys(summaries[0]!.rewards);
+  const scoresOf = (name: string) => taskScores(summaries, samples, ({ rewards: own }) => own[name]);
   return {
     episodes: summaries.length,
     aborted: summaries.length - episodes,
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
+    intervals: Object.fromEntries(
+      components.map((name) => [name, confidenceInterval(scoresOf(name), spec[name]?.range)]),
+    ),
+    rewardInterval: confidenceInterval(taskScores(summaries, samples, (summary) => summary.reward)),
+    samples,
+    ...(samples > 1 && { pass: passOf(summaries, components, { samples, passScore }) }),
     outcomes,
     toolCalls: calls ?? 0,
     turns: turns ?? 0,
@@ -100,6 +123,27 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   };
 }
 
-function* oneEach<Task>(env: EnvHandle<Task>, split: Split, length: number): Generator<EpisodeRequest<Task>> {
-  for (let i = 0; i < length; i++) yield { task: env.tasks[split].get(i), group: i, sample: 0 };
+function* episodesOf<Task>(
+  env: EnvHandle<Task>,
+  split: Split,
+  length: number,
+  samples: number,
+): Generator<EpisodeRequest<Task>> {
+  for (let group = 0; group < length; group++) {
+    for (let sample = 0; sample < samples; sample++)
+      yield { task: env.tasks[split].get(group), group, sample };
+  }
+}
+
+/** pass@k of the score that says which episodes were right. An episode without this score did not pass. */
+function passOf(
+  summaries: readonly EpisodeSummary[],
+  components: readonly string[],
+  { samples, passScore }: Pick<EvaluationOptions, 'samples' | 'passScore'>,
+): Evaluation['pass'] {
+  const score = headlineScore(components);
+  if (score === undefined) return undefined;
+  const scores = taskScores(summaries, samples, ({ rewards }) => rewards[score] ?? Number.NEGATIVE_INFINITY);
+  const passed = scores.map((task) => task.map((value) => value >= passScore));
+  return { score, at: passRates(passed, samples) };
 }

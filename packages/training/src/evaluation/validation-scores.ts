@@ -2,27 +2,50 @@
 import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { RunOptions } from '../run-options.ts';
+import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-/** Mean reward and components, greedy, on the first `evaluationEpisodes` tasks of the validation split. */
+type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>;
+type WithEnv = Evaluated & { env: EnvHandle<unknown> };
+
+/**
+ * The scores on the environment of the run and on those of `evaluateOn`, whose metrics begin with their names. The run's own
+ * environment is left out if there is none, or if it has no validation tasks and there are others.
+ */
 export async function validationScores(
-  { env, policy, seed, signal }: Run & { env: EnvHandle<unknown> },
-  { evaluationEpisodes, maxTokens, deadline, onBug, maxAborted }: RunOptions,
+  { evaluateOn = {}, ...run }: Evaluated & Pick<Run, 'evaluateOn'>,
+  options: RunOptions,
 ): Promise<Metrics> {
-  const count = Math.min(evaluationEpisodes, env.tasks.validation.length);
-  const plan = {
-    split: 'validation',
-    count,
-    concurrency: count,
-    maxTokens,
-    deadline,
-    onBug,
-    maxAborted,
-  } as const;
-  const { reward, means } = await evaluate({ ...plan, env, policy, seed, signal });
-  const scored = Object.entries(means).filter((entry): entry is [string, number] => entry[1] !== null);
-  return {
-    ...(reward !== null && { reward }),
-    ...Object.fromEntries(scored.map(([name, value]) => [`rewards/${name}/mean`, value])),
+  const others = Object.entries(evaluateOn);
+  const { env: own } = run;
+  const hasOwn = own && (others.length === 0 || own.tasks.validation.length > 0);
+  const metrics = hasOwn ? await scoresOn({ ...run, env: own }, options) : {};
+  for (const [name, env] of others) {
+    const scores = await scoresOn({ ...run, env }, options);
+    for (const [metric, value] of Object.entries(scores)) metrics[`${name}/${metric}`] = value;
+  }
+  return metrics;
+}
+
+/** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
+async function scoresOn({ env, policy, seed, signal }: WithEnv, options: RunOptions): Promise<Metrics> {
+  const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
+  const { maxTokens, deadline, onBug, maxAborted } = options;
+  const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);
+  const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
+  const bounds = { maxTokens, deadline, onBug, maxAborted };
+  const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal });
+  const { reward, means, rewardInterval, intervals, pass } = found;
+  const metrics: Metrics = {};
+  const add = (name: string, of: string, mean: number | null, interval: Interval | null | undefined) => {
+    if (mean === null) return;
+    metrics[name] = mean;
+    if (interval) [metrics[`${of}/ci_low`], metrics[`${of}/ci_high`]] = interval;
   };
+  add('reward', 'reward', reward, rewardInterval);
+  for (const [name, mean] of Object.entries(means))
+    add(`rewards/${name}/mean`, `rewards/${name}`, mean, intervals[name]);
+  for (const [k, { mean, interval }] of Object.entries(pass?.at ?? {}))
+    add(`pass@${k}`, `pass@${k}`, mean, interval);
+  return metrics;
 }

@@ -1,5 +1,13 @@
-/** Which tasks a step plays. */
-import { createRng, type EpisodeRequest, type TaskSet } from '@toolenv/core';
+/** Which episodes a step plays. */
+import {
+  drawInEpochs,
+  type EnvHandle,
+  type EpisodeRequest,
+  type TaskDraw,
+  type TaskDrawing,
+  type TaskSet,
+  ToolEnvError,
+} from '@toolenv/core';
 
 export interface Groups {
   tasksPerStep: number;
@@ -8,44 +16,48 @@ export interface Groups {
   seed: number;
 }
 
+/** The tasks of some groups of a step, by index, and their episodes. */
+export interface DrawnEpisodes<Task> {
+  /** Number of the group → index of its task. */
+  tasks: Map<number, number>;
+  episodes: EpisodeRequest<Task>[];
+}
+
 /** The step's tasks, `groupSize` episodes of each. Every task comes once before any comes again. */
 export function drawEpisodes<Task>(
   tasks: TaskSet<Task>,
-  { tasksPerStep, groupSize, seed }: Groups,
+  groups: Groups,
   step: number,
 ): EpisodeRequest<Task>[] {
-  let epoch = -1;
-  let order: number[] = [];
-  const drawn = Array.from({ length: tasksPerStep }, (_, place) => {
-    const index = step * tasksPerStep + place;
-    if (Math.floor(index / tasks.length) !== epoch) {
-      epoch = Math.floor(index / tasks.length);
-      order = createRng(seed, 'tasks', epoch).shuffle([...Array(tasks.length).keys()]);
-    }
-    return tasks.get(order[index % tasks.length]!);
-  });
-  return inGroups(drawn, 0, groupSize);
+  const { tasksPerStep: count } = groups;
+  return draw({ tasks: { train: tasks } }, groups, { step, count, attempt: 0, results: new Map() }).episodes;
 }
 
 /**
- * `count` groups in place of others, drawn at random from all tasks, so that a resumed run repeats them without knowing
- * what was drawn before. Their group numbers follow those of earlier attempts.
- * @param attempt From 1.
+ * `count` groups of a step, as the environment draws them. The numbers of groups that replace others follow those of earlier
+ * attempts.
+ * @throws ToolEnvError `bug.environment` if the environment draws something else than `count` of its tasks.
  */
-export function drawReplacements<Task>(
-  tasks: TaskSet<Task>,
+export function draw<Task>(
+  env: { tasks: Pick<EnvHandle<Task>['tasks'], 'train'>; draw?: TaskDraw | undefined },
   { tasksPerStep, groupSize, seed }: Groups,
-  step: number,
-  attempt: number,
-  count: number,
-): EpisodeRequest<Task>[] {
-  const rng = createRng(seed, 'replacements', step, attempt);
-  const drawn = Array.from({ length: count }, () => tasks.get(rng.int(tasks.length)));
-  return inGroups(drawn, attempt * tasksPerStep, groupSize);
-}
-
-function inGroups<Task>(tasks: readonly Task[], firstGroup: number, size: number): EpisodeRequest<Task>[] {
-  return tasks.flatMap((task, place) =>
-    Array.from({ length: size }, (_, sample) => ({ task, group: firstGroup + place, sample })),
-  );
+  wanted: Pick<TaskDrawing, 'step' | 'count' | 'attempt' | 'results'>,
+): DrawnEpisodes<Task> {
+  const { train } = env.tasks;
+  const drawing = { ...wanted, first: wanted.step * tasksPerStep, seed };
+  const indices = env.draw ? env.draw(drawing) : drawInEpochs(train.length, drawing);
+  const isTask = (index: number) => Number.isInteger(index) && index >= 0 && index < train.length;
+  if (indices.length !== wanted.count || !indices.every(isTask)) {
+    const message = `The environment drew the tasks ${indices.join(', ')}: its draw must give ${wanted.count} indices below ${train.length}.`;
+    throw new ToolEnvError('bug.environment', message);
+  }
+  const tasks = new Map<number, number>();
+  const episodes: EpisodeRequest<Task>[] = [];
+  for (const [place, index] of indices.entries()) {
+    const group = wanted.attempt * tasksPerStep + place;
+    tasks.set(group, index);
+    const task = train.get(index);
+    for (let sample = 0; sample < groupSize; sample++) episodes.push({ task, group, sample });
+  }
+  return { tasks, episodes };
 }

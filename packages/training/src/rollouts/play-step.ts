@@ -5,6 +5,7 @@ import {
   type EnvHandle,
   type EpisodeRequest,
   rollout,
+  type TaskResult,
   type Trajectory,
 } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
@@ -12,7 +13,7 @@ import type { Algorithm } from '../algorithm.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
-import { drawEpisodes, drawReplacements } from './draw-episodes.ts';
+import { draw } from './draw-episodes.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 import { zeroVarianceFraction } from './zero-variance.ts';
 
@@ -21,6 +22,8 @@ export interface PlayedStep {
   played: Trajectory[];
   /** Episodes to learn from. */
   scored: Trajectory[];
+  /** Number of a group → index of its task. */
+  tasks: ReadonlyMap<number, number>;
   metrics: Metrics;
 }
 
@@ -28,6 +31,7 @@ export interface PlayedStep {
  * Plays `groupSize` episodes of each of the step's tasks. With `resample`, other tasks take the place of groups that it does
  * not keep.
  * @param watch Sees every episode of the run as it ends.
+ * @param results What the environment may choose tasks by.
  */
 export async function playStep(
   { env, policy, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> },
@@ -35,12 +39,15 @@ export async function playStep(
   step: number,
   resample: Algorithm['resample'],
   watch: AbortWatch,
+  results: ReadonlyMap<number, TaskResult>,
 ): Promise<PlayedStep> {
-  const { deadline, onBug, maxTokens, temperature, maxStaleness, tasksPerStep, groupSize } = options;
+  const { deadline, onBug, maxTokens, temperature, topP, topK, minP } = options;
+  const { maxStaleness, tasksPerStep, groupSize } = options;
   const started = performance.now();
   const stepSeed = deriveSeed(seed, 'step', step);
   // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
-  const sampling = { maxTokens, temperature, ...(maxStaleness > 0 && { batchDelay: 10 }) };
+  const truncation = { topP, topK, minP };
+  const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const common = { env, policy, sampling, deadline, onBug, signal, seed: stepSeed };
   const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
     collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
@@ -50,7 +57,9 @@ export async function playStep(
   };
 
   const groups = { tasksPerStep, groupSize, seed };
-  const played = await play(drawEpisodes(env.tasks.train, groups, step));
+  const drawn = draw(env, groups, { step, count: tasksPerStep, attempt: 0, results });
+  const tasks = new Map(drawn.tasks);
+  const played = await play(drawn.episodes);
   let scored = scoredOf(played);
   let attempts = 1;
   if (resample) {
@@ -58,7 +67,9 @@ export async function playStep(
     for (; attempts <= resample.maxAttempts; attempts++) {
       const missing = tasksPerStep - new Set(scored.map(({ group }) => group)).size;
       if (missing === 0) break;
-      const others = await play(drawReplacements(env.tasks.train, groups, step, attempts, missing));
+      const replacements = draw(env, groups, { step, count: missing, attempt: attempts, results });
+      for (const [group, index] of replacements.tasks) tasks.set(group, index);
+      const others = await play(replacements.episodes);
       for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
       scored.push(...resample.keep(scoredOf(others)));
     }
@@ -68,7 +79,7 @@ export async function playStep(
     ...(groupSize > 1 && { frac_reward_zero_std: zeroVarianceFraction(played) }),
     ...(resample && { num_gen_batches: attempts }),
   };
-  return { played, scored, metrics };
+  return { played, scored, tasks, metrics };
 }
 
 async function* watched(

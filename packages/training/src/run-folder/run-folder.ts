@@ -3,7 +3,8 @@ import { constants, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { diskError, makeFolder, writing } from '@toolenv/core/recording';
-import { checkpointSteps } from '../checkpoints.ts';
+import { bestCheckpointStep, checkpointSteps } from '../checkpoints.ts';
+import { taskHistoryFile } from '../rollouts/task-history.ts';
 import { configFile, readConfig } from './config-file.ts';
 import { isClaim } from './folder-lock.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
@@ -14,7 +15,7 @@ export interface RunCheckpoint {
 }
 
 /** The files of a checkpoint that only training needs. */
-const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_state.json'];
+const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_state.json', taskHistoryFile];
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {
@@ -74,12 +75,18 @@ export async function newestCheckpoint(out: string): Promise<RunCheckpoint | und
   return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
 }
 
+/** The checkpoint of the best evaluation; `undefined` if the run does not look for the best. */
+export async function bestCheckpoint(out: string): Promise<RunCheckpoint | undefined> {
+  const step = await bestCheckpointStep(out);
+  return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
+}
+
 /**
- * Copies the newest checkpoint to `<out>/policy`, without the files that only training needs. The folder appears whole.
- * Without a checkpoint it does nothing.
+ * Copies the best checkpoint, or the newest if the run does not look for the best, to `<out>/policy`, without the files that
+ * only training needs. The folder appears whole. Without a checkpoint it does nothing.
  */
 export async function exportPolicy(out: string): Promise<void> {
-  const checkpoint = await newestCheckpoint(out);
+  const checkpoint = (await bestCheckpoint(out)) ?? (await newestCheckpoint(out));
   if (!checkpoint) return;
   const folder = join(out, 'policy');
   const partial = `${folder}.partial`;

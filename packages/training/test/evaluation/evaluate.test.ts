@@ -22,7 +22,7 @@ const policy = scriptedPolicy((_, turn) =>
 
 test('reports means, counts and outcomes over the first tasks of a split', async () => {
   const seen: Trajectory[] = [];
-  const { seconds, ...summary } = await evaluate({
+  const { seconds, intervals, rewardInterval, ...summary } = await evaluate({
     ...common,
     env: openLadder(),
     policy,
@@ -38,7 +38,15 @@ test('reports means, counts and outcomes over the first tasks of a split', async
     toolCalls: 1,
     turns: 2,
     tokens: 0,
+    samples: 1,
   });
+  // The share .25 by Wilson; the reward ± 1.96 standard errors.
+  expect(intervals).toEqual({
+    right: [expect.closeTo(0.0456, 4), expect.closeTo(0.6994, 4)],
+    close: null,
+    climbed: [expect.closeTo(0.5101, 4), 1],
+  });
+  expect(rewardInterval).toEqual([expect.closeTo(0.35 - 0.49, 4), expect.closeTo(0.35 + 0.49, 4)]);
   expect(seconds).toBeGreaterThan(0);
   expect(seen.map(({ task }) => task)).toEqual([{ goal: 1 }, { goal: 2 }, { goal: 3 }, { goal: 4 }]);
 });

@@ -1,9 +1,11 @@
 /** Which tasks a step plays, and what takes their place. */
 import { expect, test } from 'vitest';
-import { drawEpisodes, drawReplacements } from '../../src/rollouts/draw-episodes.ts';
+import { draw, drawEpisodes } from '../../src/rollouts/draw-episodes.ts';
 
 const tasks = { length: 50, get: (index: number) => index };
 const options = { tasksPerStep: 10, groupSize: 3, seed: 1 };
+const drawReplacements = (step: number, attempt: number, count: number) =>
+  draw({ tasks: { train: tasks } }, options, { step, attempt, count, results: new Map() }).episodes;
 const tasksOf = (episodes: { task: number; sample: number }[]) =>
   episodes.filter(({ sample }) => sample === 0).map(({ task }) => task);
 
@@ -16,15 +18,15 @@ test('every task comes once before any task repeats, then in another order', () 
 });
 
 test('replacements repeat for the same step and attempt, and differ otherwise', () => {
-  const draw = (step: number, attempt: number) => drawReplacements(tasks, options, step, attempt, 8);
+  const draw = (step: number, attempt: number) => drawReplacements(step, attempt, 8);
   expect(draw(3, 1)).toEqual(draw(3, 1));
   expect(tasksOf(draw(3, 2))).not.toEqual(tasksOf(draw(3, 1)));
   expect(tasksOf(draw(4, 1))).not.toEqual(tasksOf(draw(3, 1)));
 });
 
 test('the groups of a step have distinct numbers', () => {
-  const whole = [drawEpisodes(tasks, options, 3), drawReplacements(tasks, options, 3, 1, 10)];
-  const episodes = [...whole, drawReplacements(tasks, options, 3, 2, 4)].flat();
+  const whole = [drawEpisodes(tasks, options, 3), drawReplacements(3, 1, 10)];
+  const episodes = [...whole, drawReplacements(3, 2, 4)].flat();
   expect(new Set(episodes.map(({ group }) => group)).size).toBe(24);
   expect(new Set(episodes.map(({ group, sample }) => `${group} ${sample}`)).size).toBe(72);
   for (const { group, task } of episodes) {
@@ -32,4 +34,10 @@ test('the groups of a step have distinct numbers', () => {
       true,
     );
   }
+});
+
+test.each([[[0]], [[0, 50]], [[0, -1]], [[0, 1.5]]])('an environment that draws %j is a bug', (indices) => {
+  const env = { tasks: { train: tasks }, draw: () => indices };
+  const drawing = () => draw(env, options, { step: 0, attempt: 0, count: 2, results: new Map() });
+  expect(drawing).toThrow('must give 2 indices below 50');
 });

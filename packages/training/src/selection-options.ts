@@ -1,0 +1,25 @@
+/** Options of policy-gradient algorithms that say which episodes and tokens of a rollout count, and how much. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+
+const properties = {
+  truncated: {
+    enum: ['learn', 'mask'],
+    description: 'whether truncated episodes are learned from or left out',
+  },
+  maxResamples: {
+    type: 'integer',
+    minimum: 1,
+    default: 3,
+    description: 'times that zeroVariance resample plays other tasks',
+  },
+  mismatchCorrection: {
+    enum: ['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'],
+    description:
+      'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness)',
+  },
+  mismatchCap: { type: 'number', minimum: 1, default: 3, description: 'the largest such weight' },
+} as const;
+
+export type SelectionOptions = OptionsOf<{ properties: typeof properties }>;
+
+export const selectionOptions: typeof properties = properties;
