@@ -1,19 +1,6 @@
 /** The options of supervised fine-tuning, and those that it shares, beside those of the run loop. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
-/** A schedule that is as long as the run depends on its passes, as it does on the option `steps`. */
-const unlessScheduled = {
-  anyOf: [
-    { required: ['scheduleSteps'] },
-    {
-      properties: {
-        learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
-        warmupRatio: { const: 0 },
-      },
-    },
-  ],
-} as const;
-
 /** Of every trainer of this package that learns from a file. */
 export const dataOptions = {
   data: {
@@ -30,7 +17,18 @@ export const dataOptions = {
     type: 'number',
     exclusiveMinimum: 0,
     default: 1,
-    mayChange: unlessScheduled,
+    // As the option `steps`: a schedule that is as long as the run depends on the passes.
+    mayChange: {
+      anyOf: [
+        { required: ['scheduleSteps'] },
+        {
+          properties: {
+            learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
+            warmupRatio: { const: 0 },
+          },
+        },
+      ],
+    },
     description: 'passes over the data, unless steps is above 0',
   },
   batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples of a step' },
