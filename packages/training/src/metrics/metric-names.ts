@@ -66,6 +66,8 @@ export const metricNames = {
   'time/update': 'seconds (verl: timing_s/update_actor)',
   // Examples and preferences
   epoch: 'passes made over the data',
+  'mean_token_accuracy/lower_bound':
+    'share of the tokens to learn with a probability above ½: at least so many are the likeliest',
   num_tokens: 'tokens of the rows of all steps so far, prompts included',
   accepted: 'share of the episodes that rejection sampling learns from',
   pairs: 'pairs of episodes in an update',
