@@ -5,10 +5,11 @@ import type { Run } from '@toolenv/core/plugins';
 /** @throws ToolEnvError `usage.bad_option` */
 export function refuseIdleEvaluation(
   options: { evaluateEvery: number; evaluateFirst: boolean; evalData?: string },
-  { env, evaluateOn }: Run,
+  { env, evaluateOn = {} }: Run,
 ): void {
   const isIdle = options.evaluateEvery === 0 && !options.evaluateFirst;
-  if (isIdle || options.evalData !== undefined || env !== undefined || evaluateOn !== undefined) return;
+  const hasEnv = env !== undefined || Object.keys(evaluateOn).length > 0;
+  if (isIdle || hasEnv || options.evalData !== undefined) return;
   const message =
     'option "evaluateEvery": there is nothing to evaluate on: give evalData, or an environment.';
   throw new ToolEnvError('usage.bad_option', message);

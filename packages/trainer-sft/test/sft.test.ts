@@ -95,6 +95,15 @@ test('a resumed run refuses other data', async () => {
   });
 }, 60_000);
 
+test('evaluations that have nothing to score are refused', async () => {
+  const policy = await openTiny();
+  const data = await write('idle.jsonl', lines);
+  for (const more of [{ evaluateEvery: 2 }, { evaluateFirst: true, evaluateOn: {} }]) {
+    const run = train({ policy, trainer: sft(options), data, out: join(folder, 'idle'), ...more });
+    await expect(run.next()).rejects.toMatchObject({ code: 'usage.bad_option' });
+  }
+});
+
 test('a bad line is refused by file, line and part', async () => {
   const policy = await openTiny();
   const data = await write('bad.jsonl', [lines[0], lines[1], { messages: [{ role: 'bot', content: 'x' }] }]);

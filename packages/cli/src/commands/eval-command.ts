@@ -1,4 +1,5 @@
 /** `toolenv eval`: plays the first tasks of a split with a policy and reports the scores. */
+import type { ToolTap } from '@toolenv/core/recording';
 import {
   type EvaluateOptions,
   type Evaluation,
@@ -14,7 +15,14 @@ import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { EvaluationFolder, refuseEvaluationFolder } from '../run/evaluation-folder.ts';
-import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
+import {
+  type EnvFlags,
+  envFlags,
+  openRun,
+  openRunEnv,
+  type RecordingFlags,
+  recordingFlags,
+} from '../run/open-run.ts';
 
 interface OwnFlags extends EnvFlags, RecordingFlags {
   policy: string;
@@ -60,7 +68,8 @@ async function evalPolicy(
   const chosen = pluginOptions(named.policy, given);
   const { source, options } = chosenEnv(named.env, given);
   if (out !== undefined) await refuseEvaluationFolder(out);
-  const { env, policy, finish, close } = await openRun({ source, options }, chosen, { ...given, seed });
+  const open = (tap: ToolTap | undefined) => openRunEnv({ source, options }, { ...given, seed, tap });
+  const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   let folder: EvaluationFolder | undefined;
   try {
     if (out !== undefined) folder = await EvaluationFolder.open(out);

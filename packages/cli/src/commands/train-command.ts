@@ -19,13 +19,14 @@ import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
+import { addEnvFlags, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
-import { type EnvFlags, envFlags, openRun, type RecordingFlags, recordingFlags } from '../run/open-run.ts';
+import { envFlags, openRun, recordingFlags } from '../run/open-run.ts';
+import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 
-interface OwnFlags extends EnvFlags, RecordingFlags {
+interface OwnFlags extends TrainingFlags {
   policy: string;
   trainer: string;
   out: string;
@@ -46,9 +47,14 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
     .argument(
-      '[environment]',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags; a trainer that learns from data needs none',
+      '[environment...]',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value"; a trainer that learns from data needs none',
     )
+    .option(
+      '--weights <x,x>',
+      'how often tasks of each environment are drawn (default: by their numbers of tasks)',
+    )
+    .option('--evaluate-on <environment...>', 'other environments that evaluations play too')
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder to begin with, or reference of a policy; its options are flags',
@@ -60,13 +66,13 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     command.addOption(flag);
   addEnvFlags(command, plugins.env);
   addPluginFlags(command, [plugins.policy, plugins.trainer]);
-  return command.action((ref: string | undefined, given: OwnFlags & Record<string, unknown>) =>
-    trainPolicy(ref, given, plugins, signal),
+  return command.action((envs: string[], given: OwnFlags & Record<string, unknown>) =>
+    trainPolicy(envs, given, plugins, signal),
   );
 }
 
 async function trainPolicy(
-  ref: string | undefined,
+  texts: readonly string[],
   given: OwnFlags & Record<string, unknown>,
   named: Plugins,
   signal: AbortSignal,
@@ -76,36 +82,31 @@ async function trainPolicy(
   const { seed, resume, change } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
-  const chosen = ref === undefined ? undefined : chosenEnv(named.env, given);
-  if (!chosen && trainer.plugin.learnsFrom !== 'data') {
+  if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
     const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
+  const envs = await chooseTrainingEnvs(named.env, texts, given);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   await refuseLockedFolder(out);
   if (!resume) await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
   else if (!change) {
-    const env = typeof chosen?.source === 'object' ? chosen.source.name : chosen?.source;
     const trained = { trainer: given.trainer, trainerOptions: trainer.options };
     const mayChange = changeableOptions(trainer.plugin.options, trainer.options).map(
       (option) => `trainerOptions.${option}`,
     );
-    await refuseOtherRun(
-      out,
-      { env, envOptions: chosen?.options, ...trained, seed, ...identity },
-      { mayChange },
-    );
+    await refuseOtherRun(out, { ...envs.identity, ...trained, seed, ...identity }, { mayChange });
   }
-  const run = await openRun(chosen, policy, { ...given, seed });
-  const { env } = run;
+  const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, { ...given, seed });
+  const { env, evaluateOn } = run.opened;
   let progress: TrainingProgress | undefined;
   let last = 0;
   let isAtWork = false;
   try {
     if (env?.capabilities?.seedable === false) {
       process.stderr.write(
-        `${ref} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
+        `${envs.identity.env} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
       );
     }
     const { memory } = run.policy;
@@ -117,6 +118,7 @@ async function trainPolicy(
       ...trainer.options,
       ...settings,
       env,
+      evaluateOn,
       // train refuses a policy that has no learner.
       policy: run.policy as TrainablePolicy,
       trainer: given.trainer,

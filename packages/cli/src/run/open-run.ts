@@ -47,8 +47,9 @@ export function recordingFlags(): Option[] {
   ];
 }
 
-export interface OpenRun<Env = OpenedEnv<unknown>> {
-  env: Env;
+export interface OpenRun<Env> {
+  /** What `open` gave. */
+  opened: Env;
   policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
@@ -56,33 +57,33 @@ export interface OpenRun<Env = OpenedEnv<unknown>> {
 }
 
 /**
- * @param chosen `undefined` for a run without an environment.
+ * @param open Opens the environments, whose tools may be recorded or replayed.
  * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
  */
-export async function openRun<Chosen extends ChosenEnv | undefined>(
-  chosen: Chosen,
+export async function openRun<Opened extends { close(): Promise<void> }>(
+  open: (tap: ToolTap | undefined) => Promise<Opened>,
   { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
-  { record, replay, ...flags }: EnvFlags & RecordingFlags & { seed: number },
-): Promise<OpenRun<Chosen extends undefined ? undefined : OpenedEnv<unknown>>> {
+  { record, replay, seed }: RecordingFlags & { seed: number },
+): Promise<OpenRun<Opened>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
-  const env = chosen && (await openRunEnv(chosen, { ...flags, tap }));
+  const opened = await open(tap);
   try {
-    const policy = await plugin.open(options, { seed: flags.seed });
+    const policy = await plugin.open(options, { seed });
     return {
-      env: env as Chosen extends undefined ? undefined : OpenedEnv<unknown>,
+      opened,
       policy,
       finish: async () => tap?.finish(),
-      close: () => policy.close().finally(() => env?.close()),
+      close: () => policy.close().finally(() => opened.close()),
     };
   } catch (error) {
-    await env?.close();
+    await opened.close();
     throw error;
   }
 }
 
 export function openRunEnv(
   { source, options }: ChosenEnv,
-  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap },
+  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedEnv<unknown>> {
   const settings = { seed, tools: readTools(tool), tap };
   return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);

@@ -86,6 +86,7 @@ describe.concurrent('toolenv info', () => {
     const plugins = JSON.parse(whole.stdout) as { ref: string; tasks?: object }[];
     expect(plugins.map(({ ref }) => ref)).toEqual([
       'fixture-plugin/lamp-v1',
+      'fixture-plugin/loop-v1',
       'fixture-plugin/nudge-v1',
       'fixture-plugin/precise-v1',
       'fixture-plugin/seeded-v1',

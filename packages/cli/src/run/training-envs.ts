@@ -1,0 +1,167 @@
+/** The environments of a training run: one or a mix to train on, and others to evaluate on. */
+import { basename } from 'node:path';
+import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import type { ToolTap } from '@toolenv/core/recording';
+import { mixEnvs } from '@toolenv/core/wrappers';
+import { chosenEnv, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
+import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
+import { findSubject, subjectEnv } from '../subject/find-subject.ts';
+import { type ChosenEnv, type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
+
+export interface TrainingFlags extends EnvFlags, RecordingFlags {
+  weights?: string;
+  evaluateOn?: string[];
+}
+
+/** An environment of the command line. */
+interface ListedEnv extends ChosenEnv {
+  /** As it was typed. */
+  text: string;
+  /** Reference or name, without options. */
+  ref: string;
+  roles: readonly string[];
+}
+
+/** What a run opens, and what config.json says of it. */
+export interface TrainingEnvs {
+  /** Both are absent without a training environment. */
+  identity: { env?: string; envOptions?: Record<string, unknown> };
+  open(settings: EnvFlags & { seed: number; tap?: ToolTap | undefined }): Promise<OpenedTrainingEnvs>;
+}
+
+interface OpenedTrainingEnvs {
+  /** Absent if none was named. */
+  env?: OpenedEnv<unknown>;
+  evaluateOn: Record<string, EnvHandle<unknown>>;
+  close(): Promise<void>;
+}
+
+/**
+ * The environments that a command line names. Flags set options of the first environment, and of the others where they have
+ * the option. `?name=value&…` after another environment sets options there.
+ * @throws ToolEnvError `usage.bad_flag` for weights, `usage.arguments` for environments that cannot be told apart, and what
+ *   naming an environment throws.
+ */
+export async function chooseTrainingEnvs(
+  named: NamedEnv,
+  texts: readonly string[],
+  given: TrainingFlags & Record<string, unknown>,
+): Promise<TrainingEnvs> {
+  const shared = givenEnvOptions(named, given);
+  const mixed = await Promise.all(
+    texts.map((each, i) => (i === 0 ? firstEnv(named, given) : listedEnv(each, shared))),
+  );
+  const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
+  const names = shortNames(mixed);
+  const weights = readWeights(given.weights, names);
+  shortNames(others);
+  if (mixed.length > 1 && (given.record || given.replay)) {
+    const flag = given.record ? '--record' : '--replay';
+    throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
+  }
+  const [own] = mixed;
+  const identity =
+    mixed.length < 2
+      ? { env: own?.ref, envOptions: own?.options }
+      : {
+          env: mixed.map(({ text: typed }) => typed).join(' + '),
+          envOptions: {
+            ...Object.fromEntries(mixed.map(({ options }, i) => [names[i]!, options])),
+            ...(weights && { weights }),
+          },
+        };
+  return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
+}
+
+function firstEnv(named: NamedEnv, given: TrainingFlags & Record<string, unknown>): ListedEnv {
+  const chosen = chosenEnv(named, given);
+  const { name: text = '', definition } = named;
+  return { ...chosen, text, ref: refOf(chosen), roles: Object.keys(definition?.roles ?? {}) };
+}
+
+async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
+  const [name = '', query = ''] = text.split(/\?(.*)/s);
+  const subject = findSubject(name);
+  const definition = await subjectEnv(subject);
+  if (!definition) throw new ToolEnvError('usage.not_an_environment', `${name} is not an environment.`);
+  const source = subject.type === 'plugin' ? subject.ref : definition;
+  const known = Object.keys(propertiesOf(definition.options));
+  const inherited = Object.fromEntries(Object.entries(shared).filter(([option]) => known.includes(option)));
+  const set = readPairs(definition.options, query === '' ? [] : query.split('&'), name);
+  const options = completeOptions(definition.options, { ...inherited, ...set }, name);
+  return { source, options, text, ref: refOf({ source }), roles: Object.keys(definition.roles) };
+}
+
+function refOf({ source }: Pick<ChosenEnv, 'source'>): string {
+  return typeof source === 'string' ? source : source.name;
+}
+
+/** `lookup-v1` for `@toolenv/envs-qa/lookup-v1`, with its options if it has some; the whole text where that is not unique. */
+function shortNames(envs: readonly ListedEnv[]): string[] {
+  const short = envs.map(({ text }) => basename(text));
+  const names = short.map((name, i) =>
+    short.indexOf(name) === short.lastIndexOf(name) ? name : envs[i]!.text,
+  );
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return names;
+  throw new ToolEnvError('usage.arguments', `${twice} is named twice: give one of them other options.`);
+}
+
+function readWeights(text: string | undefined, names: readonly string[]): Record<string, number> | undefined {
+  if (text === undefined) return undefined;
+  const weights = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  if (weights.length === names.length && weights.every((weight) => weight >= 0))
+    return Object.fromEntries(names.map((name, i) => [name, weights[i]!]));
+  const expected = `${names.length} ${names.length === 1 ? 'number' : 'numbers'} from 0 up, one for each environment`;
+  throw new ToolEnvError('usage.bad_flag', `--weights ${text}: give ${expected}.`);
+}
+
+/** Opens everything, or nothing if one fails. */
+async function openAll(
+  {
+    mixed,
+    others,
+    weights,
+    identity,
+  }: Pick<TrainingEnvs, 'identity'> & {
+    mixed: readonly ListedEnv[];
+    others: readonly ListedEnv[];
+    weights: Record<string, number> | undefined;
+  },
+  { tap, tool = [], seed }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
+): Promise<OpenedTrainingEnvs> {
+  const open: OpenedEnv<unknown>[] = [];
+  const openOne = async (chosen: ListedEnv, ownTap?: ToolTap) => {
+    const isForIt = (pair: string) => mixed.length === 1 || chosen.roles.includes(pair.split('=')[0]!);
+    const env = await openRunEnv(chosen, {
+      tool: tool.filter(isForIt),
+      seed,
+      ...(ownTap && { tap: ownTap }),
+    });
+    open.push(env);
+    return env;
+  };
+  const close = async () => void (await Promise.all(open.map((each) => each.close())));
+  try {
+    const training: OpenedEnv<unknown>[] = [];
+    for (const chosen of mixed) training.push(await openOne(chosen, tap));
+    const evaluateOn: Record<string, EnvHandle<unknown>> = {};
+    for (const [i, name] of shortNames(others).entries()) evaluateOn[name] = await openOne(others[i]!);
+    if (training.length < 2) return { env: training[0], evaluateOn, close };
+    const mix = mixEnvs(Object.fromEntries(shortNames(mixed).map((name, i) => [name, training[i]!])), {
+      weights,
+    });
+    const tools = Object.assign({}, ...training.map((each) => each.tools));
+    const { env: ref = '', envOptions: options = {} } = identity;
+    const disposal = { close, [Symbol.asyncDispose]: close };
+    return {
+      env: { ...(mix as EnvHandle<unknown>), ...disposal, ref, options, tools },
+      evaluateOn,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
