@@ -143,6 +143,7 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'maxStaleness',
   'temperature',
   'shuffleRewards',
+  ...(Object.keys(truncationOptions) as (keyof TruncationOptions)[]),
 ];
 
 /** JSON Schemas of the options, by name. */

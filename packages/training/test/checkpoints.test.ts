@@ -40,6 +40,36 @@ test('keeps the last three checkpoints, and resumes the newest', async () => {
   expect(warn).not.toHaveBeenCalled();
 });
 
+test('keeps as many as it is told, and the best beside them', async () => {
+  const learner = new TableLearner();
+  for (const step of [1, 2, 3, 4, 5])
+    await saveCheckpoint(out, learner, { step, seed: 1 }, { keep: 1, best: Math.min(step, 2) });
+  expect(await checkpointSteps(out)).toEqual([2, 5]);
+  await saveCheckpoint(out, learner, { step: 6, seed: 1 }, { keep: 2, best: 6 });
+  expect(await checkpointSteps(out)).toEqual([5, 6]);
+});
+
+test('a checkpoint that cannot be written costs no other, however few are kept', async () => {
+  const learner = new TableLearner();
+  await saveCheckpoint(out, learner, { step: 1, seed: 1 }, { keep: 1, best: 1 });
+  await saveCheckpoint(out, learner, { step: 2, seed: 1 }, { keep: 1, best: 1 });
+  const full = { save: () => Promise.reject(new Error('no space left')) };
+  await expect(saveCheckpoint(out, full, { step: 3, seed: 1 }, { keep: 1, best: 1 })).rejects.toMatchObject({
+    code: 'infrastructure.checkpoint',
+  });
+  expect(await checkpointSteps(out)).toEqual([1, 2]);
+  expect(await resumeCheckpoint(out, learner)).toMatchObject({ step: 2 });
+});
+
+test('the state of a saved checkpoint is replaced, and its weights stay', async () => {
+  const learner = await saveSteps(1);
+  learner.table[0] = 7;
+  await saveCheckpoint(out, learner, { step: 1, seed: 1, memory: { bestStep: 1 } });
+  const other = new TableLearner();
+  expect(await resumeCheckpoint(out, other)).toEqual({ step: 1, seed: 1, memory: { bestStep: 1 } });
+  expect(other.table[0]).toBe(1);
+});
+
 test('resumes nothing in a new folder', async () => {
   expect(await resumeCheckpoint(out, new TableLearner())).toBeUndefined();
 });

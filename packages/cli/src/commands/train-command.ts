@@ -48,7 +48,7 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     )
     .argument(
       '[environment...]',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value". A trainer that learns from data needs none',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value"; a trainer that learns from data needs none',
     )
     .option(
       '--weights <x,x>',
@@ -82,11 +82,11 @@ async function trainPolicy(
   const { seed, resume, change } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
-  const envs = await chooseTrainingEnvs(named.env, texts, given);
   if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
     const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
+  const envs = await chooseTrainingEnvs(named.env, texts, given);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   await refuseLockedFolder(out);

@@ -25,13 +25,13 @@ interface ListedEnv extends ChosenEnv {
 
 /** What a run opens, and what config.json says of it. */
 export interface TrainingEnvs {
-  /** Empty without an environment. */
+  /** Both are absent without a training environment. */
   identity: { env?: string; envOptions?: Record<string, unknown> };
   open(settings: EnvFlags & { seed: number; tap?: ToolTap | undefined }): Promise<OpenedTrainingEnvs>;
 }
 
 interface OpenedTrainingEnvs {
-  /** Absent for a trainer that learns from data. */
+  /** Absent if none was named. */
   env?: OpenedEnv<unknown>;
   evaluateOn: Record<string, EnvHandle<unknown>>;
   close(): Promise<void>;
@@ -49,8 +49,9 @@ export async function chooseTrainingEnvs(
   given: TrainingFlags & Record<string, unknown>,
 ): Promise<TrainingEnvs> {
   const shared = givenEnvOptions(named, given);
-  const rest = await Promise.all(texts.slice(1).map((each) => listedEnv(each, shared)));
-  const mixed = texts.length > 0 ? [firstEnv(named, given), ...rest] : [];
+  const mixed = await Promise.all(
+    texts.map((each, i) => (i === 0 ? firstEnv(named, given) : listedEnv(each, shared))),
+  );
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = shortNames(mixed);
   const weights = readWeights(given.weights, names);
@@ -59,7 +60,17 @@ export async function chooseTrainingEnvs(
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
   }
-  const identity = identityOf(mixed, names, weights);
+  const [own] = mixed;
+  const identity =
+    mixed.length < 2
+      ? { env: own?.ref, envOptions: own?.options }
+      : {
+          env: mixed.map(({ text: typed }) => typed).join(' + '),
+          envOptions: {
+            ...Object.fromEntries(mixed.map(({ options }, i) => [names[i]!, options])),
+            ...(weights && { weights }),
+          },
+        };
   return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
 }
 
@@ -67,21 +78,6 @@ function firstEnv(named: NamedEnv, given: TrainingFlags & Record<string, unknown
   const chosen = chosenEnv(named, given);
   const { name: text = '', definition } = named;
   return { ...chosen, text, ref: refOf(chosen), roles: Object.keys(definition?.roles ?? {}) };
-}
-
-function identityOf(
-  mixed: readonly ListedEnv[],
-  names: readonly string[],
-  weights: Record<string, number> | undefined,
-): TrainingEnvs['identity'] {
-  const [only, ...others] = mixed;
-  if (!only) return {};
-  if (others.length === 0) return { env: only.ref, envOptions: only.options };
-  const options = Object.fromEntries(mixed.map((each, i) => [names[i]!, each.options]));
-  return {
-    env: mixed.map(({ text }) => text).join(' + '),
-    envOptions: { ...options, ...(weights && { weights }) },
-  };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
@@ -152,16 +148,15 @@ async function openAll(
     for (const chosen of mixed) training.push(await openOne(chosen, tap));
     const evaluateOn: Record<string, EnvHandle<unknown>> = {};
     for (const [i, name] of shortNames(others).entries()) evaluateOn[name] = await openOne(others[i]!);
-    if (training.length === 0) return { evaluateOn, close };
-    if (training.length === 1) return { env: training[0]!, evaluateOn, close };
+    if (training.length < 2) return { env: training[0], evaluateOn, close };
     const mix = mixEnvs(Object.fromEntries(shortNames(mixed).map((name, i) => [name, training[i]!])), {
       weights,
     });
     const tools = Object.assign({}, ...training.map((each) => each.tools));
-    const { env: ref, envOptions } = identity;
+    const { env: ref = '', envOptions: options = {} } = identity;
     const disposal = { close, [Symbol.asyncDispose]: close };
     return {
-      env: { ...(mix as EnvHandle<unknown>), ...disposal, ref, options: envOptions ?? {}, tools },
+      env: { ...(mix as EnvHandle<unknown>), ...disposal, ref, options, tools },
       evaluateOn,
       close,
     };

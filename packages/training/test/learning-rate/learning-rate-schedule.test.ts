@@ -8,6 +8,7 @@ import { completeOptions } from '@toolenv/core/plugins';
 import { expect, onTestFinished, test } from 'vitest';
 import { BanditModel } from '../../../testing/src/trainer/bandit-model.ts';
 import { learningRateSchedule, type OptimizerOptions, optimizerOptions } from '../../src/index.ts';
+import { scheduledAdamW } from '../../src/learning-rate/learning-rate-schedule.ts';
 import { banditRun, metricOf } from '../bandit-run.ts';
 
 const { steps, golden } = JSON.parse(
@@ -70,6 +71,20 @@ test('a run gives the optimizer the rate of each step and the constants of Adam,
   expect(given.map(({ learningRate }) => learningRate)).toEqual(rates);
   expect(metricOf(run, 'update', 'learning_rate')).toEqual(rates.map((rate, i) => [i + 1, rate]));
   expect(given[0]).toMatchObject({ beta1: 0.8, beta2: 0.95, epsilon: 1e-5, maxGradNorm: 1 });
+});
+
+test('the schedule holds for the rate of a critic too; an algorithm may have its own constants', () => {
+  const given = { learningRate: 0.4, beta1: 0.5, critic: { learningRate: 0.8, weightDecay: 0.1 } };
+  expect(scheduledAdamW(given, defaults, 0.25)).toEqual({
+    learningRate: 0.1,
+    beta1: 0.5,
+    beta2: 0.999,
+    epsilon: 1e-8,
+    critic: { learningRate: 0.2, weightDecay: 0.1 },
+  });
+  expect(scheduledAdamW({ learningRate: 0.4, critic: { weightDecay: 0.1 } }, defaults, 0.25).critic).toEqual({
+    weightDecay: 0.1,
+  });
 });
 
 const cosine = { learningRateSchedule: 'cosine', warmupRatio: 0.3, checkpointEvery: 2 } as const;
