@@ -55,16 +55,16 @@ test('a file that is something else, and an unknown name, are one line', async (
   const unknown = await train('wrong', '--loss', 'dapoo');
   expect(unknown.code).toBe(2);
   expect(unknown.stderr).toMatch(/--loss dapoo: give grpo, bnpo.* or the reference or file of another\./);
-}, 60_000);
+}, 180_000);
 
 test('help shows the options of the loss in a file', async () => {
   const { stdout } = await toolenv('train', '--loss', 'examples/own-loss.ts', '--help');
   expect(stdout).toContain('--width <x>');
-}, 60_000);
+}, 180_000);
 
 test('check trains in bandits with a loss and with an estimator', async () => {
   const { code, stdout } = await toolenv('check', 'examples/own-loss.ts');
   expect(stdout).toContain('own-loss.ts  10 rules hold');
   expect(code).toBe(0);
   expect((await toolenv('check', 'examples/own-advantage.ts')).stdout).toContain('10 rules hold');
-}, 120_000);
+}, 240_000);
