@@ -8,14 +8,17 @@ import {
   completionMask,
   defineTrainer,
   estimateAdvantages,
+  klToStart,
   meanMetrics,
   meanOverTokens,
   miniBatchesOf,
   normalisedRewards,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
+  samplerMetrics,
   updateOptions,
   withoutZeroVariance,
 } from '@toolenv/training';
@@ -30,7 +33,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   minimums: { groupSize: 2 },
   async create(context) {
     const options = resolveAlgorithm(context.options);
-    const reference = options.beta > 0 ? await context.learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
       ...(options.zeroVariance === 'resample' && {
@@ -45,7 +48,7 @@ type Context = AlgorithmContext<ReturnType<typeof resolveAlgorithm<GrpoOptions &
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { seed, trajectories, rows: all }: RolloutBatch,
+  { step, seed, trajectories, rows: all }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   { options, learner, optimize }: Context,
 ): Promise<Metrics> {
@@ -75,12 +78,15 @@ async function update(
   const sampledLogprobs = placed.map((row, b) =>
     row.logprobs.map((value, t) => (row.mask[t] === 1 ? value : oldLogprobs[b]![t]!)),
   );
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs = beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token is worth.
   let rewards: TokenValues = placed.map((row) => row.rewards);
   if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
   const penalty: Metrics = {};
+  if (beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, oldLogprobs, temperature);
+  }
   if (klIn === 'reward' && referenceLogprobs) {
     const actions = placed.map((row) => row.mask);
     const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
@@ -102,17 +108,21 @@ async function update(
   // 4. The loss and its gradient. Each optimizer step after the first needs the policy's new log-probabilities.
   const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
+  let ofSampler = before && samplerMetrics(before.logprobs, sampledLogprobs, mask);
   for (const part of miniBatchesOf(learned, options, seed)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const outputs = updates.length > 0 ? await learner.forward({ rows: pick(rows), temperature }) : undefined;
+    const policy = {
+      logprobs: outputs?.logprobs ?? pick(oldLogprobs),
+      oldLogprobs: pick(oldLogprobs),
+      entropy: outputs?.entropy ?? (before && pick(before.entropy)),
+      mask: pick(mask),
+    };
     const loss = policyLoss(
       {
-        logprobs: outputs?.logprobs ?? pick(oldLogprobs),
-        oldLogprobs: pick(oldLogprobs),
+        ...policy,
         sampledLogprobs: pick(sampledLogprobs),
         referenceLogprobs: referenceLogprobs && pick(referenceLogprobs),
-        entropy: needsEntropy ? (outputs?.entropy ?? pick(before!.entropy)) : undefined,
-        mask: pick(mask),
         advantages: pick(advantages),
       },
       {
@@ -124,19 +134,18 @@ async function update(
     );
     const gradients = { dLogprobs: loss.dLogprobs, dEntropy: loss.dEntropy };
     // Where every gradient is 0, neither momentum nor decay may move the weights.
-    const { gradNorm } = isZero(gradients)
+    const { gradNorm, outputs: seen } = isZero(gradients)
       ? { gradNorm: 0 }
       : await optimize(pick(rows), gradients, { learningRate, weightDecay, maxGradNorm });
-    updates.push({ loss: loss.value, grad_norm: gradNorm, ...loss.metrics, ...penalty });
+    // The first step's backward pass sees the weights that sampled.
+    if (seen && !outputs) ofSampler ??= samplerMetrics(seen.logprobs, policy.oldLogprobs, policy.mask);
+    const ofPolicy = policyMetrics({ ...policy, outputs: seen });
+    updates.push({ loss: loss.value, grad_norm: gradNorm, ...ofPolicy, ...loss.metrics, ...penalty });
   }
   if (updates.length === 0) return nothing;
-  const metrics = meanMetrics(updates);
-  if (!recomputes && updates.length === 1) {
-    // On-policy no ratio is beyond a bound.
-    for (const bound of ['low', 'high', 'region']) delete metrics[`clip_ratio/${bound}_mean`];
-  }
   return {
-    ...metrics,
+    ...meanMetrics(updates),
+    ...ofSampler,
     learned_tokens: epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0),
   };
 }

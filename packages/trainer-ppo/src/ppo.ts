@@ -10,14 +10,17 @@ import {
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
+  klToStart,
   meanMetrics,
   meanOverRows,
   miniBatchesOf,
   normalisedRewards,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
+  samplerMetrics,
   sumOverTokens,
   tokenStatistics,
   updateOptions,
@@ -38,7 +41,7 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
       throw new ToolEnvError('usage.no_critic', message);
     }
     await learner.addCritic({ critic: options.critic });
-    const reference = options.beta > 0 ? await learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await learner.reference() : undefined;
     const memory = { klCoefficient: options.beta };
     return {
       // A fixed coefficient is the option's, also in a resumed run.
@@ -65,7 +68,8 @@ async function update(
   const seen = options.actionMask && options.advantageMask ? action : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: seen[b]! }));
   const before = withValues(await learner.forward({ rows, temperature }));
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs =
+    options.beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token earned.
   const scores: TokenValues = options.normaliseProcessRewards
@@ -73,6 +77,9 @@ async function update(
     : placed.map(({ rewards }) => rewards);
   let rewards = scores;
   const penalty: Metrics = {};
+  if (options.beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, before.logprobs, temperature);
+  }
   if (referenceLogprobs) {
     const beta = memory.klCoefficient;
     const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
@@ -90,7 +97,9 @@ async function update(
   const episodes = placed.map(({ trajectory }) => trajectory);
   const estimated = generalizedAdvantages(rewards, before.values, credited, episodes, { gamma, lambda });
   const advantages = whiten(estimated.advantages, credited);
+  const sampled = placed.map(({ logprobs }) => logprobs);
   const metrics: Metrics = {
+    ...samplerMetrics(before.logprobs, sampled, action),
     'critic/score/mean': sumOverTokens(scores, action) / trajectories.length,
     'critic/rewards/mean': sumOverTokens(rewards, action) / trajectories.length,
     ...tokenStatistics('critic/values', before.values, credited),
@@ -112,8 +121,9 @@ async function update(
         ? withValues(await learner.forward({ rows: pick(rows), temperature }))
         : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
     const oldLogprobs = pick(before.logprobs);
+    const policy = { logprobs, oldLogprobs, entropy, mask: pick(lossMask) };
     const ofPolicy = policyLoss(
-      { logprobs, oldLogprobs, entropy, mask: pick(lossMask), advantages: pick(advantages) },
+      { ...policy, advantages: pick(advantages) },
       { ...options, loss: 'bnpo', beta: 0 },
     );
     const ofValues = valueLoss(
@@ -132,7 +142,12 @@ async function update(
       { dLogprobs, dValues, ...(dEntropy && { dEntropy }) },
       { learningRate, weightDecay, maxGradNorm, criticOnly, critic: { learningRate: criticLearningRate } },
     );
-    const ofActor = { ...ofPolicy.metrics, loss: ofPolicy.value, grad_norm: gradNorm };
+    const ofActor = {
+      ...policyMetrics(policy),
+      ...ofPolicy.metrics,
+      loss: ofPolicy.value,
+      grad_norm: gradNorm,
+    };
     updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);

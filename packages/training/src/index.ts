@@ -36,7 +36,8 @@ export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
-export { rolloutMetrics } from './metrics/rollout-metrics.ts';
+export { klToStart, type PolicyStep, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { type RolloutTime, rolloutMetrics } from './metrics/rollout-metrics.ts';
 export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';

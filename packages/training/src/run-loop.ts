@@ -5,6 +5,7 @@ import type { Algorithm, AlgorithmContext } from './algorithm.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
+import { StepTimes, timed } from './metrics/step-times.ts';
 import { AbortWatch } from './rollouts/abort-watch.ts';
 import { type PlayedStep, playStep } from './rollouts/play-step.ts';
 import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
@@ -21,7 +22,9 @@ export async function* runLoop<Options extends RunOptions>(
   options: Options,
   create: (context: AlgorithmContext<Options>) => Algorithm | Promise<Algorithm>,
 ): AsyncGenerator<TrainEvent, void, void> {
-  const { learner, out, seed, signal } = run;
+  const { out, seed, signal } = run;
+  const times = new StepTimes(run.learner);
+  const { learner } = times;
   const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
   const algorithm = await create({
     options,
@@ -42,15 +45,15 @@ export async function* runLoop<Options extends RunOptions>(
   /** Whether an evaluation of these weights is due. */
   let isDue = evaluationDue === 1;
   const evaluate = async (): Promise<TrainEvent> => {
-    const metrics = await validationScores(run, options);
+    const { result: metrics, seconds } = await timed(() => validationScores(run, options));
     isDue = false;
-    return { type: 'evaluation', step, metrics };
+    return { type: 'evaluation', step, metrics: { ...metrics, 'time/evaluation': seconds } };
   };
   const save = async (): Promise<TrainEvent> => {
     const remembered = { ...algorithm.memory, ...(isDue && { evaluationDue: 1 }) };
     // Not tried again after it has failed.
     saved = step;
-    const folder = await saveCheckpoint(out, learner, { step, seed, memory: remembered });
+    const folder = await times.save(() => saveCheckpoint(out, learner, { step, seed, memory: remembered }));
     return { type: 'checkpoint', step, folder };
   };
 
@@ -66,14 +69,14 @@ export async function* runLoop<Options extends RunOptions>(
       yield { type: 'rollout', step: step + 1, metrics, trajectories: played };
       signal?.throwIfAborted();
 
-      const started = performance.now();
       isWhole = false;
-      const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
+      const learned = await times.update(() =>
+        update(algorithm, scored, step, deriveSeed(seed, 'step', step)),
+      );
       step += 1;
       isWhole = true;
-      const seconds = (performance.now() - started) / 1000;
       const behind = maxStaleness > 0 && { staleness };
-      yield { type: 'update', step, metrics: { ...learned, ...behind, 'time/update': seconds } };
+      yield { type: 'update', step, metrics: { ...learned, ...behind } };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();

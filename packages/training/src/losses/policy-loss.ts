@@ -127,7 +127,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
     metrics['clip_ratio/region_mean'] = share(clippedLow + clippedHigh);
     metrics['actor/pg_clipfrac_lower'] = share(capped);
   }
-  metrics.kl = share(kl);
+  if (beta !== 0) metrics.kl = share(kl);
   metrics['actor/ppo_kl'] = share(-logRatioSum);
   if (entropy) metrics.entropy = share(entropySum);
   return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };

@@ -2,12 +2,13 @@
 import { collect, deriveSeed, type EpisodeRequest, rollout, type Trajectory } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { Algorithm } from '../algorithm.ts';
+import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
+import { timedEnv } from '../metrics/timed-env.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { drawEpisodes, drawReplacements } from './draw-episodes.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
-import { zeroVarianceFraction } from './zero-variance.ts';
 
 export interface PlayedStep {
   /** Every episode, aborted episodes included. */
@@ -34,7 +35,8 @@ export async function playStep(
   const stepSeed = deriveSeed(seed, 'step', step);
   // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
   const sampling = { maxTokens, temperature, ...(maxStaleness > 0 && { batchDelay: 10 }) };
-  const common = { env, policy, sampling, deadline, onBug, signal, seed: stepSeed };
+  const waiting = new BusyClock();
+  const common = { env: timedEnv(env, waiting), policy, sampling, deadline, onBug, signal, seed: stepSeed };
   const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
     collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
   const scoredOf = (trajectories: Trajectory[]) => {
@@ -56,9 +58,9 @@ export async function playStep(
       scored.push(...resample.keep(scoredOf(others)));
     }
   }
+  const time = { rollout: (performance.now() - started) / 1000, environment: waiting.seconds };
   const metrics = {
-    ...rolloutMetrics(played, (performance.now() - started) / 1000),
-    ...(groupSize > 1 && { frac_reward_zero_std: zeroVarianceFraction(played) }),
+    ...rolloutMetrics(played, time),
     ...(resample && { num_gen_batches: attempts }),
   };
   return { played, scored, metrics };
