@@ -25,6 +25,12 @@ const schema = {
       default: false,
       description: 'write the metrics for TensorBoard too, to tensorboard/ in the folder of the run',
     },
+    reportTo: {
+      type: 'array',
+      items: { enum: ['mlflow', 'wandb'] },
+      description:
+        'trackers that get the metrics too: mlflow (set MLFLOW_TRACKING_URI) and wandb (pip install wandb)',
+    },
   },
 } as const;
 
