@@ -48,7 +48,7 @@ export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-varia
 export { completionMask } from './rows/completion-mask.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
-export { type Curve, runCurves, trainingCurves } from './run-folder/curves.ts';
+export { type Curve, type CurveGroup, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';

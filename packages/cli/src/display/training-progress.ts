@@ -8,6 +8,7 @@ export class TrainingProgress {
   readonly #bar: Progress;
   #step: number;
   #status = '';
+  #entropy = '';
   #validation = '';
 
   /** @param first Steps that an earlier part of a resumed run has done. */
@@ -18,12 +19,16 @@ export class TrainingProgress {
 
   show(event: TrainEvent): void {
     if (event.type === 'rollout') this.#status = rolloutStatus(event.metrics);
-    if (event.type === 'update') this.#step = event.step;
+    if (event.type === 'update') {
+      this.#step = event.step;
+      const { entropy } = event.metrics;
+      this.#entropy = entropy === undefined ? '' : `entropy ${entropy.toFixed(2)}`;
+    }
     if (event.type === 'evaluation') {
       const [name, mean] = headlineMetric(event.metrics) ?? ['reward', event.metrics.reward ?? 0];
       this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
     }
-    this.#bar.update(this.#step, [this.#status, this.#validation].filter(Boolean).join('  '));
+    this.#bar.update(this.#step, [this.#status, this.#entropy, this.#validation].filter(Boolean).join('  '));
   }
 
   stop(): void {
