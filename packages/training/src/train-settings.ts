@@ -28,8 +28,9 @@ const schema = {
     reportTo: {
       type: 'array',
       items: { enum: ['mlflow', 'wandb'] },
+      minItems: 1,
       description:
-        'trackers that get the metrics too: mlflow (set MLFLOW_TRACKING_URI) and wandb (pip install wandb)',
+        'trackers that get the metrics too, with a comma between: mlflow (set MLFLOW_TRACKING_URI), wandb (pip install wandb)',
     },
   },
 } as const;

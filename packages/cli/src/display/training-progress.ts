@@ -1,15 +1,16 @@
 /** The progress bar of a training run, fed with the trainer's events. */
-import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import { headlineMetric } from '@toolenv/training';
 import { Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';
 
+/** Shows four numbers, so that a line fits 100 columns. The files and `toolenv show` have the others. */
 export class TrainingProgress {
   readonly #bar: Progress;
   #step: number;
-  #status = '';
-  #entropy = '';
+  #rewards = '';
   #validation = '';
+  #entropy = '';
 
   /** @param first Steps that an earlier part of a resumed run has done. */
   constructor(steps: number, first = 0) {
@@ -18,7 +19,10 @@ export class TrainingProgress {
   }
 
   show(event: TrainEvent): void {
-    if (event.type === 'rollout') this.#status = rolloutStatus(event.metrics);
+    if (event.type === 'rollout') {
+      const { metrics } = event;
+      this.#rewards = statusLine({ reward: metrics.reward, headline: headlineMetric(metrics) });
+    }
     if (event.type === 'update') {
       this.#step = event.step;
       const { entropy } = event.metrics;
@@ -28,20 +32,11 @@ export class TrainingProgress {
       const [name, mean] = headlineMetric(event.metrics) ?? ['reward', event.metrics.reward ?? 0];
       this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
     }
-    this.#bar.update(this.#step, [this.#status, this.#entropy, this.#validation].filter(Boolean).join('  '));
+    const numbers = [this.#rewards, this.#validation, this.#entropy];
+    this.#bar.update(this.#step, numbers.filter(Boolean).join('  '));
   }
 
   stop(): void {
     this.#bar.stop();
   }
-}
-
-function rolloutStatus(metrics: Metrics): string {
-  const { generated_tokens: tokens, 'time/rollout': seconds } = metrics;
-  return statusLine({
-    reward: metrics.reward,
-    headline: headlineMetric(metrics),
-    calls: metrics['tools/call_frequency'],
-    tokensPerSecond: tokens !== undefined && seconds ? tokens / seconds : undefined,
-  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { curveGroups, trainingCurves } from '../../src/index.ts';
+import { curveGroups, type MetricsLine, trainingCurves } from '../../src/index.ts';
 import { chartGroups } from '../../src/run-folder/curves.ts';
 
 describe('trainingCurves', () => {
@@ -18,9 +18,9 @@ describe('trainingCurves', () => {
 });
 
 describe('curveGroups', () => {
-  const lines = [1, 2].flatMap((step) => [
+  const lines = [1, 2].flatMap((step): MetricsLine[] => [
     {
-      type: 'rollout' as const,
+      type: 'rollout',
       step,
       metrics: {
         reward: step / 10,
@@ -31,8 +31,8 @@ describe('curveGroups', () => {
         'time/generation': 2,
       },
     },
-    { type: 'update' as const, step, metrics: { loss: 1, entropy: 0.5, 'time/update': 1 } },
-    { type: 'evaluation' as const, step, metrics: { reward: 0.7, 'rewards/em/mean': 0.6 } },
+    { type: 'update', step, metrics: { loss: 1, entropy: 0.5, 'time/update': 1 } },
+    { type: 'evaluation', step, metrics: { reward: 0.7, 'rewards/em/mean': 0.6 } },
   ]);
   const names = (groups: ReturnType<typeof curveGroups>) =>
     groups.map(({ name, curves }) => `${name}: ${curves.map((curve) => curve.name).join(', ')}`);
