@@ -13,6 +13,7 @@ import {
   defineTrainer,
   estimateAdvantages,
   advantages as estimators,
+  klToStart,
   type LengthOptions,
   type Loss,
   lengthOptions,
@@ -23,9 +24,11 @@ import {
   normalisedRewards,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
   sampledLogprobsOf,
+  samplerMetrics,
   selectionOptions,
   shapedByLength,
   updateOptions,
@@ -53,7 +56,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   minimums: { groupSize: 2 },
   async create(context) {
     const options = resolveAlgorithm(context.options);
-    const reference = options.beta > 0 ? await context.learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
       ...(options.zeroVariance === 'resample' && {
@@ -70,7 +73,7 @@ type Context = AlgorithmContext<
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { seed, ...played }: RolloutBatch,
+  { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   { options, parts, learner, optimize }: Context,
 ): Promise<Metrics> {
@@ -101,13 +104,16 @@ async function update(
   const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
   const oldLogprobs = before?.logprobs ?? placed.map((row) => row.logprobs);
   const sampledLogprobs = sampledLogprobsOf(placed, oldLogprobs);
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs = beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token is worth.
   let rewards: TokenValues = placed.map((row) => row.rewards);
   if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
   const penalty: Metrics = {};
   if (lengthRewards) penalty.length_reward = mean(lengthRewards);
+  if (beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, oldLogprobs, temperature);
+  }
   if (klIn === 'reward' && referenceLogprobs) {
     const actions = placed.map((row) => row.mask);
     const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
@@ -131,17 +137,21 @@ async function update(
   const episodes = placed.map(({ trajectory }) => trajectory);
   const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
+  let ofSampler = before && samplerMetrics(before.logprobs, sampledLogprobs, mask);
   for (const part of miniBatchesOf(learned, options, seed, episodes)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const outputs = updates.length > 0 ? await learner.forward({ rows: pick(rows), temperature }) : undefined;
+    const policy = {
+      logprobs: outputs?.logprobs ?? pick(oldLogprobs),
+      oldLogprobs: pick(oldLogprobs),
+      entropy: outputs?.entropy ?? (before && pick(before.entropy)),
+      mask: pick(mask),
+    };
     const { value, dLogprobs, dEntropy, metrics } = policyLoss(
       {
-        logprobs: outputs?.logprobs ?? pick(oldLogprobs),
-        oldLogprobs: pick(oldLogprobs),
+        ...policy,
         sampledLogprobs: pick(sampledLogprobs),
         referenceLogprobs: referenceLogprobs && pick(referenceLogprobs),
-        entropy: needsEntropy ? (outputs?.entropy ?? pick(before!.entropy)) : undefined,
-        mask: pick(mask),
         advantages: pick(advantages),
         episodes: pick(episodes),
       },
@@ -157,19 +167,18 @@ async function update(
     );
     const gradients = { dLogprobs, dEntropy };
     // Where every gradient is 0, neither momentum nor decay may move the weights.
-    const { gradNorm } = isZero(gradients)
+    const { gradNorm, outputs: seen } = isZero(gradients)
       ? { gradNorm: 0 }
       : await optimize(pick(rows), gradients, { learningRate, weightDecay, maxGradNorm });
-    updates.push({ loss: value, grad_norm: gradNorm, ...metrics, ...penalty });
+    // The first step's backward pass sees the weights that sampled.
+    if (seen && !outputs) ofSampler ??= samplerMetrics(seen.logprobs, policy.oldLogprobs, policy.mask);
+    const ofPolicy = policyMetrics({ ...policy, outputs: seen });
+    updates.push({ loss: value, grad_norm: gradNorm, ...ofPolicy, ...metrics, ...penalty });
   }
   if (updates.length === 0) return nothing;
-  const metrics = meanMetrics(updates);
-  if (!recomputes && updates.length === 1) {
-    // On-policy no ratio is beyond a bound.
-    for (const bound of ['low', 'high', 'region']) delete metrics[`clip_ratio/${bound}_mean`];
-  }
   return {
-    ...metrics,
+    ...meanMetrics(updates),
+    ...ofSampler,
     learned_tokens: epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0),
   };
 }

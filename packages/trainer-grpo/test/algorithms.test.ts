@@ -103,7 +103,7 @@ class Watched extends Softmax {
 
   override async backward(batch: TokenBatch, gradients: Parameters<Learner['backward']>[1]) {
     this.learned.push({ batch, gradients });
-    await super.backward(batch, gradients);
+    return super.backward(batch, gradients);
   }
 
   override async step(options: Parameters<Learner['step']>[0]) {

@@ -13,6 +13,7 @@ import {
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
+  klToStart,
   lengthOptions,
   mean,
   meanMetrics,
@@ -22,9 +23,11 @@ import {
   parentsOf,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
   sampledLogprobsOf,
+  samplerMetrics,
   selectionOptions,
   shapedByLength,
   tokenStatistics,
@@ -62,7 +65,7 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
       throw new ToolEnvError('usage.bad_option', message);
     }
     await learner.addCritic({ critic: options.critic });
-    const reference = options.beta > 0 ? await learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await learner.reference() : undefined;
     const memory = { klCoefficient: options.beta };
     return {
       // A fixed coefficient is the option's, also in a resumed run.
@@ -101,7 +104,8 @@ async function update(
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: seen[b]! }));
   const before = withValues(await learner.forward({ rows, temperature }));
   const sampledLogprobs = sampledLogprobsOf(placed, before.logprobs);
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs =
+    options.beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token earned.
   const scores: TokenValues = options.normaliseProcessRewards
@@ -110,6 +114,9 @@ async function update(
   let rewards = scores;
   const penalty: Metrics = {};
   if (lengthRewards) penalty.length_reward = mean(lengthRewards);
+  if (options.beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, before.logprobs, temperature);
+  }
   if (referenceLogprobs) {
     const beta = memory.klCoefficient;
     const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
@@ -137,6 +144,7 @@ async function update(
   // An outcome that several leaves of an episode have counts once.
   const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
   const metrics: Metrics = {
+    ...samplerMetrics(before.logprobs, sampledLogprobs, action),
     'critic/score/mean': meanScore(scores),
     'critic/rewards/mean': meanScore(rewards),
     ...tokenStatistics('critic/values', before.values, estimated.decisions),
@@ -158,13 +166,11 @@ async function update(
         ? withValues(await learner.forward({ rows: pick(rows), temperature }))
         : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
     const oldLogprobs = pick(before.logprobs);
+    const policy = { logprobs, oldLogprobs, entropy, mask: pick(lossMask) };
     const ofPolicy = policyLoss(
       {
-        logprobs,
-        oldLogprobs,
+        ...policy,
         sampledLogprobs: pick(sampledLogprobs),
-        entropy,
-        mask: pick(lossMask),
         advantages: pick(advantages),
         episodes: pick(episodes),
       },
@@ -186,7 +192,12 @@ async function update(
       { dLogprobs, dValues, ...(dEntropy && { dEntropy }) },
       { learningRate, weightDecay, maxGradNorm, criticOnly, critic: { learningRate: criticLearningRate } },
     );
-    const ofActor = { ...ofPolicy.metrics, loss: ofPolicy.value, grad_norm: gradNorm };
+    const ofActor = {
+      ...policyMetrics(policy),
+      ...ofPolicy.metrics,
+      loss: ofPolicy.value,
+      grad_norm: gradNorm,
+    };
     updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);

@@ -1,6 +1,6 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
 import type { Trajectory } from '@toolenv/core';
-import type { AdamW, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
+import type { AdamW, BackwardOutputs, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
 import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
 import type { TrainingRow } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
@@ -60,11 +60,12 @@ export interface AlgorithmContext<Options> {
   /**
    * Accumulates the gradients of a batch and takes one optimizer step. The run's options give the constants of Adam, and the
    * schedule, which multiplies the learning rates.
+   * @returns `outputs` of the weights before the step, if the learner's backward pass computes them.
    * @throws ToolEnvError `bug.gradient_not_finite`, before the weights change, naming the file that holds the batch.
    */
   optimize(
     rows: readonly TokenRow[],
     gradients: TokenGradients,
     optimizer: AdamW,
-  ): Promise<{ gradNorm: number; criticGradNorm?: number }>;
+  ): Promise<{ gradNorm: number; criticGradNorm?: number; outputs?: BackwardOutputs }>;
 }

@@ -67,8 +67,13 @@ export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
-export { rolloutMetrics } from './metrics/rollout-metrics.ts';
+export { klToStart, type PolicyStep, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { type RolloutTime, rolloutMetrics } from './metrics/rollout-metrics.ts';
 export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
+export type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './reports/metric-sink.ts';
+export { type MlflowOptions, mlflow } from './reports/mlflow.ts';
+export type { SinkName } from './reports/reports.ts';
+export { type WandbOptions, wandb } from './reports/wandb.ts';
 export {
   groupLengthRewards,
   type LengthOptions,
@@ -82,7 +87,7 @@ export { completionMask } from './rows/completion-mask.ts';
 export { parentsOf, turnParents } from './rows/episode-tree.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { type RowParent, type TrainingRow, toTrainingRows } from './rows/training-row.ts';
-export { type Curve, runCurves, trainingCurves } from './run-folder/curves.ts';
+export { type Curve, type CurveGroup, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';

@@ -165,7 +165,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
   const share = (sum: number) => sum / Math.max(tokens, 1);
   const metrics: Metrics = { ...mismatch?.metrics };
   for (const [name, count] of counts) metrics[name] = share(count);
-  metrics.kl = share(kl);
+  if (beta !== 0) metrics.kl = share(kl);
   metrics['actor/ppo_kl'] = share(-logRatioSum);
   if (entropy) metrics.entropy = share(entropySum);
   return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };

@@ -14,7 +14,8 @@ export function zeroVarianceFraction(trajectories: readonly Trajectory[]): numbe
   return groups.length === 0 ? 0 : groups.filter(areEqual).length / groups.length;
 }
 
-function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
+/** The rewards of the scored trajectories, by group. */
+export function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
   const scores = new Map<number, number[]>();
   for (const { group, reward } of trajectories) {
     if (reward !== null) scores.set(group, [...(scores.get(group) ?? []), reward]);
