@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createRng } from '@toolenv/core';
-import { Chat, createModel, onnxRuntime, readCheckpoint } from '@toolenv/policy';
+import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@toolenv/policy';
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
+import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { pythonWithTransformers } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
@@ -23,9 +24,13 @@ interface TransformersView {
   rendered: string[];
   rendered_ids: number[][];
   auto_tokenizer: { name: string; rendered_ids: number[][] };
+  /** Of the examples, in one padded batch. */
+  loss: number;
 }
 
 const tolerance = 1e-4;
+/** Of the supervised loss, in nats per token. */
+const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
 const python = pythonWithTransformers();
@@ -50,13 +55,20 @@ async function checkOpened(title: string, { folder, base }: Opened): Promise<voi
   const sequences = [1, 7, 40, 120].map((length) =>
     Array.from({ length }, () => rng.int(checkpoint.config.vocab_size)),
   );
+  const supervised = await supervisedLoss(folder);
   const theirs = askTransformers({
     folder,
     base,
     sequences,
     texts,
     conversations: conversations.map(toOpenAi),
+    examples: supervised.examples,
   });
+  check(
+    Math.abs(supervised.loss - theirs.loss) <= lossTolerance,
+    `${title}: supervised loss of ${supervised.examples.length} examples`,
+    `ours ${supervised.loss}, theirs ${theirs.loss}`,
+  );
 
   const logits = new AllLogits(onnxRuntime(), createModel(checkpoint.config, checkpoint.weights));
   for (const [index, tokens] of sequences.entries()) {
@@ -87,6 +99,23 @@ async function checkOpened(title: string, { folder, base }: Opened): Promise<voi
       `note    ${title}: AutoTokenizer is a ${name} and gives other ids; PreTrainedTokenizerFast gives the right ids`,
     );
   }
+}
+
+/** Our loss of a batch of conversations and texts, and the batch as transformers takes it. */
+async function supervisedLoss(
+  folder: string,
+): Promise<{ loss: number; examples: { tokens: number[]; labels: number[] }[] }> {
+  await using policy = await loadPolicy(folder);
+  const plain = texts
+    .filter((text) => text !== '')
+    .map((text) => ({ segments: [{ text, learn: true }], ends: true }));
+  const rows = [...conversations, ...plain].flatMap((example) => policy.encode(example));
+  const { loss } = supervisedMetrics(rows, await policy.learner.forward({ rows }));
+  const examples = rows.map(({ tokens, mask }) => ({
+    tokens: [...tokens],
+    labels: Array.from(tokens, (token, t) => (mask[t] === 1 ? token : -100)),
+  }));
+  return { loss: loss!, examples };
 }
 
 function askTransformers(request: object): TransformersView {

@@ -1,9 +1,9 @@
 """Opens a checkpoint folder with transformers: reads one JSON request from stdin and writes one JSON answer.
 
-Request: {folder, base?, sequences: [[id]], texts: [str], conversations: [{messages, tools}]}. With a base, the model is the
-base with the adapter in folder/adapter, applied by peft.
+Request: {folder, base?, sequences: [[id]], texts: [str], conversations: [{messages, tools}], examples: [{tokens, labels}]}. With
+a base, the model is the base with the adapter in folder/adapter, applied by peft. Labels are tokens, or -100.
 Answer: {logits: [base64 of float32 [T, vocabulary]], ids: [[id]], rendered: [str], rendered_ids: [[id]], auto_tokenizer:
-{name: str, rendered_ids: [[id]]}}.
+{name: str, rendered_ids: [[id]]}, loss: float}. The loss is that of one padded batch of the examples.
 
 PreTrainedTokenizerFast uses tokenizer.json unchanged. AutoTokenizer of transformers 5 makes a Qwen2Tokenizer for every
 folder with model_type qwen2, which keeps the vocabulary and the merges and replaces the rest by Qwen's own.
@@ -34,6 +34,17 @@ def logits(tokens):
     return base64.b64encode(model(torch.tensor([tokens])).logits[0].numpy().tobytes()).decode()
 
 
+@torch.inference_mode()
+def loss(examples):
+    def padded(rows, value):
+        return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=value)
+
+    tokens = padded([each["tokens"] for each in examples], 0)
+    attention = padded([[1] * len(each["tokens"]) for each in examples], 0)
+    labels = padded([each["labels"] for each in examples], -100)
+    return model(input_ids=tokens, attention_mask=attention, labels=labels).loss.item()
+
+
 def render(conversation):
     return tokenizer.apply_chat_template(
         conversation["messages"], tools=conversation["tools"], tokenize=False, add_generation_prompt=True
@@ -48,6 +59,7 @@ rendered = [render(conversation) for conversation in request["conversations"]]
 answer = {
     "logits": [logits(tokens) for tokens in request["sequences"]],
     "ids": [encode(text) for text in request["texts"]],
+    "loss": loss(request["examples"]),
     "rendered": rendered,
     "rendered_ids": [encode(text) for text in rendered],
     "auto_tokenizer": {

@@ -98,7 +98,7 @@ test('the policy and its learner', async () => {
   expect(ofLearner.skipped).toEqual([]);
 });
 
-test.each(['grpo', 'ppo'])('the trainer %s', async (name) => {
+test.each(['gigpo', 'grpo', 'ppo'])('the trainer %s', async (name) => {
   const trainer = await loadPlugin('trainers', `@toolenv/trainer-${name}/${name}-v1`, { from: root });
   const { skipped } = await assertConforms(checkTrainer(trainer));
   expect(skipped).toEqual([]);
@@ -120,10 +120,16 @@ test('trajectories of a rollout', async () => {
   await env.close();
 });
 
-test.each(['envs-classic', 'envs-mcp', 'envs-qa', 'policy', 'tools-search', 'trainer-grpo', 'trainer-ppo'])(
-  'the plugins of packages/%s',
-  async (name) => {
-    const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
-    expect(skipped).toEqual([]);
-  },
-);
+test.each([
+  'envs-classic',
+  'envs-mcp',
+  'envs-qa',
+  'policy',
+  'tools-search',
+  'trainer-gigpo',
+  'trainer-grpo',
+  'trainer-ppo',
+])('the plugins of packages/%s', async (name) => {
+  const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
+  expect(skipped).toEqual([]);
+});

@@ -1,18 +1,21 @@
 /** Copy exercises: a list of names, then the same list again. The model learns to copy within a few hundred steps. */
 import { createRng } from '@toolenv/core';
-import type { TokenRow } from '@toolenv/core/learner';
-import type { Chat } from '@toolenv/policy';
+import type { Segments } from './lines.ts';
 
-/** Endless rows. The mask covers only the repetition, because the first half is random. */
+/** Endless lines. Only the repetition is learned, because the first half is random. */
 export function* copyExercises(
-  chat: Chat,
   names: readonly string[],
+  separator: string,
   seed: number,
-): Generator<TokenRow, never, void> {
+): Generator<Segments, never, void> {
   const rng = createRng(seed, 'copy');
   for (;;) {
-    const list = chat.encode(Array.from({ length: 6 + rng.int(12) }, () => rng.pick(names)).join(' '));
-    const tokens = Int32Array.from([...list, chat.endTokens[0]!, ...list]);
-    yield { tokens, mask: new Uint8Array(tokens.length).fill(1, list.length + 1) };
+    const list = Array.from({ length: 6 + rng.int(12) }, () => rng.pick(names)).join(' ');
+    yield {
+      segments: [
+        { text: list + separator, label: false },
+        { text: list, label: true },
+      ],
+    };
   }
 }

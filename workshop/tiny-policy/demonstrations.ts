@@ -1,10 +1,16 @@
-/** Supervised rows from demonstrators. The world changes often, so that the model cannot memorise entities. */
-import { collect, createRng, deriveSeed, openEnv, rollout } from '@toolenv/core';
-import type { TokenRow } from '@toolenv/core/learner';
+/** Demonstrations: conversations in which demonstrators play. The world changes often, so that the model cannot memorise entities. */
+import {
+  collect,
+  createRng,
+  deriveSeed,
+  isParseFailure,
+  openEnv,
+  rollout,
+  type Trajectory,
+} from '@toolenv/core';
 import { createWorld, type QaRecord } from '@toolenv/envs-qa';
-import type { Chat } from '@toolenv/policy';
-import { toTrainingRows } from '@toolenv/training';
 import { demonstrator } from './demonstrator.ts';
+import type { Conversation } from './lines.ts';
 import type { Mix } from './strategies.ts';
 
 /** Number of episodes in each world. */
@@ -19,11 +25,13 @@ export interface DemonstrationsOptions {
   seed: number;
 }
 
-/** Endless rows, one for each episode. */
-export async function* demonstrations(
-  chat: Chat,
-  { ref, topK, mix, seed }: DemonstrationsOptions,
-): AsyncGenerator<TokenRow, never, void> {
+/** Endless conversations, one for each episode. */
+export async function* demonstrations({
+  ref,
+  topK,
+  mix,
+  seed,
+}: DemonstrationsOptions): AsyncGenerator<Conversation, never, void> {
   for (let world = 0; ; world++) {
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
@@ -37,11 +45,21 @@ export async function* demonstrations(
     const entities = new Map(
       createWorld(worldSeed).parts.train.entities.map((entity) => [entity.name, entity]),
     );
-    const policy = demonstrator(chat, { records, entities }, mix);
+    const policy = demonstrator({ records, entities }, mix);
     const sampling = { maxTokens: 256, temperature: 1 };
-    const played = rollout({ env, policy, episodes, concurrency: 64, sampling, seed });
-    const rows = (await collect(played)).flatMap(toTrainingRows);
+    const played = await collect(rollout({ env, policy, episodes, concurrency: 64, sampling, seed }));
     await env.close();
-    yield* rng.shuffle(rows);
+    yield* rng.shuffle(played.map(conversationOf));
   }
+}
+
+function conversationOf({ steps }: Trajectory): Conversation {
+  const { observation, action } = steps.at(-1)!;
+  const toolCalls = action.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call]));
+  const last = {
+    role: 'assistant' as const,
+    content: action.text,
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
+  return { messages: [...observation.messages, last], tools: observation.tools };
 }

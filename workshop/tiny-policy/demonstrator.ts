@@ -1,4 +1,4 @@
-/** demonstrator: a Policy that plays strategies in the tiny policy's format, for supervised training rows. */
+/** demonstrator: a Policy that plays strategies, for demonstrations. */
 import {
   type Action,
   createRng,
@@ -8,7 +8,6 @@ import {
   type SamplingOptions,
 } from '@toolenv/core';
 import type { Entity, QaRecord } from '@toolenv/envs-qa';
-import type { Chat, Turn } from '@toolenv/policy';
 import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
 
@@ -20,32 +19,31 @@ export interface Knowledge {
   entities: ReadonlyMap<string, Entity>;
 }
 
-/** Plays `mix`. Its actions have tokens, so that rollouts become training rows. */
-export function demonstrator(chat: Chat, { records, entities }: Knowledge, mix: Mix): Policy {
-  const episodes = new Map<string, { moves: Generator<Move, void, string>; turn?: Turn }>();
+/** Plays `mix`. */
+export function demonstrator({ records, entities }: Knowledge, mix: Mix): Policy {
+  const episodes = new Map<string, Generator<Move, void, string>>();
   return {
     spec: { name: 'demonstrator', contextLength: Number.MAX_SAFE_INTEGER },
     async act(observation: Observation, { episodeId = '', seed }: SamplingOptions): Promise<Action> {
-      let episode = episodes.get(episodeId);
-      if (!episode) {
+      let moves = episodes.get(episodeId);
+      if (!moves) {
         const rng = createRng(seed, 'strategy');
         const record = records.get(questionOf(observation))!;
-        episode = { moves: drawStrategy(mix, rng)(record, planOf(record, entities), rng) };
-        episodes.set(episodeId, episode);
+        moves = drawStrategy(mix, rng)(record, planOf(record, entities), rng);
+        episodes.set(episodeId, moves);
       }
-      const { value: move } = episode.moves.next(observation.messages.at(-1)!.content);
-      const raw = write(move!);
-      const written = chat.encode(raw);
-      const action = Int32Array.from([...written, chat.endTokens[0]!]);
-      const prompt =
-        (episode.turn && chat.continuation(episode.turn, observation)) ?? chat.prompt(observation);
-      const { text, toolCalls } = chat.parse(raw);
-      episode.turn = { observation, prompt, action, text };
-      const tokens = { prompt, action, logprobs: new Float32Array(action.length) };
-      return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop', tokens };
+      const { value: move } = moves.next(observation.messages.at(-1)!.content);
+      return actionOf(move!, observation.messages.length);
     },
     endEpisode: (episodeId) => void episodes.delete(episodeId),
   };
+}
+
+/** @param turn Makes the id of a call unique. */
+function actionOf({ think = '', ...move }: Move, turn: number): Action {
+  if ('answer' in move) return { text: write({ think, ...move }), toolCalls: [], stopReason: 'stop' };
+  const call = { id: `call-${turn}`, name: 'search', arguments: { query: move.search } };
+  return { text: think, toolCalls: [call], stopReason: 'tool_call' };
 }
 
 function questionOf({ messages }: Observation): string {

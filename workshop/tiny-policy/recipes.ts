@@ -1,9 +1,9 @@
-/** The recipes: the phases of the supervised warm-up. */
+/** The recipes: the phases of supervised training, and what follows. */
 import type { Mix } from './strategies.ts';
 
 export type Family = 'bridge' | 'comparison' | 'compose';
 
-/** Number of rows from each source in a batch. */
+/** Number of lines from each source in a batch. */
 export interface Batch {
   copies?: number;
   readings?: number;
@@ -30,6 +30,10 @@ export interface Recipe {
   /** Whether reading exercises write facts down (`X: 1984.`), as comparisons require. */
   facts: boolean;
   phases: readonly Phase[];
+  /** Flags of the GRPO run that follows. Default: none follows. */
+  reinforce?: Readonly<Record<string, string | number>>;
+  /** Folder of the shipped policy, in this folder. */
+  folder?: string;
 }
 
 const copying: Phase = {
@@ -56,17 +60,22 @@ const habits = {
   },
 };
 
-/** `bridge`, for the demo: two-hop questions. `all`, for the leaderboard: every family, with a model of the same size. */
-export const recipes: Readonly<Record<'bridge' | 'all', Recipe>> = {
+const bridge: readonly Phase[] = [
+  copying,
+  { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
+  { ...skills, steps: 1200, batch: { copies: 2, readings: 4, bridge: 16 } },
+];
+
+/**
+ * `bridge`, for the demo: two-hop questions. `all`, for the leaderboard: every family, with a model of the same size.
+ * `from-nothing`: as `bridge`, but with GRPO in place of habits, for a policy that is as good as it can be.
+ */
+export const recipes: Readonly<Record<'bridge' | 'all' | 'from-nothing', Recipe>> = {
   bridge: {
     families: ['bridge'],
     facts: false,
-    phases: [
-      copying,
-      { ...reading, steps: 1600, batch: { copies: 4, readings: 16 } },
-      { ...skills, steps: 1200, batch: { copies: 2, readings: 4, bridge: 16 } },
-      { ...habits, batch: { bridge: 32 } },
-    ],
+    phases: [...bridge, { ...habits, batch: { bridge: 32 } }],
+    folder: 'checkpoint',
   },
   all: {
     families: ['bridge', 'comparison', 'compose'],
@@ -81,5 +90,20 @@ export const recipes: Readonly<Record<'bridge' | 'all', Recipe>> = {
       },
       { ...habits, batch: { bridge: 14, comparison: 10, compose: 8 } },
     ],
+    folder: 'checkpoint-all',
+  },
+  'from-nothing': {
+    families: ['bridge'],
+    facts: false,
+    phases: bridge,
+    reinforce: {
+      steps: 120,
+      'tasks-per-step': 16,
+      'group-size': 8,
+      'learning-rate': 1e-4,
+      'max-tokens': 64,
+      'evaluate-every': 20,
+      'evaluation-episodes': 200,
+    },
   },
 };

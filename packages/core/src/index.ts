@@ -24,6 +24,7 @@ export type { TaskSource, TaskSources } from './env/task-source.ts';
 export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-env.ts';
 export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
+export type { EncodedRow, PlainText } from './protocol/encoding.ts';
 export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';
 export { type ErrorCode, isBug, isInfrastructure, messageOf, ToolEnvError } from './protocol/errors.ts';
 export type {

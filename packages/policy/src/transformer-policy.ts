@@ -1,7 +1,9 @@
 /** The Policy of a transformer: renders the chat template, samples tokens and parses tool calls. */
 import {
   type Action,
+  type EncodedRow,
   type Observation,
+  type PlainText,
   type PolicySpec,
   type SamplingOptions,
   ToolEnvError,
@@ -9,6 +11,7 @@ import {
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { MemoryEstimate, PolicyHandle } from '@toolenv/core/plugins';
 import { Chat, type TemplateArguments, type Turn } from './chat/chat.ts';
+import { encodeExample } from './chat/encode-example.ts';
 import { beforeStop, completesStop } from './chat/stop-text.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint/checkpoint.ts';
 import { writeFolder } from './checkpoint/write-folder.ts';
@@ -80,6 +83,10 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });
     const stopReason = stopped ? (toolCalls.length > 0 ? 'tool_call' : 'stop') : 'length';
     return { text, toolCalls, stopReason, tokens: { prompt, action: tokens, logprobs } };
+  }
+
+  encode(example: Observation | PlainText): EncodedRow[] {
+    return encodeExample(this.chat, example);
   }
 
   endEpisode(episodeId: string): void {

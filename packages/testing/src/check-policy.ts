@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation } from '@toolenv/core';
 import { type Action, isParseFailure, type Policy, type SamplingOptions, ToolEnvError } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
+import { checkEncode } from './check-encode.ts';
 import { answered, inTime } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
@@ -70,6 +71,7 @@ export async function checkPolicy(
   if (seeded) await report.check(['POL-9'], () => asker.forgets());
   else report.skip(['POL-6', 'POL-9'], 'POL-5 is broken or left out');
   await report.check(['POL-10'], () => asker.isGreedy());
+  await checkEncode(policy, report, observations, (observation) => asker.prompt(observation));
   return report.report;
 }
 
@@ -123,6 +125,14 @@ class Asker {
         checkTokens(action, limit, policy.spec.contextLength);
       }
     }
+  }
+
+  /** The prompt of an action on an observation; `undefined` if the policy shows no tokens. */
+  async prompt(observation: Observation): Promise<Int32Array | undefined> {
+    const { policy, timeout, seed } = this.#of;
+    const sampling = { maxTokens: 1, temperature: 0, seed };
+    const action = await answered('POL-13', 'an action', timeout, () => policy.act(observation, sampling));
+    return action.tokens?.prompt;
   }
 
   async actsAgain(): Promise<void> {

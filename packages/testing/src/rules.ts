@@ -270,6 +270,14 @@ export const rules = {
     title: 'Observations are read-only',
     hint: 'Copy the observation before you change it.',
   },
+  'POL-12': {
+    title: 'Encode',
+    hint: 'Return rows with tokens, mask and turns of one length, and each turn of the assistant once, as one run of tokens.',
+  },
+  'POL-13': {
+    title: 'Encoded prompts',
+    hint: 'Make the tokens before a turn in encode() as act() makes its prompt.',
+  },
   'LRN-1': {
     title: 'Forward',
     hint: 'Return finite logprobs ≤ 0 and entropy ≥ 0 with the lengths of the batch’s rows, and 0 where the mask is 0.',

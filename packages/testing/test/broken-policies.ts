@@ -3,6 +3,7 @@ import {
   type Action,
   type ActionTokens,
   createRng,
+  type EncodedRow,
   type Observation,
   type Policy,
   type SamplingOptions,
@@ -31,6 +32,12 @@ function withTokens(change: (tokens: ActionTokens) => object): () => Partial<Pol
 function asking(change: (options: SamplingOptions) => Partial<SamplingOptions>): () => Partial<Policy> {
   const good = new TablePolicy();
   return () => ({ act: (observation, options) => good.act(observation, { ...options, ...change(options) }) });
+}
+
+/** Changes the rows of {@link Policy.encode}. */
+function encoding(change: (row: EncodedRow) => Partial<EncodedRow>): () => Partial<Policy> {
+  const good = new TablePolicy();
+  return () => ({ encode: (example) => good.encode(example).map((row) => ({ ...row, ...change(row) })) });
 }
 
 /** Not Math.random, so that a failure of these tests repeats. */
@@ -115,5 +122,35 @@ export const brokenPolicies: readonly [what: string, rule: RuleId, change: () =>
       observation.messages.push({ role: 'assistant', content: action.text });
       return action;
     }),
+  ],
+  ['rows without turns', 'POL-12', encoding(() => ({ turns: new Int32Array() }))],
+  ['a mask over the prompt', 'POL-12', encoding(({ mask }) => ({ mask: mask.map((_, t) => Number(t > 0)) }))],
+  [
+    'a turn that is learned twice',
+    'POL-12',
+    () => {
+      const good = new TablePolicy();
+      return { encode: (example) => good.encode(example).flatMap((row) => [row, row]) };
+    },
+  ],
+  [
+    'text whose end is not learned',
+    'POL-12',
+    () => {
+      const good = new TablePolicy();
+      return {
+        encode: (example) => good.encode('segments' in example ? { ...example, ends: false } : example),
+      };
+    },
+  ],
+  [
+    'rows with another prompt than an action has',
+    'POL-13',
+    () => {
+      const good = new TablePolicy();
+      return {
+        encode: (example) => good.encode('segments' in example ? example : { ...example, tools: [] }),
+      };
+    },
   ],
 ];

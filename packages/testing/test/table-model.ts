@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import {
   type Action,
   createRng,
+  type EncodedRow,
   type Observation,
+  type PlainText,
   type Policy,
   type SamplingOptions,
   ToolEnvError,
@@ -149,12 +151,32 @@ export class TablePolicy implements Policy {
   readonly spec = { name: 'table', contextLength: 400 };
   readonly #table = new TableLearner().table;
 
+  encode(example: Observation | PlainText): EncodedRow[] {
+    if ('segments' in example) {
+      let learned = 0;
+      const pieces = example.segments.map(({ text, learn }) => ({
+        tokens: tokensOf(text),
+        turn: learn ? learned++ : -1,
+      }));
+      const last = pieces.at(-1)?.turn ?? -1;
+      return [toRow(example.ends ? [...pieces, { tokens: [end], turn: last }] : pieces)];
+    }
+    const { messages, tools } = example;
+    const spoken = [...messages.entries()].filter(([, { role }]) => role === 'assistant');
+    return spoken.map(([index, { content }], turn) =>
+      toRow([
+        { tokens: tokensOf(JSON.stringify({ messages: messages.slice(0, index), tools })), turn: -1 },
+        { tokens: [...tokensOf(content), end], turn },
+      ]),
+    );
+  }
+
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { maxTokens, temperature, seed, signal } = options;
     signal?.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
-    const prompt = Int32Array.from(JSON.stringify(observation), (c) => c.codePointAt(0)! % vocabulary);
+    const prompt = Int32Array.from(tokensOf(JSON.stringify(observation)));
     const room = Math.min(maxTokens, this.spec.contextLength - prompt.length);
     if (room < 1) throw new ToolEnvError('context.overflow', `${prompt.length} tokens are too many.`);
     const rng = createRng(seed, 'table');
@@ -174,6 +196,21 @@ export class TablePolicy implements Policy {
       tokens: { prompt, action: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs) },
     };
   }
+}
+
+function tokensOf(text: string): number[] {
+  return Array.from(text, (c) => c.codePointAt(0)! % vocabulary);
+}
+
+/** A row whose pieces belong to a turn, or to none (−1). */
+function toRow(pieces: readonly { tokens: readonly number[]; turn: number }[]): EncodedRow {
+  const turns = Int32Array.from(pieces.flatMap(({ tokens, turn }) => tokens.map(() => turn)));
+  if (turns.length > 0) turns[0] = -1;
+  return {
+    tokens: Int32Array.from(pieces.flatMap(({ tokens }) => tokens)),
+    mask: Uint8Array.from(turns, (turn) => Number(turn >= 0)),
+    turns,
+  };
 }
 
 function draw(p: readonly number[], float: number): number {

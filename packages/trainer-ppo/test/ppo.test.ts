@@ -77,6 +77,13 @@ test('learns with several epochs and mini-batches, a discount, λ, a bonus and a
   expect(last['actor/ppo_kl']).not.toBe(0);
 });
 
+test('learns with credit by turns, and the critic learns the states before turns', async () => {
+  const table = new Table();
+  await train(table, { credit: 'turn', gamma: 0.99, lambda: 0.95 });
+  expect(table.skill).toBeGreaterThan(0.85);
+  expect(table.values[2]).toBeGreaterThan(0.8);
+});
+
 test('the first update equals a policy gradient computed by hand', async () => {
   const table = new Table();
   const start = new Table();

@@ -1,7 +1,7 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
 import type { Trajectory } from '@toolenv/core';
 import type { AdamW, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
-import type { Metrics, Run } from '@toolenv/core/plugins';
+import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
 import type { TrainingRow } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -33,11 +33,29 @@ export interface Algorithm {
   };
 }
 
+/** Learns from data of its own, such as those of a file. */
+export interface DataAlgorithm {
+  /**
+   * Learns in one step. Equal steps and seeds learn the same.
+   * @param at.step Updates done before.
+   * @param at.seed Seeds everything random in this update.
+   */
+  learn(at: { step: number; seed: number }): Promise<Metrics>;
+  /** Number of steps, in place of the option `steps`. */
+  steps?: number;
+  /** Scores on held-out data. */
+  evaluate?(): Promise<Metrics>;
+  /** As {@link Algorithm.memory}. */
+  memory?: Record<string, number>;
+}
+
 /** What an algorithm is made from. */
 export interface AlgorithmContext<Options> {
   /** The trainer's own options and those of the run loop, with defaults. */
   options: Options & RunOptions;
   run: Run;
+  /** The parts of the user's that the options name, by option; not those that the trainer knows itself. */
+  parts: Readonly<Record<string, TrainerPart | undefined>>;
   learner: Learner;
   /**
    * Accumulates the gradients of a batch and takes one optimizer step. The run's options give the constants of Adam, and the

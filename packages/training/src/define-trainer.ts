@@ -1,16 +1,23 @@
 /** defineTrainer: an algorithm and its options become a trainer, which runs on the shared loop. */
 import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
-import { completeOptions, type Run, type Trainer } from '@toolenv/core/plugins';
+import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
+import { chooseParts, isPart, partProperties, schemaWithPart } from './choose-parts.ts';
 import { runLoop } from './run-loop.ts';
-import { type RunOptions, runOptions } from './run-options.ts';
+import { type RunOptions, rolloutOptions, runOptions } from './run-options.ts';
+import { withDefaults } from './with-defaults.ts';
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. */
+  /** `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. Default `episodes`. */
+  readonly learnsFrom?: 'episodes' | 'data';
+  /**
+   * JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. An option with the annotation
+   * `part: 'losses'` or `part: 'advantages'` also takes a part of the user's, which is then in `parts` of the context.
+   */
   readonly options: Schema;
   /** Defaults of the loop's options where this trainer wants others. */
   readonly defaults?: Partial<RunOptions>;
@@ -20,7 +27,7 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
    * @throws ToolEnvError `usage.*` for a run that the algorithm cannot train.
    */
-  create(context: AlgorithmContext<Options>): Algorithm | Promise<Algorithm>;
+  create(context: AlgorithmContext<Options>): Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>;
 }
 
 /** A trainer that can be called: `grpo({ learningRate: 3e-5 })` is the same trainer with other defaults. */
@@ -43,7 +50,10 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
     const message = `Trainer ${name}: option "${taken}" belongs to the run loop: set its default in "defaults", or rename yours.`;
     throw new ToolEnvError('bug.trainer', message);
   }
-  const loop = Object.entries(runOptions).map(([option, schema]) => {
+  const isLeftOut = (option: string) =>
+    definition.learnsFrom === 'data' && rolloutOptions.includes(option as keyof RunOptions);
+  const kept = Object.entries(runOptions).filter(([option]) => !isLeftOut(option));
+  const loop = kept.map(([option, schema]) => {
     const value = defaults[option as keyof RunOptions];
     const minimum = minimums[option as keyof RunOptions];
     const overrides = {
@@ -61,41 +71,93 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
   return trainerOf(definition, options);
 }
 
-/** @param options The schema of all options, with the defaults of this trainer. */
+/** A part that the user has chosen, and the value of the option that chooses it. */
+interface ChosenPart {
+  name: string;
+  part: TrainerPart;
+}
+
+/**
+ * @param options The schema of all options, with the defaults of this trainer.
+ * @param chosen The user's parts, by option.
+ */
 function trainerOf<Options>(
-  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'create'>,
+  definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'learnsFrom' | 'create'>,
   options: JsonSchema,
+  chosen: Readonly<Record<string, ChosenPart>> = {},
 ): ConfigurableTrainer<Options & RunOptions> {
-  const { name, description, create } = definition;
-  const configure = (defaults: Partial<Options & RunOptions> = {}) =>
-    trainerOf(definition, withDefaults(options, { ...defaults }, name));
+  const { name, description, learnsFrom, create } = definition;
+  type Whole = ConfigurableTrainer<Options & RunOptions>;
+  const withPart = (option: string, part: TrainerPart, as: string): Whole =>
+    trainerOf(definition, schemaWithPart(options, { option, part, name: as, owner: name }), {
+      ...chosen,
+      [option]: { name: as, part },
+    });
+  const configure = (defaults: Partial<Options & RunOptions> = {}): Whole => {
+    const given: Record<string, unknown> = { ...defaults };
+    const [option] = partProperties(options).filter(([each]) => isPart(given[each]));
+    if (!option) {
+      const { known, references } = withoutReferences(options, given);
+      return trainerOf(definition, withReferences(withDefaults(options, known, name), references), chosen);
+    }
+    const part = given[option[0]] as TrainerPart;
+    const rest = { ...given, [option[0]]: part.name } as Partial<Options & RunOptions>;
+    return withPart(option[0], part, part.name)(rest);
+  };
   const trainer: Trainer<Options & RunOptions> = {
     name,
     description,
+    ...(learnsFrom && { learnsFrom }),
     options,
+    ...(partProperties(options).length > 0 && { withPart }),
     async *train(run, given) {
-      checkRun(run, name);
+      checkRun(run, trainer);
+      const made = await chooseParts(trainer, { ...given });
+      if (made.trainer !== trainer) return yield* made.trainer.train(run, made.options as typeof given);
       const complete = completeOptions(options, { ...given }, name) as Options & RunOptions;
-      yield* runLoop(run, complete, create);
+      const named = Object.entries(chosen).filter(
+        ([option, part]) => complete[option as keyof Options] === part.name,
+      );
+      const parts = Object.fromEntries(named.map(([option, { part }]) => [option, part]));
+      yield* runLoop(run, { ...unused(learnsFrom), ...complete }, (context) => create({ ...context, parts }));
     },
   };
   // A function has a name of its own, which assignment cannot replace.
-  return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as ConfigurableTrainer<
-    Options & RunOptions
-  >;
+  return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as Whole;
 }
 
-function withDefaults(schema: JsonSchema, defaults: Record<string, unknown>, name: string): JsonSchema {
-  // Options that must be given may still come later.
-  completeOptions({ ...schema, required: [] }, defaults, name);
-  const properties = schema.properties as Record<string, object>;
-  const changed = Object.entries(defaults).filter(([, value]) => value !== undefined);
-  const replaced = changed.map(([option, value]) => [option, { ...properties[option], default: value }]);
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(replaced) } };
+/** References of parts are loaded, and so checked, when the run begins. */
+function withoutReferences(
+  options: JsonSchema,
+  given: Record<string, unknown>,
+): { known: Record<string, unknown>; references: [option: string, reference: string][] } {
+  const unknown = partProperties(options).flatMap(([option, { enum: names }]): [string, string][] => {
+    const value = given[option];
+    return typeof value === 'string' && value.includes('/') && !names.includes(value)
+      ? [[option, value]]
+      : [];
+  });
+  const isKnown = ([option]: [string, unknown]) => !unknown.some(([other]) => other === option);
+  return { known: Object.fromEntries(Object.entries(given).filter(isKnown)), references: unknown };
 }
 
-function checkRun(run: Partial<Run> | undefined, name: string): void {
-  const needed = ['env', 'policy', 'learner', 'out', 'seed'] as const;
+function withReferences(options: JsonSchema, references: readonly [string, string][]): JsonSchema {
+  const properties = { ...(options.properties as Record<string, object>) };
+  for (const [option, reference] of references) {
+    properties[option] = { ...properties[option], default: reference };
+  }
+  return { ...options, properties };
+}
+
+/** Defaults of the options that a trainer does not have. */
+function unused(learnsFrom: Trainer['learnsFrom']): Partial<RunOptions> {
+  const names = learnsFrom === 'data' ? rolloutOptions : [];
+  return Object.fromEntries(names.map((name) => [name, runOptions[name].default]));
+}
+
+function checkRun(run: Partial<Run> | undefined, { name, learnsFrom }: Trainer<never>): void {
+  const env = learnsFrom === 'data' ? [] : (['env'] as const);
+  const needed = [...env, 'policy', 'learner', 'out', 'seed'] as const;
   const missing = needed.find((part) => run?.[part] === undefined);
   if (missing === undefined) return;
   const message = `${name}: train(run, options) needs run.${missing}: give { ${needed.join(', ')} } and the options separately.`;

@@ -10,13 +10,23 @@ const remedies = {
  * @param caller Names the function in errors.
  * @throws ToolEnvError `usage.run`
  */
-export function requireParts(caller: string, given: { env?: unknown; policy?: unknown } | undefined): void {
-  for (const part of ['env', 'policy'] as const) {
+export function requireParts(
+  caller: string,
+  given: { env?: unknown; policy?: unknown } | undefined,
+  parts: readonly (keyof typeof remedies)[] = ['env', 'policy'],
+): void {
+  for (const part of parts) {
     const value = given?.[part];
     if (typeof value === 'object' && value !== null && !(value instanceof Promise)) continue;
     const found = value === undefined ? `needs ${part}` : `${part} is ${describe(value)}`;
     throw new ToolEnvError('usage.run', `${caller}: ${found}: ${remedies[part]}.`);
   }
+}
+
+/** @throws ToolEnvError `usage.run` without an environment. */
+export function requireEnv<Env>(env: Env | undefined): Env {
+  if (env !== undefined) return env;
+  throw new ToolEnvError('usage.run', `train: the trainer plays episodes and needs env: ${remedies.env}.`);
 }
 
 function describe(value: unknown): string {

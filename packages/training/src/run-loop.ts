@@ -1,18 +1,16 @@
 /** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
 import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
-import type { Algorithm, AlgorithmContext } from './algorithm.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
 import { BestEvaluation } from './best-evaluation.ts';
 import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
-import { AbortWatch } from './rollouts/abort-watch.ts';
-import { type PlayedStep, playStep } from './rollouts/play-step.ts';
-import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
+import { requireEnv } from './require-parts.ts';
 import { TaskHistory } from './rollouts/task-history.ts';
-import { toTrainingRows } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
+import { dataSteps, episodeSteps } from './steps.ts';
 
 /**
  * Rollouts of step N are seeded by (seed, N), so that a resumed run repeats them. With `maxStaleness` above 0 they depend
@@ -22,11 +20,12 @@ import type { RunOptions } from './run-options.ts';
 export async function* runLoop<Options extends RunOptions>(
   run: Run,
   options: Options,
-  create: (context: AlgorithmContext<Options>) => Algorithm | Promise<Algorithm>,
+  create: (
+    context: Omit<AlgorithmContext<Options>, 'parts'>,
+  ) => Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>,
 ): AsyncGenerator<TrainEvent, void, void> {
   const { learner, out, seed, signal } = run;
-  const { steps, temperature, maxStaleness, checkpointEvery, evaluateEvery } = options;
-  const shareOf = learningRateSchedule(options);
+  const { temperature, checkpointEvery, evaluateEvery } = options;
   const best = new BestEvaluation(options);
   let step = 0;
   /** The learning rate of the last optimizer step. */
@@ -41,9 +40,13 @@ export async function* runLoop<Options extends RunOptions>(
       return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
     },
   });
+  const fromData = 'learn' in algorithm ? algorithm : undefined;
+  const steps = fromData?.steps ?? options.steps;
+  const shareOf = learningRateSchedule({ ...options, steps });
   const history = new TaskHistory();
   // Without a choice of tasks there is nothing to remember.
-  const saveable = run.env.draw ? history.savedWith(learner) : learner;
+  const choosesTasks = run.env?.draw !== undefined;
+  const saveable = choosesTasks ? history.savedWith(learner) : learner;
   const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
   const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
@@ -58,7 +61,10 @@ export async function* runLoop<Options extends RunOptions>(
   /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
   let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
-    const metrics = await validationScores(run, options);
+    const metrics = {
+      ...(await validationScores(run, options)),
+      ...(await fromData?.evaluate?.()),
+    };
     isDue = false;
     isBest = best.judge(step, metrics);
     return { type: 'evaluation', step, metrics };
@@ -79,26 +85,29 @@ export async function* runLoop<Options extends RunOptions>(
       if (best.isOn) yield await save();
     }
     if (best.isOver) return;
-    const range = { from: step, to: steps, ahead: maxStaleness, signal };
-    const watch = new AbortWatch(options.maxAborted);
-    const rollouts = rolloutsAhead(range, (at, stop) =>
-      playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, history.results),
-    );
-    for await (const { rollout, staleness } of rollouts) {
-      const { metrics, played, scored } = rollout;
-      yield { type: 'rollout', step: step + 1, metrics, trajectories: played };
+    const range = { from: step, to: steps };
+    const all =
+      'learn' in algorithm
+        ? dataSteps(algorithm, range)
+        : episodeSteps(algorithm, { ...run, env: requireEnv(run.env) }, options, range, history.results);
+    for await (const { rollout, staleness, learn } of all) {
+      if (rollout) {
+        const { metrics, played } = rollout;
+        yield { type: 'rollout', step: step + 1, metrics, trajectories: played };
+      }
       signal?.throwIfAborted();
 
       const started = performance.now();
       isWhole = false;
       rate = {};
-      const learned = await update(algorithm, scored, step, deriveSeed(seed, 'step', step));
+      const learned = await learn({ step, seed: deriveSeed(seed, 'step', step) });
       step += 1;
-      if (run.env.draw) history.add(rollout, step);
+      if (choosesTasks && rollout) history.add(rollout, step);
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
-      const behind = maxStaleness > 0 && { staleness };
-      yield { type: 'update', step, metrics: { ...learned, ...rate, ...behind, 'time/update': seconds } };
+      const behind = staleness !== undefined && { staleness };
+      const metrics = { ...learned, ...rate, ...behind, 'time/update': seconds };
+      yield { type: 'update', step, ...(fromData?.steps !== undefined && { of: steps }), metrics };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();
@@ -118,15 +127,4 @@ export async function* runLoop<Options extends RunOptions>(
     }
     throw signal?.aborted && isWhole ? signal.reason : error;
   }
-}
-
-async function update(
-  algorithm: Algorithm,
-  trajectories: PlayedStep['scored'],
-  step: number,
-  seed: number,
-): Promise<Metrics> {
-  const rows = trajectories.flatMap(toTrainingRows);
-  if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
-  return algorithm.update({ step, seed, trajectories, rows });
 }

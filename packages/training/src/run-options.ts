@@ -136,6 +136,15 @@ const properties = {
 
 export type RunOptions = OptionsOf<{ properties: typeof properties }> & TruncationOptions & OptimizerOptions;
 
+/** The options of rollouts, which a trainer that learns from data does not have. */
+export const rolloutOptions: readonly (keyof RunOptions)[] = [
+  'tasksPerStep',
+  'groupSize',
+  'maxStaleness',
+  'temperature',
+  'shuffleRewards',
+];
+
 /** JSON Schemas of the options, by name. */
 export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {
   ...properties,

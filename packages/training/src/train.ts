@@ -13,6 +13,7 @@ import {
 } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { checkEvent } from './check-event.ts';
+import { chooseParts } from './choose-parts.ts';
 import { requireParts } from './require-parts.ts';
 import { configFile, removeConfig, writeConfig } from './run-folder/config-file.ts';
 import { lockFolder } from './run-folder/folder-lock.ts';
@@ -24,7 +25,8 @@ import type { RunOptions } from './run-options.ts';
 import { type TrainSettings, trainSettings } from './train-settings.ts';
 
 export interface TrainOptions<Options> extends Partial<TrainSettings> {
-  env: EnvHandle<unknown>;
+  /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
+  env?: EnvHandle<unknown>;
   policy: TrainablePolicy;
   /** A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'. */
   trainer?: Trainer<Options> | string;
@@ -68,7 +70,7 @@ const settingNames = [
 export async function* train<Options extends object = RunOptions>(
   given: TrainOptions<Options> & NoInfer<Partial<Options>>,
 ): AsyncGenerator<TrainEvent, void, void> {
-  requireParts('train', given);
+  requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
   const { seed, resume, change, trajectories, tensorboard, ...own } = others;
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
@@ -77,8 +79,10 @@ export async function* train<Options extends object = RunOptions>(
     const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
     throw new ToolEnvError('usage.not_trainable', message);
   }
-  const plugin = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
-  const options = trainerOptions(plugin, own);
+  const loaded = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
+  const { trainer: plugin, options: chosen } = await chooseParts(loaded, own);
+  const options = trainerOptions(plugin, chosen);
+  if (plugin.learnsFrom !== 'data') requireParts('train', { env, policy });
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;
   const described = { trainer: name, trainerOptions: options, seed: settings.seed };
@@ -86,7 +90,7 @@ export async function* train<Options extends object = RunOptions>(
   const mayChange = changeableOptions(plugin.options, options).map((option) => `trainerOptions.${option}`);
   if (settings.resume && out === undefined)
     throw new ToolEnvError('usage.run', 'train: resume needs out: give the folder of the run.');
-  const folder = out ?? (await makeFreshFolder(basename(envName(env))));
+  const folder = out ?? (await makeFreshFolder(basename(env ? envName(env) : name)));
   const lock = await lockFolder(folder);
   try {
     if (!settings.resume)
@@ -135,7 +139,7 @@ function nextStep({ type, step }: TrainEvent): number {
 }
 
 function titleOf({ name }: Trainer, { env, seed }: Run): string {
-  return `${name} on ${envName(env)}, seed ${seed}`;
+  return `${name}${env ? ` on ${envName(env)}` : ''}, seed ${seed}`;
 }
 
 function completeSettings(given: Partial<TrainSettings>): TrainSettings {

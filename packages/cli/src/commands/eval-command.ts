@@ -68,11 +68,8 @@ async function evalPolicy(
   const chosen = pluginOptions(named.policy, given);
   const { source, options } = chosenEnv(named.env, given);
   if (out !== undefined) await refuseEvaluationFolder(out);
-  const open = async (tap: ToolTap | undefined) => ({
-    env: await openRunEnv({ source, options }, { ...given, seed, tap }),
-  });
-  const { opened, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
-  const { env } = opened;
+  const open = (tap: ToolTap | undefined) => openRunEnv({ source, options }, { ...given, seed, tap });
+  const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   let folder: EvaluationFolder | undefined;
   try {
     if (out !== undefined) folder = await EvaluationFolder.open(out);

@@ -1,5 +1,6 @@
 /** `toolenv train`: improves a policy in an environment with a trainer, and writes metrics, episodes and checkpoints. */
 import { join } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
 import {
@@ -46,8 +47,8 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
     .argument(
-      '<environment...>',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value"',
+      '[environment...]',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value". A trainer that learns from data needs none',
     )
     .option(
       '--weights <x,x>',
@@ -81,6 +82,10 @@ async function trainPolicy(
   const { seed, resume, change } = settings;
   const trainer = pluginOptions(named.trainer, given);
   const policy = pluginOptions(named.policy, given);
+  if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
+    const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
+    throw new ToolEnvError('usage.arguments', message);
+  }
   const envs = await chooseTrainingEnvs(named.env, texts, given);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
@@ -99,7 +104,7 @@ async function trainPolicy(
   let last = 0;
   let isAtWork = false;
   try {
-    if (env.capabilities?.seedable === false) {
+    if (env?.capabilities?.seedable === false) {
       process.stderr.write(
         `${envs.identity.env} does not repeat from a seed: another run with --seed ${seed} will differ.\n`,
       );
@@ -116,14 +121,14 @@ async function trainPolicy(
       evaluateOn,
       // train refuses a policy that has no learner.
       policy: run.policy as TrainablePolicy,
-      trainer: given.trainer,
+      trainer: trainer.plugin,
       out,
       signal,
-      identity,
+      identity: { ...identity, trainer: given.trainer },
     });
     for await (const event of events) {
       // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.
-      if (!isAtWork) last = event.type === 'rollout' ? event.step - 1 : event.step;
+      if (!isAtWork) last = event.type === 'rollout' || event.type === 'update' ? event.step - 1 : event.step;
       isAtWork = true;
       if (event.type === 'rollout') warnOfAborted(event);
       progress.show(event);

@@ -37,6 +37,10 @@ export class Progress {
     this.#bar.start(total, first);
   }
 
+  total(total: number): void {
+    this.#bar.setTotal(total);
+  }
+
   /** @param status Numbers to show beside the bar. */
   update(done: number, status: string): void {
     if (done !== this.#done) this.#changed = performance.now();

@@ -9,6 +9,8 @@ export class TrainingProgress {
   #step: number;
   #status = '';
   #validation = '';
+  /** Whether the steps have rollouts. */
+  #plays = false;
 
   /** @param first Steps that an earlier part of a resumed run has done. */
   constructor(steps: number, first = 0) {
@@ -17,10 +19,20 @@ export class TrainingProgress {
   }
 
   show(event: TrainEvent): void {
-    if (event.type === 'rollout') this.#status = rolloutStatus(event.metrics);
-    if (event.type === 'update') this.#step = event.step;
+    if (event.type === 'rollout') {
+      this.#plays = true;
+      this.#status = rolloutStatus(event.metrics);
+    }
+    if (event.type === 'update') {
+      this.#step = event.step;
+      if (event.of !== undefined) this.#bar.total(event.of);
+      if (!this.#plays && event.metrics.loss !== undefined)
+        this.#status = `loss ${event.metrics.loss.toFixed(3)}`;
+    }
     if (event.type === 'evaluation') {
-      const [name, mean] = headlineMetric(event.metrics) ?? ['reward', event.metrics.reward ?? 0];
+      const { reward, loss } = event.metrics;
+      const [name, mean] =
+        headlineMetric(event.metrics) ?? (reward === undefined ? ['loss', loss ?? 0] : ['reward', reward]);
       this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
     }
     this.#bar.update(this.#step, [this.#status, this.#validation].filter(Boolean).join('  '));

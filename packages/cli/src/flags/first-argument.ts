@@ -6,9 +6,14 @@ import type { Command, Option } from 'commander';
  * The first word that is neither a flag nor the value of a flag. A word after an unknown flag may be the value of that
  * flag: it counts only if no other word does, and if it is a reference or a path.
  * @param words What follows the name of the command.
+ * @param more Flags that the command gets later.
  */
-export function firstArgument(command: Command, words: readonly string[]): string | undefined {
-  const known = new Map(command.options.map((option) => [option.long, option]));
+export function firstArgument(
+  command: Command,
+  words: readonly string[],
+  more: readonly Option[] = [],
+): string | undefined {
+  const known = new Map([...more, ...command.options].map((option) => [option.long, option]));
   const doubtful: string[] = [];
   let flag: Option | 'unknown' | undefined;
   let values = 0;

@@ -47,9 +47,9 @@ export function recordingFlags(): Option[] {
   ];
 }
 
-export interface OpenRun<Env> {
+export interface OpenRun<Opened> {
   /** What `open` gave. */
-  opened: Env;
+  opened: Opened;
   policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
@@ -57,27 +57,26 @@ export interface OpenRun<Env> {
 }
 
 /**
- * @param open Opens the environment, whose tools may be recorded or replayed.
- * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
+ * @param open Opens the environments, whose tools may be recorded or replayed.
+ * @throws ToolEnvError What opening the environments, a recording or the policy throws; then nothing stays open.
  */
-export async function openRun<Opened extends { env: OpenedEnv<unknown> }>(
+export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
   { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
   { record, replay, seed }: RecordingFlags & { seed: number },
 ): Promise<OpenRun<Opened>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
   const opened = await open(tap);
-  const { env } = opened;
   try {
     const policy = await plugin.open(options, { seed });
     return {
       opened,
       policy,
       finish: async () => tap?.finish(),
-      close: () => policy.close().finally(() => env.close()),
+      close: () => policy.close().finally(() => opened.close()),
     };
   } catch (error) {
-    await env.close();
+    await opened.close();
     throw error;
   }
 }

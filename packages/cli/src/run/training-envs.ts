@@ -25,18 +25,22 @@ interface ListedEnv extends ChosenEnv {
 
 /** What a run opens, and what config.json says of it. */
 export interface TrainingEnvs {
-  identity: { env: string; envOptions: Record<string, unknown> };
+  identity: { env?: string | undefined; envOptions?: Record<string, unknown> };
   open(settings: EnvFlags & { seed: number; tap?: ToolTap | undefined }): Promise<OpenedTrainingEnvs>;
 }
 
 interface OpenedTrainingEnvs {
-  env: OpenedEnv<unknown>;
+  /** `undefined` for a run that learns from data. */
+  env: OpenedEnv<unknown> | undefined;
   evaluateOn: Record<string, EnvHandle<unknown>>;
+  /** Closes all of them. */
+  close(): Promise<void>;
 }
 
 /**
  * The environments that a command line names. Flags set options of the first environment, and of the others where they have
  * the option. `?name=value&…` after another environment sets options there.
+ * @param texts May be empty, for a trainer that learns from data.
  * @throws ToolEnvError `usage.bad_flag` for weights, `usage.arguments` for environments that cannot be told apart, and what
  *   naming an environment throws.
  */
@@ -45,11 +49,10 @@ export async function chooseTrainingEnvs(
   texts: readonly string[],
   given: TrainingFlags & Record<string, unknown>,
 ): Promise<TrainingEnvs> {
-  const first = chosenEnv(named, given);
-  const { name: text = '', definition } = named;
-  const shared = givenEnvOptions(named, given);
-  const own: ListedEnv = { ...first, text, ref: refOf(first), roles: Object.keys(definition?.roles ?? {}) };
-  const mixed = [own, ...(await Promise.all(texts.slice(1).map((each) => listedEnv(each, shared))))];
+  const isNamed = texts.length > 0;
+  const shared = isNamed ? givenEnvOptions(named, given) : {};
+  const first = isNamed ? [firstEnv(named, given)] : [];
+  const mixed = [...first, ...(await Promise.all(texts.slice(1).map((each) => listedEnv(each, shared))))];
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = shortNames(mixed);
   const weights = readWeights(given.weights, names);
@@ -58,17 +61,29 @@ export async function chooseTrainingEnvs(
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
   }
-  const identity =
-    mixed.length === 1
-      ? { env: own.ref, envOptions: own.options }
-      : {
-          env: mixed.map(({ text: typed }) => typed).join(' + '),
-          envOptions: {
-            ...Object.fromEntries(mixed.map(({ options }, i) => [names[i]!, options])),
-            ...(weights && { weights }),
-          },
-        };
+  const identity = identityOf(mixed, names, weights);
   return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
+}
+
+function firstEnv(named: NamedEnv, given: TrainingFlags & Record<string, unknown>): ListedEnv {
+  const first = chosenEnv(named, given);
+  const roles = Object.keys(named.definition?.roles ?? {});
+  return { ...first, text: named.name ?? '', ref: refOf(first), roles };
+}
+
+function identityOf(
+  mixed: readonly ListedEnv[],
+  names: readonly string[],
+  weights: Record<string, number> | undefined,
+): TrainingEnvs['identity'] {
+  const [own] = mixed;
+  if (!own) return {};
+  if (mixed.length === 1) return { env: own.ref, envOptions: own.options };
+  const options = Object.fromEntries(mixed.map((each, i) => [names[i]!, each.options]));
+  return {
+    env: mixed.map(({ text }) => text).join(' + '),
+    envOptions: { ...options, ...(weights && { weights }) },
+  };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
@@ -139,16 +154,18 @@ async function openAll(
     for (const chosen of mixed) training.push(await openOne(chosen, tap));
     const evaluateOn: Record<string, EnvHandle<unknown>> = {};
     for (const [i, name] of shortNames(others).entries()) evaluateOn[name] = await openOne(others[i]!);
-    const all = { close, [Symbol.asyncDispose]: close };
-    if (training.length === 1) return { env: { ...training[0]!, ...all }, evaluateOn };
+    if (training.length <= 1) return { env: training[0], evaluateOn, close };
     const mix = mixEnvs(Object.fromEntries(shortNames(mixed).map((name, i) => [name, training[i]!])), {
       weights,
     });
-    const tools = Object.assign({}, ...training.map((each) => each.tools));
-    return {
-      env: { ...(mix as EnvHandle<unknown>), ...all, ref: identity.env, options: identity.envOptions, tools },
-      evaluateOn,
+    const env: OpenedEnv<unknown> = {
+      ...(mix as EnvHandle<unknown>),
+      [Symbol.asyncDispose]: close,
+      ...(identity.env !== undefined && { ref: identity.env }),
+      options: identity.envOptions ?? {},
+      tools: Object.assign({}, ...training.map((each) => each.tools)),
     };
+    return { env, evaluateOn, close };
   } catch (error) {
     await close();
     throw error;

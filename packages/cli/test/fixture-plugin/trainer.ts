@@ -47,7 +47,8 @@ const nudge: Trainer<Options> = {
   async *train(run: Run, given: Partial<Options>): AsyncGenerator<TrainEvent, void, void> {
     const options = given as Options;
     const { steps } = options;
-    const { env, policy, learner, out, seed, signal } = run;
+    const { policy, learner, out, seed, signal } = run;
+    const env = run.env!;
     const resumed = run.resume ? await resumeCheckpoint(out, learner) : undefined;
     let step = resumed?.step ?? 0;
     try {

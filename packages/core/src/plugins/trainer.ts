@@ -4,10 +4,12 @@ import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { TrainerPart } from './trainer-part.ts';
 
 /** What the command or program gives to every trainer. */
 export interface Run {
-  env: EnvHandle<unknown>;
+  /** Absent only if the trainer learns from data and nothing is evaluated in an environment. */
+  env?: EnvHandle<unknown>;
   policy: Policy;
   /** Other environments that evaluations play too, by names of the caller's choice. */
   evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>> | undefined;
@@ -24,22 +26,36 @@ export interface Run {
 
 export type Metrics = Record<string, number>;
 
-/** `step` counts from 1. An evaluation before the first update has step 0. */
+/**
+ * `step` counts from 1. An evaluation before the first update has step 0. `of` is the number of steps of the run, if no option
+ * says it.
+ */
 export type TrainEvent =
   | { type: 'rollout'; step: number; metrics: Metrics; trajectories: Trajectory[] }
-  | { type: 'update'; step: number; metrics: Metrics }
+  | { type: 'update'; step: number; of?: number; metrics: Metrics }
   | { type: 'evaluation'; step: number; metrics: Metrics }
   | { type: 'checkpoint'; step: number; folder: string };
 
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
+  /** `data`: the trainer plays no episodes, its steps have no rollouts, and its runs need no environment. Default `episodes`. */
+  readonly learnsFrom?: 'episodes' | 'data';
   /**
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
    * If that depends on other options, `mayChange` is a JSON Schema that the complete options meet.
+   * A property with the annotation `part: 'losses'` or `part: 'advantages'` names a part: its `enum` has the names that the
+   * trainer knows, and `withPart` adds to them.
    */
   readonly options: JsonSchema;
+  /**
+   * The same trainer with a part of the user's. The part's options are then options of the trainer. Absent without such parts.
+   * @param name The value of the option, which the record of a run has: a reference, or the name of the part.
+   * @throws ToolEnvError `usage.bad_plugin` for a value that is not such a part, `usage.bad_option` if an option of the part
+   *   has the name of another option of the trainer.
+   */
+  withPart?(option: string, part: TrainerPart, name: string): Trainer<Options>;
   /**
    * @param options The trainer's own options; absent options take the schema's defaults.
    * @throws ToolEnvError `usage.*` for bad options, when the first event is requested.

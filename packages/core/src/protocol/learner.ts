@@ -1,12 +1,8 @@
 /** Learner: what a trainer needs from a model, independent of the engine that runs it. */
 import type { Policy } from './policy.ts';
+import type { TokenRow } from './token-row.ts';
 
-/** One sequence to learn from. All arrays have the same length T. */
-export interface TokenRow {
-  tokens: Int32Array;
-  /** 1 where the policy generated the token; outputs and gradients exist only there. Position 0 must be 0. */
-  mask: Uint8Array;
-}
+export type { TokenRow } from './token-row.ts';
 
 /** Rows of different lengths. A learner pads them, and splits the batch to fit its memory. */
 export interface TokenBatch {

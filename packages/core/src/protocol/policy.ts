@@ -1,5 +1,6 @@
 /** Policy: turns an observation into an action. Many episodes call it concurrently, and it batches the calls itself. */
 import type { Action } from './action.ts';
+import type { EncodedRow, PlainText } from './encoding.ts';
 import type { Observation } from './message.ts';
 
 export interface SamplingOptions {
@@ -37,6 +38,14 @@ export interface Policy {
   readonly spec: PolicySpec;
   /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token; the episode is then truncated. */
   act(observation: Observation, options: SamplingOptions): Promise<Action>;
+  /**
+   * The tokens of a whole conversation, or of plain text, to learn from. For each turn of the assistant, the tokens are those
+   * with which `act` would have been prompted and those that the policy would have sampled to write the turn: the mask is 1 on
+   * the latter, including the token that ends the turn. What follows the last turn is left out. There are several rows if the
+   * prompt of a turn does not begin with the row so far, and none without a turn of the assistant.
+   * @throws ToolEnvError `usage.*` or `context.*` if the policy cannot read the conversation.
+   */
+  encode?(example: Observation | PlainText): EncodedRow[] | Promise<EncodedRow[]>;
   /** Frees what the policy keeps for an episode. */
   endEpisode?(episodeId: string): void | Promise<void>;
   close?(): Promise<void>;

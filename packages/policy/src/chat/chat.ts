@@ -145,6 +145,37 @@ export class Chat {
   }
 
   /**
+   * The tokens with which the model would write a turn, up to the token that ends it: the text that the template adds to the
+   * prompt for the message.
+   * @throws ToolEnvError `usage.chat_template` if the template does not continue the prompt with the turn, as a template that
+   * removes thoughts from finished turns may, or leaves its calls out, and as {@link Chat.render} does.
+   */
+  action({ messages, tools }: Observation, turn: Message): Int32Array {
+    const prompt = this.render({ messages, tools });
+    const whole = this.render({ messages: [...messages, turn], tools }, false);
+    const refuse = (problem: string) =>
+      new ToolEnvError(
+        'usage.chat_template',
+        `The chat template ${problem} message ${messages.length}: use a template that renders a turn as the model writes it.`,
+      );
+    const added = whole.startsWith(prompt)
+      ? whole.slice(prompt.length)
+      : this.#afterLast(prompt, whole, { messages, tools }, turn);
+    if (added === undefined) throw refuse('does not continue its prompt with');
+    const [end, text] = this.#endTexts
+      .map((each) => [added.lastIndexOf(each), each] as const)
+      .reduce((last, each) => (each[0] > last[0] ? each : last));
+    const written = end < 0 ? added + this.#endTexts[0]! : added.slice(0, end + text.length);
+    if (turn.role === 'assistant' && turn.toolCalls?.length && this.parse(written).toolCalls.length === 0)
+      throw refuse('leaves out the tool calls of');
+    // A text may become other tokens at the start of a string than behind the prompt.
+    const start = Math.max(0, ...this.#endTexts.map((each) => prompt.lastIndexOf(each)));
+    const before = this.encode(prompt.slice(start));
+    const both = this.encode(prompt.slice(start) + written);
+    return before.every((token, t) => token === both[t]) ? both.slice(before.length) : this.encode(written);
+  }
+
+  /**
    * The prompt of the next turn: the tokens of the last prompt and action unchanged, followed by the tokens that the
    * template adds after the model's turn. Earlier tokens stay even if the template now renders the past differently,
    * as Qwen3's template drops earlier thoughts. `undefined` if the environment rewrote the past, or if the rendered
@@ -172,6 +203,23 @@ export class Chat {
     return tokens;
   }
 
+  /**
+   * What `whole` has after the prompt where the template now renders the past differently, as Mistral's drops the message of
+   * the system. The last message before the turn is found in both; they must be equal from there to the end of the prompt.
+   */
+  #afterLast(
+    prompt: string,
+    whole: string,
+    { messages, tools }: Observation,
+    turn: Message,
+  ): string | undefined {
+    const last = messages.length - 1;
+    const from = this.#placeOf({ messages, tools }, last, prompt);
+    const to = this.#placeOf({ messages: [...messages, turn], tools }, last, whole, false);
+    if (from === undefined || to === undefined || !whole.startsWith(prompt.slice(from), to)) return undefined;
+    return whole.slice(to + prompt.length - from);
+  }
+
   /** The rendered conversation from the end of the turn before `messages[next]` on. */
   #fromEndOfTurn(observation: Observation, next: number): string | undefined {
     const whole = this.render(observation);
@@ -186,15 +234,18 @@ export class Chat {
    * the end of the text if there is no such message. The position is found by rendering again with a mark in the
    * content. `undefined` if the mark does not show, or changes more than its own position.
    */
-  #placeOf(observation: Observation, index: number, whole: string): number | undefined {
+  #placeOf(
+    observation: Observation,
+    index: number,
+    whole: string,
+    addGenerationPrompt = true,
+  ): number | undefined {
     const message = observation.messages[index];
     if (!message) return whole.length;
     const at = middleOf(message.content, this.#endTexts);
     const content = `${message.content.slice(0, at)}0${message.content.slice(at)}`;
-    const marked = this.render({
-      ...observation,
-      messages: observation.messages.with(index, { ...message, content }),
-    });
+    const messages = observation.messages.with(index, { ...message, content });
+    const marked = this.render({ ...observation, messages }, addGenerationPrompt);
     const place = commonPrefix(whole, marked);
     return marked !== whole && marked.endsWith(whole.slice(place)) ? place : undefined;
   }

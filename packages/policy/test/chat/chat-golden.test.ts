@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Observation } from '@toolenv/core';
+import { isDeepStrictEqual } from 'node:util';
+import type { EncodedRow, Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
 import { Chat, type TemplateArguments } from '../../src/chat/chat.ts';
+import { encodeExample } from '../../src/chat/encode-example.ts';
 
 interface Family {
   tokenizer: string;
@@ -96,6 +98,45 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
     }
     expect({ continued, same }).toEqual(growth[name]);
   });
+
+  test('an encoded conversation learns what the model writes, after the prompts that it would have', () => {
+    let [learned, read, refused] = [0, 0, 0];
+    for (const [index, conversation] of conversations.entries()) {
+      if ('error' in family.conversations[index]!) continue;
+      const { messages, tools } = conversation;
+      const spoken = messages.flatMap((message, at) =>
+        message.role === 'assistant' ? [{ message, at }] : [],
+      );
+      let rows: EncodedRow[];
+      try {
+        rows = encodeExample(chat, conversation);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'usage.chat_template' });
+        refused += 1;
+        continue;
+      }
+      for (const [turn, { message, at }] of spoken.entries()) {
+        const row = rows.find(({ turns }) => turns.includes(turn))!;
+        const [start, end] = [row.turns.indexOf(turn), row.turns.lastIndexOf(turn) + 1];
+        // One run of tokens, which ends as a turn of the model ends.
+        expect(row.turns.subarray(start, end).every((each) => each === turn)).toBe(true);
+        expect(row.mask.subarray(start, end).every((bit) => bit === 1)).toBe(true);
+        expect(chat.endTokens).toContain(row.tokens[end - 1]);
+        if (turn === 0) {
+          const prompt = chat.prompt({ messages: messages.slice(0, at), tools });
+          expect(row.tokens.subarray(0, start)).toEqual(prompt);
+        }
+        const written = chat.parse(chat.written(row.tokens.slice(start, end)));
+        const shape = (calls: readonly object[] = []) => calls.map((call) => ({ ...call, id: undefined }));
+        learned += 1;
+        read += Number(isDeepStrictEqual(shape(written.toolCalls), shape(message.toolCalls)));
+      }
+      expect(rows.flatMap(({ mask }) => [...mask]).filter(Boolean).length).toBe(
+        rows.flatMap(({ turns }) => [...turns]).filter((turn) => turn >= 0).length,
+      );
+    }
+    expect({ learned, read, refused }).toEqual(encoded[name]);
+  });
 });
 
 /** The number of continued turns, and of those in conversations whose past the template never renders differently. */
@@ -105,6 +146,18 @@ const growth: Record<string, { continued: number; same: number }> = {
   llama3: { continued: 150, same: 150 },
   smollm2: { continued: 167, same: 167 },
   mistral: { continued: 167, same: 28 },
+};
+
+/**
+ * The number of turns that are learned, of those whose calls the format reads back (some arguments have marks of calls in
+ * them), and of conversations whose template cannot show what the model writes.
+ */
+const encoded: Record<string, { learned: number; read: number; refused: number }> = {
+  'qwen2.5': { learned: 167, read: 159, refused: 0 },
+  qwen3: { learned: 167, read: 159, refused: 0 },
+  llama3: { learned: 150, read: 148, refused: 0 },
+  smollm2: { learned: 9, read: 9, refused: 38 },
+  mistral: { learned: 167, read: 162, refused: 0 },
 };
 
 /** What Qwen3's template adds to the model's turn with `enable_thinking: false`. */

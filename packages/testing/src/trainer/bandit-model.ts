@@ -1,7 +1,16 @@
 /** BanditModel: the smallest policy that a trainer can train. It has a logit for each arm, and a critic of one number. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Action, createRng, type Observation, type SamplingOptions, ToolEnvError } from '@toolenv/core';
+import {
+  type Action,
+  createRng,
+  type EncodedRow,
+  type Message,
+  type Observation,
+  type PlainText,
+  type SamplingOptions,
+  ToolEnvError,
+} from '@toolenv/core';
 import type {
   AdamW,
   Learner,
@@ -52,13 +61,23 @@ export class BanditModel implements TrainablePolicy, Learner {
     const probabilities = this.probabilities(temperature || 1);
     const best = probabilities.indexOf(Math.max(...probabilities));
     const arm = temperature === 0 ? best : draw(probabilities, createRng(seed, 'arm').float());
-    const machine = Number(/\d+/.exec(messages.at(-1)!.content)?.[0] ?? 0);
     const tokens = {
-      prompt: Int32Array.of(this.arms + machine),
+      prompt: Int32Array.of(this.arms + machineOf(messages.at(-1))),
       action: Int32Array.of(arm),
       logprobs: Float32Array.of(Math.log(probabilities[arm]!)),
     };
     return { text: String(arm), toolCalls: [], stopReason: 'stop', tokens };
+  }
+
+  encode(example: Observation | PlainText): EncodedRow[] {
+    if ('segments' in example) return [];
+    const { messages } = example;
+    const turns = messages.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
+    return turns.map((index, turn) => ({
+      tokens: Int32Array.of(this.arms + machineOf(messages[index - 1]), Number(messages[index]!.content)),
+      mask: Uint8Array.of(0, 1),
+      turns: Int32Array.of(-1, turn),
+    }));
   }
 
   async addCritic(): Promise<void> {
@@ -132,6 +151,11 @@ export class BanditModel implements TrainablePolicy, Learner {
     this.value = value;
     this.#gradient = { logits: new Float64Array(this.arms), value: 0 };
   }
+}
+
+/** The number of the machine that a message asks about. */
+function machineOf(message: Message | undefined): number {
+  return Number(/\d+/.exec(message?.content ?? '')?.[0] ?? 0);
 }
 
 /** In nats. */

@@ -13,18 +13,26 @@ const ranks: Readonly<Record<TrainEvent['type'], number>> = {
 
 /**
  * The events of steps `from` + 1 to `to`. An evaluation of step `from` may come before them.
+ * @param plays Whether steps have rollouts.
  * @throws Violation of `rule`.
  */
-export function checkOrder(events: readonly TrainEvent[], from: number, to: number, rule: RuleId): void {
+export function checkOrder(
+  events: readonly TrainEvent[],
+  from: number,
+  to: number,
+  rule: RuleId,
+  plays = true,
+): void {
+  const first = plays ? 'rollout' : 'update';
   let last: Pick<TrainEvent, 'type' | 'step'> = { type: 'update', step: from };
   for (const event of events) {
     const isUnlearned = last.type === 'rollout';
     const follows =
       event.step === last.step &&
       (isUnlearned ? event.type === 'update' : ranks[event.type] > ranks[last.type]);
-    const begins = !isUnlearned && event.type === 'rollout' && event.step === last.step + 1;
+    const begins = !isUnlearned && event.type === first && event.step === last.step + 1;
     if (!follows && !begins) {
-      const expected = isUnlearned ? `update ${last.step}` : `rollout ${last.step + 1}`;
+      const expected = isUnlearned ? `update ${last.step}` : `${first} ${last.step + 1}`;
       const before = last.step === from ? 'as the first event' : `after ${last.type} ${last.step}`;
       throw new Violation(rule, `${expected} ${before}`, `${event.type} ${event.step}`);
     }

@@ -1,6 +1,6 @@
 /** What the checks of a trainer share: the trainer, its options, and runs on bandits. */
 import { existsSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent, Trainer } from '@toolenv/core/plugins';
@@ -9,7 +9,7 @@ import { inTime } from '../in-time.ts';
 import type { Reporter } from '../report.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
-import { type BanditTask, openBandit } from './bandit.ts';
+import { type BanditTask, machines, openBandit } from './bandit.ts';
 import { BanditModel } from './bandit-model.ts';
 
 /** Settings of the check's runs, for the options that a trainer has under these names. */
@@ -26,7 +26,9 @@ const settings: Readonly<Record<string, unknown>> = {
 export interface TrainerRun extends Pick<Run, 'resume' | 'signal'> {
   /** Default: a new model. */
   model?: BanditModel;
-  /** Default: a bandit that pays for arm 1. */
+  /** The better arm. Default 1. */
+  best?: number;
+  /** Default: a bandit that pays for the better arm. */
   env?: EnvHandle<BanditTask>;
   /** Default: a new folder. */
   out?: string;
@@ -70,6 +72,23 @@ export class TrainerSubject {
     return schema !== undefined && validate(schema, value).length === 0;
   }
 
+  get learnsFromData(): boolean {
+    return this.trainer.learnsFrom === 'data';
+  }
+
+  /** A file of examples that show the better arm of each machine, as conversations and as pairs. */
+  async #examples(best: number): Promise<string> {
+    const file = join(this.#folder, `arm-${best}.jsonl`);
+    const turn = (arm: number) => [{ role: 'assistant', content: String(arm) }];
+    const lines = Array.from({ length: machines }, (_, machine) => {
+      const prompt = [{ role: 'user', content: `Machine ${machine}: which arm?` }];
+      const [chosen, rejected] = [turn(best), turn(1 - best)];
+      return `${JSON.stringify({ messages: [...prompt, ...chosen], prompt, chosen, rejected })}\n`;
+    });
+    await writeFile(file, lines.join(''));
+    return file;
+  }
+
   get #properties(): Record<string, Record<string, unknown>> {
     return (this.trainer.options.properties ?? {}) as Record<string, Record<string, unknown>>;
   }
@@ -81,17 +100,18 @@ export class TrainerSubject {
 
   /** The events of a run as they come. An event later than the timeout breaks TRN-2. */
   async *events({ options = {}, ...given }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
-    const { model = new BanditModel(), env, act, out, ...run } = given;
-    const policy = act ? { spec: model.spec, act } : model;
+    const { model = new BanditModel(), best = 1, env, act, out, ...run } = given;
+    const policy = act ? { spec: model.spec, act, encode: model.encode.bind(model) } : model;
     const whole = {
       ...run,
-      env: env ?? (await openBandit({ best: 1 })),
+      env: env ?? (await openBandit({ best })),
       policy,
       learner: model,
       seed: this.#seed,
       out: out ?? (await this.newFolder()),
     };
-    const known = Object.entries({ ...settings, ...options }).filter(([name, value]) =>
+    const data = this.learnsFromData ? { data: await this.#examples(best) } : {};
+    const known = Object.entries({ ...settings, ...data, ...options }).filter(([name, value]) =>
       this.accepts(name, value),
     );
     const events = this.trainer.train(whole as Run, { ...Object.fromEntries(known), ...this.#given });
@@ -119,7 +139,8 @@ export class TrainerSubject {
     const run = { env, policy: model, learner: model, seed: this.#seed, out: await this.newFolder() };
     const late = () => new Violation('TRN-1', `an answer within ${this.#timeout} ms`, 'none');
     try {
-      const events = this.trainer.train(run as unknown as Run, { ...this.#given, ...options });
+      const data = this.accepts('data', this.#folder) ? { data: await this.#examples(1) } : {};
+      const events = this.trainer.train(run as unknown as Run, { ...data, ...this.#given, ...options });
       const iterator = events[Symbol.asyncIterator]();
       const { value } = await inTime(() => iterator.next(), this.#timeout, late);
       await iterator.return?.();

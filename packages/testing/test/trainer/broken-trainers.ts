@@ -200,7 +200,7 @@ export const brokenTrainers: readonly [what: string, rule: RuleId, trainer: Trai
   [
     'aborted episodes that count as lost',
     'TRN-8',
-    training((run, options) => goodTrainer.train({ ...run, env: scoringFaults(run.env) }, options)),
+    training((run, options) => goodTrainer.train({ ...run, env: scoringFaults(run.env!) }, options)),
   ],
   [
     'a mean over no scored episodes',

@@ -1,24 +1,25 @@
 /** How well a policy does in the middle of its training. */
+import type { EnvHandle } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { RunOptions } from '../run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>;
+type Evaluated = Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> };
 
 /**
  * The scores on the environment of the run and on those of `evaluateOn`, whose metrics begin with their names. The run's own
  * environment is left out if it has no validation tasks and there are others.
  */
 export async function validationScores(
-  { evaluateOn = {}, ...run }: Evaluated & Pick<Run, 'evaluateOn'>,
+  { evaluateOn = {}, env, ...run }: Omit<Evaluated, 'env'> & Pick<Run, 'env' | 'evaluateOn'>,
   options: RunOptions,
 ): Promise<Metrics> {
   const others = Object.entries(evaluateOn);
-  const hasOwn = others.length === 0 || run.env.tasks.validation.length > 0;
-  const metrics = hasOwn ? await scoresOn(run, options) : {};
-  for (const [name, env] of others) {
-    const scores = await scoresOn({ ...run, env }, options);
+  const hasOwn = others.length === 0 || (env?.tasks.validation.length ?? 0) > 0;
+  const metrics = env && hasOwn ? await scoresOn({ ...run, env }, options) : {};
+  for (const [name, other] of others) {
+    const scores = await scoresOn({ ...run, env: other }, options);
     for (const [metric, value] of Object.entries(scores)) metrics[`${name}/${metric}`] = value;
   }
   return metrics;

@@ -30,6 +30,7 @@ export const metricNames = {
   grad_norm: "norm of the policy's gradient before clipping (verl: actor/grad_norm)",
   learning_rate: 'of the optimizer step, after the schedule (verl: actor/lr)',
   learned_tokens: 'tokens of the rows in the updates, prompts included',
+  length_reward: 'mean reward for the length of an episode, if the trainer gives one',
   staleness: 'updates since the rollout began, if rollouts run ahead',
   kl: 'mean KL estimate to the reference policy, in nats per token; 0 without a penalty (verl: actor/kl_loss, actor/reward_kl_penalty)',
   entropy: 'mean entropy of a token in nats, where it is computed (verl: actor/entropy)',

@@ -2,6 +2,7 @@
 import {
   collect,
   deriveSeed,
+  type EnvHandle,
   type EpisodeRequest,
   rollout,
   type TaskResult,
@@ -33,7 +34,7 @@ export interface PlayedStep {
  * @param results What the environment may choose tasks by.
  */
 export async function playStep(
-  { env, policy, seed, signal }: Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>,
+  { env, policy, seed, signal }: Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> },
   options: RunOptions,
   step: number,
   resample: Algorithm['resample'],

@@ -33,9 +33,13 @@ export function runCurves(lines: readonly MetricsLine[]): Curve[] {
   return curves.filter(({ points }) => points.length > 0);
 }
 
-/** The mean reward of each step's episodes, and the mean of the score that says which episodes were right. */
+/**
+ * The mean reward of each step's episodes, and the mean of the score that says which episodes were right. Without rollouts,
+ * the loss.
+ */
 export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
   const rollouts = lines.filter(({ type }) => type === 'rollout');
+  if (rollouts.length === 0) return runCurves(lines).filter(({ name }) => name === 'loss');
   const name = headlineMetric(rollouts[0]?.metrics ?? {})?.[0];
   const curve = (label: string, metric: string): Curve => ({
     name: label,

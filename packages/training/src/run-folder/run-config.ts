@@ -10,8 +10,8 @@ import { findPackage, listPlugins } from '@toolenv/core/plugins';
  * `mayChange`. Values are JSON.
  */
 export interface RunIdentity {
-  /** Reference of the environment, or its name. */
-  env: string;
+  /** Reference of the environment, or its name; absent without an environment. */
+  env?: string;
   /** The environment's own options, if `openEnv` opened it. */
   envOptions?: Readonly<Record<string, unknown>>;
   /** Role → tool, if `openEnv` opened the environment. */
@@ -25,12 +25,12 @@ export interface RunIdentity {
 }
 
 export function runIdentity(
-  env: EnvHandle<unknown>,
+  env: EnvHandle<unknown> | undefined,
   policy: TrainablePolicy,
   run: Pick<RunIdentity, 'trainer' | 'trainerOptions' | 'seed'>,
 ): RunIdentity {
-  const { options, tools } = env as Partial<OpenedEnv<unknown>>;
-  return { env: envName(env), envOptions: options, tools, policy: policy.spec.name, ...run };
+  const { options, tools } = (env ?? {}) as Partial<OpenedEnv<unknown>>;
+  return { env: env && envName(env), envOptions: options, tools, policy: policy.spec.name, ...run };
 }
 
 export function envName(env: EnvHandle<unknown>): string {
@@ -47,14 +47,14 @@ export interface RunVersions {
   commit?: string;
 }
 
-export async function runVersions(env: EnvHandle<unknown>): Promise<RunVersions> {
+export async function runVersions(env: EnvHandle<unknown> | undefined): Promise<RunVersions> {
   const own = ['@toolenv/core', '@toolenv/training'].map((name) => [
     name,
     findPackage(name, import.meta.dirname)?.json.version,
   ]);
   const plugins = listPlugins().map(({ package: name, version }) => [name, version]);
   return {
-    envVersion: env.packageVersion,
+    envVersion: env?.packageVersion,
     node: process.version,
     packages: Object.fromEntries([...own, ...plugins]),
     commit: await commit(),

@@ -1,0 +1,73 @@
+/** encodeFile: a data file, line by line, as the rows of tokens that a policy learns from. */
+import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
+import { readJsonLines } from '@toolenv/core/recording';
+import { BadExample } from './bad-example.ts';
+import type { Example } from './example.ts';
+
+/** A policy that can encode. */
+export type EncodingPolicy = Policy & Required<Pick<Policy, 'encode'>>;
+
+/** @throws ToolEnvError `usage.cannot_encode` for a policy without `encode`. */
+export function requireEncode(policy: Policy): EncodingPolicy {
+  if (policy.encode) return policy as EncodingPolicy;
+  const message = `The policy ${policy.spec.name} has no encode and cannot learn from data: use a policy that has it, as a Hugging Face folder.`;
+  throw new ToolEnvError('usage.cannot_encode', message);
+}
+
+/**
+ * What `read` makes of each line, one line at a time in memory.
+ * @throws ToolEnvError `usage.bad_example`, naming the file, the line and the wrong part; `usage.no_examples` for a file
+ *   without any.
+ */
+export async function* readFile<Item>(
+  file: string,
+  read: (text: string, place: string) => Item | Promise<Item>,
+): AsyncGenerator<Item, void, void> {
+  let isEmpty = true;
+  for await (const { text, place } of linesOf(file)) {
+    isEmpty = false;
+    let item: Item;
+    try {
+      item = await read(text, place);
+    } catch (error) {
+      const isOfLine =
+        error instanceof BadExample ||
+        (ToolEnvError.isInstance(error) && /^(usage|context)\./.test(error.code));
+      if (!isOfLine) throw error;
+      const told = messageOf(error);
+      const message = told.startsWith(place) ? told : `${place}: ${told}`;
+      throw new ToolEnvError('usage.bad_example', `${message}${told.endsWith('.') ? '' : '.'}`, {
+        cause: error,
+      });
+    }
+    yield item;
+  }
+  if (isEmpty) throw new ToolEnvError('usage.no_examples', `${file} has no lines: give a file of examples.`);
+}
+
+/** The rows of an example. Turns that are not learned have mask 0; rows without learned tokens are left out. */
+export async function encodeExample(
+  policy: EncodingPolicy,
+  { content, learns }: Example,
+): Promise<TokenRow[]> {
+  const rows = await policy.encode(content);
+  const kept = rows.map(({ tokens, mask, turns }) => ({
+    tokens,
+    mask: mask.map((bit, t) => bit && Number(learns(turns[t]!))),
+  }));
+  return kept.filter(({ mask }) => mask.includes(1));
+}
+
+async function* linesOf(file: string): ReturnType<typeof readJsonLines> {
+  try {
+    yield* readJsonLines(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || ToolEnvError.isInstance(error)) throw error;
+    throw new ToolEnvError(
+      'usage.unreadable_data',
+      `${file} cannot be read (${messageOf(error)}): name a JSONL file.`,
+    );
+  }
+}

@@ -1,0 +1,137 @@
+/** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
+import type { Message, Observation, ToolCall, ToolDescription } from '@toolenv/core';
+import { BadExample } from './bad-example.ts';
+
+type Fields = Record<string, unknown>;
+type AssistantMessage = Extract<Message, { role: 'assistant' }>;
+
+/** The messages, and whether each of the assistant's is learned: OpenAI's `weight: 0` leaves a message out. */
+export interface ReadMessages {
+  messages: Message[];
+  learned: boolean[];
+}
+
+/**
+ * @param before Messages that come before these, in which a call may have been made.
+ * @throws BadExample
+ */
+export function readMessages(given: unknown, path: string, before: readonly Message[] = []): ReadMessages {
+  if (!Array.isArray(given) || given.length === 0) throw new BadExample(path, 'a list of messages', given);
+  const calls = new Map<string, string>();
+  for (const message of before) remember(message, calls);
+  const messages: Message[] = [];
+  const learned: boolean[] = [];
+  for (const [index, each] of given.entries()) {
+    const message = readMessage(fieldsOf(each, `${path}/${index}`), `${path}/${index}`, calls);
+    remember(message, calls);
+    messages.push(message);
+    if (message.role === 'assistant') learned.push((each as Fields).weight !== 0);
+  }
+  return { messages, learned };
+}
+
+/** Tools as OpenAI and TRL have them (`{ type: 'function', function }`), as MCP and toolenv, or as JSON text of a list. */
+export function readTools(given: unknown, path: string): ToolDescription[] {
+  const tools = typeof given === 'string' ? parseJson(given, path) : (given ?? []);
+  if (!Array.isArray(tools)) throw new BadExample(path, 'a list of tools', given);
+  return tools.map((each, index) => {
+    const at = `${path}/${index}`;
+    const outer = fieldsOf(each, at);
+    const tool = outer.function === undefined ? outer : fieldsOf(outer.function, `${at}/function`);
+    const { name, description = '', inputSchema, parameters } = tool;
+    const schema = inputSchema ?? parameters ?? { type: 'object', properties: {} };
+    if (typeof name !== 'string') throw new BadExample(`${at}/name`, 'a name', name);
+    if (typeof description !== 'string') throw new BadExample(`${at}/description`, 'a text', description);
+    return { name, description, inputSchema: fieldsOf(schema, `${at}/parameters`) };
+  });
+}
+
+export function conversation(messages: Message[], tools: ToolDescription[]): Observation {
+  return { messages, tools };
+}
+
+export function fieldsOf(value: unknown, path: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new BadExample(path, 'an object', value);
+}
+
+/** Remembers the names of the calls, by their ids. */
+function remember(message: Message, calls: Map<string, string>): void {
+  if (message.role !== 'assistant') return;
+  for (const { id, name } of message.toolCalls ?? []) calls.set(id, name);
+}
+
+function readMessage(given: Fields, path: string, calls: ReadonlyMap<string, string>): Message {
+  const { role } = given;
+  const content = readContent(given.content, `${path}/content`, role === 'assistant');
+  if (role === 'system' || role === 'developer') return { role: 'system', content };
+  if (role === 'user') return { role, content };
+  if (role === 'assistant') return readAssistant(given, content, path);
+  if (role === 'tool') return readResult(given, content, path, calls);
+  throw new BadExample(`${path}/role`, 'system, developer, user, assistant or tool', role);
+}
+
+/** Text, or OpenAI's list of text parts. The assistant's may be null beside calls. */
+function readContent(given: unknown, path: string, mayBeNull: boolean): string {
+  if (typeof given === 'string') return given;
+  if (mayBeNull && (given === null || given === undefined)) return '';
+  if (!Array.isArray(given)) throw new BadExample(path, 'text', given);
+  const texts = given.map((part, index) => {
+    const { type, text } = fieldsOf(part, `${path}/${index}`);
+    if (type === 'text' && typeof text === 'string') return text;
+    throw new BadExample(`${path}/${index}`, 'a part of the type text', part);
+  });
+  return texts.join('');
+}
+
+function readAssistant(given: Fields, content: string, path: string): AssistantMessage {
+  for (const name of ['reasoning_content', 'thinking', 'function_call']) {
+    if (given[name] === undefined || given[name] === null) continue;
+    const remedy = name === 'function_call' ? 'tool_calls' : 'the thought in content, as the model writes it';
+    throw new BadExample(`${path}/${name}`, remedy, given[name]);
+  }
+  const { weight = 1 } = given;
+  if (weight !== 0 && weight !== 1) throw new BadExample(`${path}/weight`, '0 or 1', weight);
+  const calls = given.tool_calls ?? given.toolCalls ?? [];
+  if (!Array.isArray(calls)) throw new BadExample(`${path}/tool_calls`, 'a list of calls', calls);
+  const toolCalls = calls.map((call, index) => readCall(call, `${path}/tool_calls/${index}`, index));
+  if (content === '' && toolCalls.length === 0)
+    throw new BadExample(path, 'content or tool_calls', given.content);
+  return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+}
+
+function readCall(given: unknown, path: string, index: number): ToolCall {
+  const outer = fieldsOf(given, path);
+  const call = outer.function === undefined ? outer : fieldsOf(outer.function, `${path}/function`);
+  const at = call === outer ? path : `${path}/function`;
+  const { name, arguments: args = {} } = call;
+  const { id = `call-${index}` } = outer;
+  if (typeof name !== 'string' || name === '') throw new BadExample(`${at}/name`, 'the name of a tool', name);
+  if (typeof id !== 'string') throw new BadExample(`${path}/id`, 'a text', id);
+  const read = typeof args === 'string' ? parseJson(args, `${at}/arguments`) : args;
+  return { id, name, arguments: fieldsOf(read, `${at}/arguments`) };
+}
+
+function readResult(
+  given: Fields,
+  content: string,
+  path: string,
+  calls: ReadonlyMap<string, string>,
+): Message {
+  // TRL's results may have no id: they belong to the last call.
+  const toolCallId = given.tool_call_id ?? given.toolCallId ?? [...calls.keys()].at(-1);
+  if (typeof toolCallId !== 'string')
+    throw new BadExample(`${path}/tool_call_id`, 'the id of a call', toolCallId);
+  const name = given.name ?? calls.get(toolCallId);
+  if (typeof name !== 'string')
+    throw new BadExample(`${path}/tool_call_id`, 'the id of a call before the message', toolCallId);
+  return { role: 'tool', content, toolCallId, name };
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadExample(path, 'JSON', text);
+  }
+}

@@ -1,0 +1,83 @@
+/** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
+import { decodeTrajectory } from '@toolenv/core/recording';
+import { BadExample } from './bad-example.ts';
+import { type Example, everyTurn } from './example.ts';
+import { conversation, fieldsOf, readMessages, readTools } from './messages.ts';
+import { trajectoryExamples } from './trajectory-examples.ts';
+
+export const formats = 'messages, prompt and completion, text, segments, or a trajectory';
+
+/**
+ * The formats, by the fields of the line:
+ * - `messages`, with `tools`: TRL's and OpenAI's conversations; assistant messages of `weight` 0 are not learned
+ * - `prompt` and `completion`: TRL's, as messages or as plain text; the completion is learned
+ * - `text`: TRL's plain text, learned as a whole, with its end
+ * - `segments`, each with `text` and `label`: axolotl's; those labelled true are learned, and no end is added
+ * - `version`, `steps`, `outcome` …: a trajectory of toolenv
+ * @param minReward Trajectories with a lower reward give no examples.
+ * @throws BadExample, or ToolEnvError of `decodeTrajectory`.
+ */
+export function readExamples(
+  text: string,
+  place: string,
+  minReward: number = Number.NEGATIVE_INFINITY,
+): Example[] {
+  const line = parseLine(text);
+  if (line.steps !== undefined) {
+    const trajectory = decodeTrajectory(text, place);
+    return (trajectory.reward ?? minReward) < minReward ? [] : trajectoryExamples(trajectory);
+  }
+  if (line.messages !== undefined) {
+    const { messages, learned } = readMessages(line.messages, '/messages');
+    const content = conversation(messages, readTools(line.tools, '/tools'));
+    return [{ content, learns: (turn) => learned[turn]! }];
+  }
+  if (line.completion !== undefined) return [readCompletion(line)];
+  if (line.text !== undefined) {
+    const text = textOf(line.text, '/text');
+    return [{ content: { segments: [{ text, learn: true }], ends: true }, learns: everyTurn }];
+  }
+  if (line.segments !== undefined) return [readSegments(line.segments)];
+  throw new BadExample('', `one of the formats ${formats}`, Object.keys(line));
+}
+
+/** @throws BadExample */
+export function parseLine(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BadExample('', 'a line of JSON', text);
+  }
+  return fieldsOf(value, '');
+}
+
+function readCompletion({ prompt, completion, tools }: Record<string, unknown>): Example {
+  if (typeof completion === 'string') {
+    const segments = [
+      { text: textOf(prompt, '/prompt'), learn: false },
+      { text: completion, learn: true },
+    ];
+    return { content: { segments, ends: true }, learns: everyTurn };
+  }
+  const before = readMessages(prompt, '/prompt');
+  const after = readMessages(completion, '/completion', before.messages);
+  const first = before.learned.length;
+  const content = conversation([...before.messages, ...after.messages], readTools(tools, '/tools'));
+  return { content, learns: (turn) => turn >= first && after.learned[turn - first]! };
+}
+
+function readSegments(given: unknown): Example {
+  if (!Array.isArray(given)) throw new BadExample('/segments', 'a list of segments', given);
+  const segments = given.map((each, index) => {
+    const { text, label } = fieldsOf(each, `/segments/${index}`);
+    if (typeof label !== 'boolean') throw new BadExample(`/segments/${index}/label`, 'true or false', label);
+    return { text: textOf(text, `/segments/${index}/text`), learn: label };
+  });
+  return { content: { segments, ends: false }, learns: everyTurn };
+}
+
+function textOf(value: unknown, path: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw new BadExample(path, 'text', value);
+}

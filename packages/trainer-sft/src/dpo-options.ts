@@ -1,0 +1,34 @@
+/** The options of direct preference optimisation. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+import type { DataOptions, OptimizerSettings } from './sft-options.ts';
+
+/** Of both trainers. Names and defaults are those of TRL's DPOConfig. */
+export const preferenceOptions = {
+  lossType: {
+    enum: ['sigmoid', 'hinge', 'ipo', 'robust'],
+    default: 'sigmoid',
+    description: 'DPO, SLiC, IPO, or DPO for pairs with wrong labels',
+  },
+  beta: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    default: 0.1,
+    description: 'how strongly the policy is held to the policy that training began with',
+  },
+  labelSmoothing: {
+    type: 'number',
+    minimum: 0,
+    exclusiveMaximum: 0.5,
+    default: 0,
+    description: 'share of the pairs that may be labelled the wrong way round, with sigmoid and robust',
+  },
+  rpoAlpha: {
+    type: 'number',
+    minimum: 0,
+    default: 0,
+    description: 'weight of the mean cross-entropy of the chosen tokens, added to the loss (RPO)',
+  },
+} as const;
+
+export type PreferenceOptions = OptionsOf<{ properties: typeof preferenceOptions }> & OptimizerSettings;
+export type DpoOptions = PreferenceOptions & DataOptions;

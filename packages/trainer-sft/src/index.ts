@@ -1,0 +1,9 @@
+/** @toolenv/trainer-sft: learning from examples and from preferences. */
+export { dpo } from './dpo.ts';
+export { type DpoLossOptions, type PairLoss, pairLoss, type Side } from './dpo-loss.ts';
+export type { DpoOptions, PreferenceOptions } from './dpo-options.ts';
+export { onlineDpo } from './online-dpo.ts';
+export { rejectionSampling } from './rejection-sampling.ts';
+export type { RejectionOptions } from './rejection-sampling-options.ts';
+export { sft } from './sft.ts';
+export type { SftOptions } from './sft-options.ts';

@@ -1,0 +1,60 @@
+/** Rejection sampling: best of n, then supervised learning on the best (RAFT, arXiv 2304.06767; STaR, arXiv 2203.14465). */
+import { createRng, type JsonSchema, type Trajectory } from '@toolenv/core';
+import {
+  type AlgorithmContext,
+  type ConfigurableTrainer,
+  defineTrainer,
+  meanMetrics,
+  miniBatchesOf,
+  type RolloutBatch,
+  type RunOptions,
+} from '@toolenv/training';
+import { groupsOf } from './groups.ts';
+import { learnRows } from './learn-rows.ts';
+import { type RejectionOptions, rejectionOptions } from './rejection-sampling-options.ts';
+import { optimizerOptions } from './sft-options.ts';
+
+export const rejectionSampling: ConfigurableTrainer<RejectionOptions & RunOptions> = defineTrainer<
+  JsonSchema,
+  RejectionOptions
+>({
+  name: 'rejection-sampling',
+  description: 'Plays several episodes of each task and learns from the best (RAFT, arXiv 2304.06767)',
+  options: { properties: { ...rejectionOptions, ...optimizerOptions } },
+  create: (context) => ({ update: (batch) => update(batch, context) }),
+});
+export default rejectionSampling;
+
+async function update(
+  { seed, trajectories, rows }: RolloutBatch,
+  context: AlgorithmContext<RejectionOptions>,
+) {
+  const { options } = context;
+  const kept = new Set(bestOfGroups(trajectories, options, seed));
+  const best = [...rows.keys()].filter((b) => kept.has(rows[b]!.trajectory));
+  const accepted = { accepted: kept.size / trajectories.length };
+  if (best.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0, ...accepted };
+  const updates = [];
+  for (const part of miniBatchesOf(best, options, seed))
+    updates.push(
+      await learnRows(
+        context,
+        part.map((b) => rows[b]!),
+      ),
+    );
+  const learned = best.reduce((sum, b) => sum + rows[b]!.tokens.length, 0);
+  return { ...meanMetrics(updates), learned_tokens: learned, ...accepted };
+}
+
+/** The `keep` best episodes of each group with a reward above the threshold. Equal rewards are ordered at random. */
+export function bestOfGroups(
+  trajectories: readonly Trajectory[],
+  { keep, threshold }: Pick<RejectionOptions, 'keep' | 'threshold'>,
+  seed: number,
+): Trajectory[] {
+  return [...groupsOf(trajectories)].flatMap(([group, episodes]) => {
+    const order = createRng(seed, 'equal rewards', group).shuffle([...episodes]);
+    const good = order.filter(({ reward }) => reward !== null && reward > threshold);
+    return good.sort((a, b) => b.reward! - a.reward!).slice(0, keep);
+  });
+}

@@ -1,0 +1,53 @@
+/** SFT: supervised fine-tuning on conversations, texts and trajectories of a file. */
+import type { JsonSchema } from '@toolenv/core';
+import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
+import { Batches } from './data/batches.ts';
+import { checksum, refuseOtherData } from './data/checksum.ts';
+import { requireEncode } from './data/encode-file.ts';
+import { loadRows } from './data/load-rows.ts';
+import { learnRows } from './learn-rows.ts';
+import { refuseIdleEvaluation } from './refuse-idle-evaluation.ts';
+import { scoreRows } from './score-rows.ts';
+import { dataOptions, optimizerOptions, type SftOptions, sftOptions } from './sft-options.ts';
+
+export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<JsonSchema, SftOptions>({
+  name: 'sft',
+  description: 'Supervised fine-tuning on the assistant’s tokens of conversations',
+  learnsFrom: 'data',
+  options: {
+    required: ['data'],
+    properties: { ...dataOptions, ...optimizerOptions, ...sftOptions },
+  },
+  // The passes say how many steps there are.
+  defaults: { steps: 0 },
+  minimums: { steps: 0 },
+  async create(context) {
+    const { options, run, learner } = context;
+    refuseIdleEvaluation(options, run);
+    const policy = requireEncode(run.policy);
+    const { maxLength = policy.spec.contextLength, minReward } = options;
+    const limits = { maxLength, minReward };
+    const { rows } = await loadRows(options.data, policy, limits);
+    const { evalData } = options;
+    const held = evalData === undefined ? undefined : (await loadRows(evalData, policy, limits)).rows;
+    const lengths = rows.map(({ tokens }) => tokens.length);
+    const batches = new Batches(lengths, { ...options, seed: run.seed });
+    const memory = { data: checksum(rows), num_tokens: 0 };
+    const refuse = refuseOtherData(memory, options.data);
+    return {
+      memory,
+      steps: options.steps || batches.steps(options.epochs),
+      async learn({ step }) {
+        refuse();
+        const { indices, epoch } = batches.at(step);
+        const batch = indices.map((index) => rows[index]!);
+        const isLogged = (step + 1) % options.logEvery === 0 || step === 0;
+        const metrics = await learnRows(context, batch, isLogged);
+        memory.num_tokens += batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
+        return { ...metrics, num_tokens: memory.num_tokens, epoch };
+      },
+      ...(held && { evaluate: () => scoreRows(learner, held) }),
+    };
+  },
+});
+export default sft;

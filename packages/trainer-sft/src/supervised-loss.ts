@@ -1,0 +1,16 @@
+/** The loss of supervised learning: the mean cross-entropy of the tokens to learn, and its gradient. */
+import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
+import { countTokens, meanOverTokens } from '@toolenv/training';
+
+/** [B][T] ∂loss/∂logprobs: −1 / (number of tokens to learn). It does not depend on the log-probabilities. */
+export function supervisedGradient(rows: readonly TokenRow[]): Rows {
+  const count = countTokens(rows.map(({ mask }) => mask));
+  return rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count));
+}
+
+/** `loss` in nats per token, as `labels` of −100 average it in transformers, and the mean `entropy`. */
+export function supervisedMetrics(rows: readonly TokenRow[], { logprobs, entropy }: TokenOutputs): Metrics {
+  const mask = rows.map((row) => row.mask);
+  return { loss: -meanOverTokens(logprobs, mask), entropy: meanOverTokens(entropy, mask) };
+}

@@ -1,0 +1,63 @@
+/** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
+import type { EnvHandle, TaskResult } from '@toolenv/core';
+import type { Metrics, Run } from '@toolenv/core/plugins';
+import type { Algorithm, DataAlgorithm } from './algorithm.ts';
+import { AbortWatch } from './rollouts/abort-watch.ts';
+import { type PlayedStep, playStep } from './rollouts/play-step.ts';
+import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
+import { toTrainingRows } from './rows/training-row.ts';
+import type { RunOptions } from './run-options.ts';
+
+export interface Step {
+  /** Absent if the algorithm learns from data. */
+  rollout?: PlayedStep;
+  /** Updates since the rollout began, if rollouts run ahead. */
+  staleness?: number;
+  learn(at: { step: number; seed: number }): Promise<Metrics>;
+}
+
+/** Steps from `from` up to, not including, `to`. */
+interface Range {
+  from: number;
+  to: number;
+}
+
+export async function* dataSteps(
+  algorithm: DataAlgorithm,
+  { from, to }: Range,
+): AsyncGenerator<Step, void, void> {
+  for (let step = from; step < to; step++) yield { learn: (at) => algorithm.learn(at) };
+}
+
+/** @param results What the environment may choose tasks by. */
+export async function* episodeSteps(
+  algorithm: Algorithm,
+  run: Run & { env: EnvHandle<unknown> },
+  options: RunOptions,
+  { from, to }: Range,
+  results: ReadonlyMap<number, TaskResult>,
+): AsyncGenerator<Step, void, void> {
+  const { maxStaleness } = options;
+  const range = { from, to, ahead: maxStaleness, signal: run.signal };
+  const watch = new AbortWatch(options.maxAborted);
+  const rollouts = rolloutsAhead(range, (at, stop) =>
+    playStep({ ...run, signal: stop }, options, at, algorithm.resample, watch, results),
+  );
+  for await (const { rollout, staleness } of rollouts) {
+    yield {
+      rollout,
+      ...(maxStaleness > 0 && { staleness }),
+      learn: (at) => update(algorithm, rollout.scored, at),
+    };
+  }
+}
+
+async function update(
+  algorithm: Algorithm,
+  trajectories: PlayedStep['scored'],
+  at: { step: number; seed: number },
+): Promise<Metrics> {
+  const rows = trajectories.flatMap(toTrainingRows);
+  if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
+  return algorithm.update({ ...at, trajectories, rows });
+}
