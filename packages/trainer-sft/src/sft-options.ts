@@ -17,7 +17,6 @@ export const dataOptions = {
     type: 'number',
     exclusiveMinimum: 0,
     default: 1,
-    mayChange: true,
     description: 'passes over the data, unless steps is above 0',
   },
   batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples of a step' },
