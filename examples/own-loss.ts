@@ -5,13 +5,12 @@ export default defineLoss({
   name: 'spo',
   description: 'a parabola instead of a clip, which pulls the ratio back to 1 (arXiv 2401.16025)',
   average: 'episode-mean',
-  options: {
-    properties: {
-      width: { type: 'number', exclusiveMinimum: 0, default: 0.2, description: 'of the parabola' },
-    },
+  options: { properties: { width: { type: 'number', default: 0.2, description: 'of the parabola' } } },
+  token({ ratio, advantage }, { width }) {
+    const pull = (Math.abs(advantage) / width) * (ratio - 1);
+    return {
+      value: -ratio * advantage + (pull * (ratio - 1)) / 2,
+      dLogRatio: (pull - advantage) * ratio,
+    };
   },
-  token: ({ ratio, advantage }, { width }) => ({
-    value: -ratio * advantage + (Math.abs(advantage) / (2 * width)) * (ratio - 1) ** 2,
-    dLogRatio: (-advantage + (Math.abs(advantage) / width) * (ratio - 1)) * ratio,
-  }),
 });

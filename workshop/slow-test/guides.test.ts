@@ -127,9 +127,14 @@ test('every block is of a language that runs or is compared', () => {
 });
 
 test('what the guides show of other files is there', async () => {
-  const shown = running('trainer', 'ts').find((block) => fileOf(block) === 'best-of-n.ts')!;
-  const example = await readFile(join(root, 'examples/best-of-n.ts'), 'utf8');
-  expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+  const copies = { trainer: ['best-of-n.ts'], losses: ['own-loss.ts', 'own-advantage.ts'] };
+  for (const [page, files] of Object.entries(copies)) {
+    for (const file of files) {
+      const shown = running(page, 'ts').find((block) => fileOf(block) === file)!;
+      const example = await readFile(join(root, 'examples', file), 'utf8');
+      expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+    }
+  }
 
   const [manifest] = running('publish', 'json');
   const template = JSON.parse(await readFile(join(root, 'templates/env/package.json'), 'utf8'));

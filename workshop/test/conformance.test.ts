@@ -129,6 +129,7 @@ test.each([
   'trainer-gigpo',
   'trainer-grpo',
   'trainer-ppo',
+  'trainer-sft',
 ])('the plugins of packages/%s', async (name) => {
   const { skipped } = await assertConforms(checkPlugin(join(root, 'packages', name)));
   expect(skipped).toEqual([]);

@@ -45,6 +45,11 @@ describe.concurrent('a mistake of the user is one line, with exit code 2', () =>
       /^toolenv: Unknown environment "fixture-plugin\/lamb-v1"\. Did you mean "fixture-plugin\/lamp-v1"\?\n$/,
     ],
     [
+      'a trainer of episodes without an environment',
+      () => ['train', '--policy', fixture.policy, '--out', join(folder, 'no-env')],
+      /^toolenv: train: @toolenv\/trainer-grpo\/grpo-v1 plays episodes: name an environment, .*\n$/,
+    ],
+    [
       'a checkpoint that is not there',
       () => ['eval', fixture.env, '--policy', join(folder, 'nowhere')],
       /^toolenv: No checkpoint at .*nowhere .*name a Hugging Face folder with --policy\.\n$/,

@@ -21,7 +21,7 @@ test('keeps the rules of trainers and plugins', async () => {
   const { skipped } = await assertConforms(checkTrainer(gigpo));
   expect(skipped).toEqual([]);
   await assertConforms(checkPlugin(packageFolder));
-}, 60_000);
+}, 180_000);
 
 test('is found by reference, with the options of its advantage', async () => {
   const trainer = await loadPlugin('trainers', '@toolenv/trainer-gigpo/gigpo-v1', { from: root });
@@ -48,7 +48,7 @@ test('on the command line, the reference of an estimator gives flags of its opti
   const info = await toolenv('info', '@toolenv/trainer-gigpo/anchor-state-v1');
   expect(info).toContain('advantage estimator, version');
   expect(info).toContain('--turn-gamma <x>');
-}, 60_000);
+}, 180_000);
 
 test('uses only what packages export', async () => {
   const sources = (await readdir(join(packageFolder, 'src'))).map((name) =>

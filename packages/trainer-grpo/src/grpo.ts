@@ -16,6 +16,7 @@ import {
   type LengthOptions,
   type Loss,
   lengthOptions,
+  mean,
   meanMetrics,
   meanOverTokens,
   miniBatchesOf,
@@ -171,10 +172,6 @@ async function update(
     ...metrics,
     learned_tokens: epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0),
   };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function isZero({ dLogprobs, dEntropy = [] }: TokenGradients): boolean {

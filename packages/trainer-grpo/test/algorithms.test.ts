@@ -345,6 +345,45 @@ test('without the advantage mask, the tool’s token discounts returns', async (
   }
 });
 
+test.each(['grpo', 'sapo', 'luspo'] as const)(
+  'with the loss %s, an episode in two rows pulls no harder than an episode in one',
+  async (loss) => {
+    const learner = new Watched();
+    // After an even arm the second prompt does not go on from the first.
+    const forking: Policy = {
+      spec: learner.spec,
+      act: async (observation, options) => {
+        const action = await learner.actTwice(observation, options);
+        const { prompt } = action.tokens!;
+        if (prompt.length === 1 || prompt[1]! % 2 === 1) return action;
+        return { ...action, tokens: { ...action.tokens!, prompt: Int32Array.of(prompt[0]!, 0) } };
+      },
+    };
+    const { rollouts } = await train(
+      { loss, scaleRewards: 'none', zeroVariance: 'keep', tasksPerStep: 1, groupSize: 12, miniBatches: 2 },
+      { learner, policy: forking, env: await openTwoPulls(best) },
+    );
+    const { trajectories } = rollouts[0]!;
+    const mean = trajectories.reduce((sum, { reward }) => sum + reward! / 12, 0);
+    // The mean over six episodes of the mean, or for luspo of the sum, over two pulls.
+    const weight = loss === 'luspo' ? 1 / 6 : 1 / 12;
+    const expected = trajectories.flatMap(({ reward }) => new Array(2).fill((reward! - mean) * weight));
+    // Ratios leave 1 after the first optimizer step: only the first is exact.
+    const [first, second] = learner.learned.map(({ batch, gradients }) =>
+      batch.rows.flatMap(({ mask }, b) => {
+        const slopes = gradients.dLogprobs[b]!;
+        return [...mask.keys()].filter((t) => mask[t] === 1).map((t) => -slopes[t]!);
+      }),
+    );
+    expect(first).toHaveLength(12);
+    expect(second).toHaveLength(12);
+    expect(learner.learned[0]!.batch.rows.length).toBeGreaterThan(6);
+    for (const slope of first!) {
+      expect(Math.min(...expected.map((value) => Math.abs(value - slope)))).toBeLessThan(1e-6);
+    }
+  },
+);
+
 test('credit by turn gives each pull its own return, and the policy learns both', async () => {
   const learner = new Watched();
   const env = await openTwoPulls(best);

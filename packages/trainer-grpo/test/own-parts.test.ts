@@ -80,12 +80,19 @@ test('the estimator sees scores and groups, and its options; the loss sees weigh
   expect(tokens).toEqual(scores.map((score) => score + 0.25));
 });
 
+test('a reference is loaded when the run begins, and the trainer may be configured further before', async () => {
+  const advantage = '@toolenv/trainer-gigpo/anchor-state-v1';
+  const trainer = grpo({ advantage })({ learningRate: 0.5 });
+  const { trainerOptions } = await run({ trainer, turnWeight: 0.5 });
+  expect(trainerOptions).toMatchObject({ advantage, turnWeight: 0.5, turnGamma: 0.95, learningRate: 0.5 });
+});
+
 test('what is wrong with a part is said in one line', async () => {
   expect(() => grpo({ loss: 'dap' })).toThrow('grpo: option "loss"');
   expect(() => grpo({ loss: ownAdvantage as never })).toThrow(
     'grpo: option "loss": surprise is no loss: make it with defineLoss of @toolenv/training.',
   );
-  expect(() => ownLoss({ width: 0 })).toThrow('spo: option "width": expected must be > 0; received 0.');
+  expect(() => ownLoss({ width: 'wide' as never })).toThrow('spo: option "width": expected');
   const taken = { properties: { steps: { type: 'integer', description: 'mine' } } } as const;
   const clashing = defineLoss({
     ...{ name: 'clash', description: 'x', average: 'step-mean', options: taken },

@@ -14,6 +14,7 @@ import {
   explainedVariance,
   generalizedAdvantages,
   lengthOptions,
+  mean,
   meanMetrics,
   meanOverEpisodes,
   miniBatchesOf,
@@ -190,10 +191,6 @@ async function update(
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);
   return { ...metrics, ...meanMetrics(updates), ...penalty, learned_tokens: options.epochs * tokens };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function withValues({ values, ...outputs }: TokenOutputs): Required<TokenOutputs> {

@@ -9,8 +9,16 @@ export function supervisedGradient(rows: readonly TokenRow[]): Rows {
   return rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit / count));
 }
 
-/** `loss` in nats per token, as `labels` of −100 average it in transformers, and the mean `entropy`. */
+/**
+ * `loss` in nats per token, as `labels` of −100 average it in transformers, the mean `entropy`, and a lower bound of the token
+ * accuracy: a token with a probability above ½ is the likeliest. A learner does not say which token is.
+ */
 export function supervisedMetrics(rows: readonly TokenRow[], { logprobs, entropy }: TokenOutputs): Metrics {
   const mask = rows.map((row) => row.mask);
-  return { loss: -meanOverTokens(logprobs, mask), entropy: meanOverTokens(entropy, mask) };
+  const isSure = logprobs.map((row) => Float32Array.from(row, (value) => Number(value > -Math.LN2)));
+  return {
+    loss: -meanOverTokens(logprobs, mask),
+    entropy: meanOverTokens(entropy, mask),
+    'mean_token_accuracy/lower_bound': meanOverTokens(isSure, mask),
+  };
 }

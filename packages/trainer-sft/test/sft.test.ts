@@ -112,6 +112,15 @@ test('a resumed run refuses other data', async () => {
   });
 }, 60_000);
 
+test('evaluations that have nothing to score are refused', async () => {
+  const policy = await openTiny();
+  const data = await write('idle.jsonl', lines);
+  for (const more of [{ evaluateEvery: 2 }, { evaluateFirst: true, evaluateOn: {} }]) {
+    const run = train({ policy, trainer: sft(options), data, out: join(folder, 'idle'), ...more });
+    await expect(run.next()).rejects.toMatchObject({ code: 'usage.bad_option' });
+  }
+});
+
 test('a bad line is refused by file, line and part', async () => {
   const policy = await openTiny();
   const data = await write('bad.jsonl', [lines[0], lines[1], { messages: [{ role: 'bot', content: 'x' }] }]);
@@ -255,7 +264,12 @@ test('the gradient of the loss is its derivative', () => {
     logprobs: [Float32Array.of(0, -1 + change, -2), Float32Array.of(0, -3)],
     entropy: [Float32Array.of(0, 1, 2), Float32Array.of(0, 3)],
   });
-  expect(supervisedMetrics(rows, outputs())).toEqual({ loss: 2, entropy: 2 });
+  expect(supervisedMetrics(rows, outputs())).toEqual({
+    loss: 2,
+    entropy: 2,
+    'mean_token_accuracy/lower_bound': 0,
+  });
+  expect(supervisedMetrics(rows, outputs(0.5))['mean_token_accuracy/lower_bound']).toBeCloseTo(1 / 3, 12);
   const [low, high] = [-0.25, 0.25].map((change) => supervisedMetrics(rows, outputs(change)).loss!);
   expect(supervisedGradient(rows)[0]![1]).toBeCloseTo((high! - low!) / 0.5, 6);
   expect([...supervisedGradient(rows)[0]!]).toEqual([-0, Math.fround(-1 / 3), Math.fround(-1 / 3)]);

@@ -1,6 +1,10 @@
-/** Sums and means over the tokens with mask 1. All arrays are [B][T]; values at mask 0 are ignored. */
+/** Sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
 import type { TokenValues } from '@toolenv/core/learner';
 import { episodePlaces, meanOf, valuesAt } from './rows/episode-places.ts';
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
 
 export function countTokens(mask: readonly Uint8Array[]): number {
   return mask.reduce((total, row) => total + row.reduce((count, bit) => count + bit, 0), 0);

@@ -16,6 +16,8 @@ interface PartProperty {
   /** The names that the trainer knows. */
   enum: readonly string[];
   default?: string;
+  /** The name in `enum` that is a reference whose part is not loaded yet. */
+  unloaded?: string;
 }
 
 /** The options of a schema that name parts. */
@@ -40,7 +42,9 @@ export async function chooseParts<Options>(
 ): Promise<{ trainer: Trainer<Options>; options: Record<string, unknown> }> {
   let made = trainer;
   const options = { ...given };
-  for (const [option, { part: kind, enum: known, default: fallback }] of partProperties(trainer?.options)) {
+  for (const [option, property] of partProperties(trainer?.options)) {
+    const { part: kind, enum: names, default: fallback, unloaded } = property;
+    const known = names.filter((name) => name !== unloaded);
     const value = given[option] ?? fallback;
     if (value === undefined || known.includes(value as string) || !made.withPart) continue;
     const part = isPart(value) ? value : await loadPart(kind, String(value), known);
@@ -51,8 +55,19 @@ export async function chooseParts<Options>(
   return { trainer: made, options };
 }
 
+/** The schema with the references of parts among the values of their options. Parts are loaded when the run begins. */
+export function withReferences(schema: JsonSchema, given: Record<string, unknown>): JsonSchema {
+  const properties = { ...(schema.properties as Record<string, object>) };
+  for (const [option, property] of partProperties(schema)) {
+    const value = given[option];
+    if (typeof value !== 'string' || !value.includes('/') || property.enum.includes(value)) continue;
+    properties[option] = { ...property, enum: [...property.enum, value], unloaded: value };
+  }
+  return { ...schema, properties };
+}
+
 /** @throws ToolEnvError `usage.unknown_part` for a text that is neither a known name nor a reference. */
-export async function loadPart(kind: PartKind, name: string, known: readonly string[]): Promise<TrainerPart> {
+async function loadPart(kind: PartKind, name: string, known: readonly string[]): Promise<TrainerPart> {
   if (name.includes('/')) return loadPlugin(kind, name);
   const hint = didYouMean(name, [...known], 'Known');
   const message = `There is no ${nouns[kind]} "${name}". ${hint} Others are references, as <package>/<name>-v1.`;
@@ -68,7 +83,8 @@ export function schemaWithPart(
   { option, part, name, owner }: { option: string; part: TrainerPart; name: string; owner: string },
 ): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
-  const { part: kind, enum: known } = properties[option] as unknown as PartProperty;
+  const { unloaded: _, ...property } = properties[option] as unknown as PartProperty;
+  const { part: kind, enum: known } = property;
   const { options } = Object(part) as Partial<TrainerPart>;
   if (typeof Object(part)[methods[kind]] !== 'function' || typeof Object(options) !== 'object') {
     const message = `${owner}: option "${option}": ${name} is no ${nouns[kind]}: make it with ${makers[kind]} of @toolenv/training.`;
@@ -84,7 +100,7 @@ export function schemaWithPart(
     const message = `Option "${taken}" of ${name} is another option of ${owner} already: ${name} must rename its option.`;
     throw new ToolEnvError('usage.bad_option', message);
   }
-  const chosen = { ...properties[option], enum: [...new Set([...known, name])], default: name };
+  const chosen = { ...property, enum: [...new Set([...known, name])], default: name };
   return {
     ...schema,
     properties: { ...properties, ...own, [option]: chosen },

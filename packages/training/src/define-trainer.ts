@@ -4,7 +4,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
-import { chooseParts, isPart, partProperties, schemaWithPart } from './choose-parts.ts';
+import { chooseParts, isPart, partProperties, schemaWithPart, withReferences } from './choose-parts.ts';
 import { runLoop } from './run-loop.ts';
 import { type RunOptions, rolloutOptions, runOptions } from './run-options.ts';
 import { withDefaults } from './with-defaults.ts';
@@ -95,14 +95,13 @@ function trainerOf<Options>(
     });
   const configure = (defaults: Partial<Options & RunOptions> = {}): Whole => {
     const given: Record<string, unknown> = { ...defaults };
-    const [option] = partProperties(options).filter(([each]) => isPart(given[each]));
-    if (!option) {
-      const { known, references } = withoutReferences(options, given);
-      return trainerOf(definition, withReferences(withDefaults(options, known, name), references), chosen);
+    for (const [option] of partProperties(options)) {
+      const part = given[option];
+      if (!isPart(part)) continue;
+      const rest = { ...given, [option]: part.name } as Partial<Options & RunOptions>;
+      return withPart(option, part, part.name)(rest);
     }
-    const part = given[option[0]] as TrainerPart;
-    const rest = { ...given, [option[0]]: part.name } as Partial<Options & RunOptions>;
-    return withPart(option[0], part, part.name)(rest);
+    return trainerOf(definition, withDefaults(withReferences(options, given), given, name), chosen);
   };
   const trainer: Trainer<Options & RunOptions> = {
     name,
@@ -124,29 +123,6 @@ function trainerOf<Options>(
   };
   // A function has a name of its own, which assignment cannot replace.
   return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as Whole;
-}
-
-/** References of parts are loaded, and so checked, when the run begins. */
-function withoutReferences(
-  options: JsonSchema,
-  given: Record<string, unknown>,
-): { known: Record<string, unknown>; references: [option: string, reference: string][] } {
-  const unknown = partProperties(options).flatMap(([option, { enum: names }]): [string, string][] => {
-    const value = given[option];
-    return typeof value === 'string' && value.includes('/') && !names.includes(value)
-      ? [[option, value]]
-      : [];
-  });
-  const isKnown = ([option]: [string, unknown]) => !unknown.some(([other]) => other === option);
-  return { known: Object.fromEntries(Object.entries(given).filter(isKnown)), references: unknown };
-}
-
-function withReferences(options: JsonSchema, references: readonly [string, string][]): JsonSchema {
-  const properties = { ...(options.properties as Record<string, object>) };
-  for (const [option, reference] of references) {
-    properties[option] = { ...properties[option], default: reference };
-  }
-  return { ...options, properties };
 }
 
 /** Defaults of the options that a trainer does not have. */

@@ -25,7 +25,7 @@ export { ofEpisodes, ofTurns, turnsOf } from './advantages/spread-advantages.ts'
 export { turnAdvantages, turnReturns } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
 export type { Algorithm, AlgorithmContext, DataAlgorithm, RolloutBatch } from './algorithm.ts';
-export { countTokens, meanOverEpisodes, meanOverTokens, sumOverTokens } from './averages.ts';
+export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { chooseParts, partProperties } from './choose-parts.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';

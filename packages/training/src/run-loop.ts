@@ -45,8 +45,7 @@ export async function* runLoop<Options extends RunOptions>(
   const shareOf = learningRateSchedule({ ...options, steps });
   const history = new TaskHistory();
   // Without a choice of tasks there is nothing to remember.
-  const choosesTasks = run.env?.draw !== undefined;
-  const saveable = choosesTasks ? history.savedWith(learner) : learner;
+  const saveable = run.env?.draw ? history.savedWith(learner) : learner;
   const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
   const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
@@ -61,10 +60,7 @@ export async function* runLoop<Options extends RunOptions>(
   /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
   let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
-    const metrics = {
-      ...(await validationScores(run, options)),
-      ...(await fromData?.evaluate?.()),
-    };
+    const metrics = { ...(await validationScores(run, options)), ...(await fromData?.evaluate?.()) };
     isDue = false;
     isBest = best.judge(step, metrics);
     return { type: 'evaluation', step, metrics };
@@ -102,7 +98,7 @@ export async function* runLoop<Options extends RunOptions>(
       rate = {};
       const learned = await learn({ step, seed: deriveSeed(seed, 'step', step) });
       step += 1;
-      if (choosesTasks && rollout) history.add(rollout, step);
+      if (rollout && run.env?.draw) history.add(rollout, step);
       isWhole = true;
       const seconds = (performance.now() - started) / 1000;
       const behind = staleness !== undefined && { staleness };

@@ -138,6 +138,7 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'topK',
   'minP',
   'shuffleRewards',
+  ...(Object.keys(truncationOptions) as (keyof TruncationOptions)[]),
 ];
 
 /** JSON Schemas of the options, by name. */

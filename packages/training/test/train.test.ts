@@ -292,3 +292,55 @@ test.each<[string, RegExp, object]>([
   });
   expect(existsSync(join(out, 'metrics.jsonl'))).toBe(false);
 });
+
+/** Counts its steps, and keeps what it was asked for. */
+function counting(asked: object[], steps?: number): ConfigurableTrainer<RunOptions> {
+  return defineTrainer({
+    name: 'counting',
+    description: 'Counts',
+    learnsFrom: 'data',
+    options: { type: 'object', properties: {} },
+    create: () => ({
+      ...(steps !== undefined && { steps }),
+      learn: async (at) => {
+        asked.push(at);
+        return { loss: at.step };
+      },
+      evaluate: async () => ({ loss: 0.5 }),
+    }),
+  });
+}
+
+test('a trainer that learns from data needs no environment, has no rollouts, and says how many steps there are', async () => {
+  const asked: object[] = [];
+  const run = { policy: new Table(), trainer: counting(asked, 2), out, seed: 4 };
+  const events = await eventsOf(train({ ...run, evaluateEvery: 2 }));
+  expect(events.map(({ type, step }) => `${type} ${step}`)).toEqual([
+    'update 1',
+    'update 2',
+    'evaluation 2',
+    'checkpoint 2',
+  ]);
+  expect(events[1]).toMatchObject({ of: 2, metrics: { loss: 1 } });
+  expect(events[2]).toMatchObject({ metrics: { loss: 0.5 } });
+  expect(await readConfig()).not.toHaveProperty('env');
+
+  // A step learns the same whenever it runs.
+  const again: object[] = [];
+  const one = { ...run, trainer: counting(again), out: join(folder, 'again') };
+  await eventsOf(train({ ...one, steps: 1 }));
+  await eventsOf(train({ ...one, steps: 2, resume: true }));
+  expect(again).toEqual(asked);
+});
+
+test('a trainer that learns from data has no options of rollouts', async () => {
+  const trainer = counting([]);
+  expect(Object.keys(trainer.options.properties as object)).not.toContain('groupSize');
+  const events = train({ policy: new Table(), trainer, out, groupSize: 4 });
+  await expect(eventsOf(events)).rejects.toMatchObject({ code: 'usage.unknown_option' });
+});
+
+test('a trainer that plays episodes refuses a run without an environment', async () => {
+  const events = train({ policy: new Table(), trainer: forget, out });
+  await expect(eventsOf(events)).rejects.toMatchObject({ code: 'usage.run' });
+});

@@ -48,7 +48,7 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     )
     .argument(
       '[environment...]',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value". A trainer that learns from data needs none',
+      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value"; a trainer that learns from data needs none',
     )
     .option(
       '--weights <x,x>',

@@ -57,7 +57,9 @@ export class Progress {
   #line(label: string, options: Options, { value, total }: Params): string {
     const filled = Math.round((barWidth * Math.min(value, total)) / Math.max(total, 1));
     const bar = '█'.repeat(filled) + '░'.repeat((options.barsize ?? barWidth) - filled);
-    return [`${safeLine(label)} ${bar} ${value}/${total}`, safeLine(this.#status), this.#left(total)]
+    // The total may become known later.
+    const place = total > 0 ? `${bar} ${value}/${total}` : `${value}`;
+    return [`${safeLine(label)} ${place}`, safeLine(this.#status), this.#left(total)]
       .filter(Boolean)
       .join('  ');
   }

@@ -38,7 +38,8 @@ function factRows(
   metrics: readonly MetricsLine[],
 ): [string, string][] {
   const done = metrics.reduce((most, { step }) => Math.max(most, step), 0);
-  const planned = trainerOptions?.steps;
+  // 0: the trainer's data say how many steps there are.
+  const planned = trainerOptions?.steps || undefined;
   const rows: [string, unknown][] = [
     ['environment', env === undefined ? undefined : [env, envVersion].filter(Boolean).join(' ')],
     ['split', split],

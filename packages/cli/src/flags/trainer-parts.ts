@@ -19,7 +19,9 @@ export async function namedParts(
     const flag = flagName(option).slice(2);
     const { values } = parseArgs({ args: argv, strict: false, options: { [flag]: { type: 'string' } } });
     const value = values[flag];
-    if (typeof value !== 'string' || known.includes(value) || !value.includes('/')) continue;
+    if (typeof value !== 'string' || known.includes(value)) continue;
+    // Another text is refused with the flags.
+    if (!value.includes('/') && !existsSync(value)) continue;
     const part = await partNamed(kind, value);
     // As an environment in a file, a part in a file is recorded by its name.
     preset[option] = existsSync(value) ? part.name : value;

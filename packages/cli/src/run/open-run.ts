@@ -47,9 +47,9 @@ export function recordingFlags(): Option[] {
   ];
 }
 
-export interface OpenRun<Opened> {
+export interface OpenRun<Env> {
   /** What `open` gave. */
-  opened: Opened;
+  opened: Env;
   policy: PolicyHandle;
   /** Ends a recording, or refuses a replay that made fewer calls than its recording. For runs that ended well. */
   finish(): Promise<void>;
@@ -58,7 +58,7 @@ export interface OpenRun<Opened> {
 
 /**
  * @param open Opens the environments, whose tools may be recorded or replayed.
- * @throws ToolEnvError What opening the environments, a recording or the policy throws; then nothing stays open.
+ * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
  */
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,

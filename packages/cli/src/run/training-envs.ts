@@ -25,22 +25,21 @@ interface ListedEnv extends ChosenEnv {
 
 /** What a run opens, and what config.json says of it. */
 export interface TrainingEnvs {
-  identity: { env?: string | undefined; envOptions?: Record<string, unknown> };
+  /** Both are absent without a training environment. */
+  identity: { env?: string; envOptions?: Record<string, unknown> };
   open(settings: EnvFlags & { seed: number; tap?: ToolTap | undefined }): Promise<OpenedTrainingEnvs>;
 }
 
 interface OpenedTrainingEnvs {
-  /** `undefined` for a run that learns from data. */
-  env: OpenedEnv<unknown> | undefined;
+  /** Absent if none was named. */
+  env?: OpenedEnv<unknown>;
   evaluateOn: Record<string, EnvHandle<unknown>>;
-  /** Closes all of them. */
   close(): Promise<void>;
 }
 
 /**
- * The environments that a command line names. Flags set options of the first environment, and of the others where they have
+ * The environments that a command line names, if any. Flags set options of the first environment, and of the others where they have
  * the option. `?name=value&…` after another environment sets options there.
- * @param texts May be empty, for a trainer that learns from data.
  * @throws ToolEnvError `usage.bad_flag` for weights, `usage.arguments` for environments that cannot be told apart, and what
  *   naming an environment throws.
  */
@@ -49,10 +48,10 @@ export async function chooseTrainingEnvs(
   texts: readonly string[],
   given: TrainingFlags & Record<string, unknown>,
 ): Promise<TrainingEnvs> {
-  const isNamed = texts.length > 0;
-  const shared = isNamed ? givenEnvOptions(named, given) : {};
-  const first = isNamed ? [firstEnv(named, given)] : [];
-  const mixed = [...first, ...(await Promise.all(texts.slice(1).map((each) => listedEnv(each, shared))))];
+  const shared = givenEnvOptions(named, given);
+  const mixed = await Promise.all(
+    texts.map((each, i) => (i === 0 ? firstEnv(named, given) : listedEnv(each, shared))),
+  );
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = shortNames(mixed);
   const weights = readWeights(given.weights, names);
@@ -61,29 +60,24 @@ export async function chooseTrainingEnvs(
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
   }
-  const identity = identityOf(mixed, names, weights);
+  const [own] = mixed;
+  const identity =
+    mixed.length < 2
+      ? { env: own?.ref, envOptions: own?.options }
+      : {
+          env: mixed.map(({ text: typed }) => typed).join(' + '),
+          envOptions: {
+            ...Object.fromEntries(mixed.map(({ options }, i) => [names[i]!, options])),
+            ...(weights && { weights }),
+          },
+        };
   return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
 }
 
 function firstEnv(named: NamedEnv, given: TrainingFlags & Record<string, unknown>): ListedEnv {
-  const first = chosenEnv(named, given);
-  const roles = Object.keys(named.definition?.roles ?? {});
-  return { ...first, text: named.name ?? '', ref: refOf(first), roles };
-}
-
-function identityOf(
-  mixed: readonly ListedEnv[],
-  names: readonly string[],
-  weights: Record<string, number> | undefined,
-): TrainingEnvs['identity'] {
-  const [own] = mixed;
-  if (!own) return {};
-  if (mixed.length === 1) return { env: own.ref, envOptions: own.options };
-  const options = Object.fromEntries(mixed.map((each, i) => [names[i]!, each.options]));
-  return {
-    env: mixed.map(({ text }) => text).join(' + '),
-    envOptions: { ...options, ...(weights && { weights }) },
-  };
+  const chosen = chosenEnv(named, given);
+  const { name: text = '', definition } = named;
+  return { ...chosen, text, ref: refOf(chosen), roles: Object.keys(definition?.roles ?? {}) };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
@@ -154,18 +148,18 @@ async function openAll(
     for (const chosen of mixed) training.push(await openOne(chosen, tap));
     const evaluateOn: Record<string, EnvHandle<unknown>> = {};
     for (const [i, name] of shortNames(others).entries()) evaluateOn[name] = await openOne(others[i]!);
-    if (training.length <= 1) return { env: training[0], evaluateOn, close };
+    if (training.length < 2) return { env: training[0], evaluateOn, close };
     const mix = mixEnvs(Object.fromEntries(shortNames(mixed).map((name, i) => [name, training[i]!])), {
       weights,
     });
-    const env: OpenedEnv<unknown> = {
-      ...(mix as EnvHandle<unknown>),
-      [Symbol.asyncDispose]: close,
-      ...(identity.env !== undefined && { ref: identity.env }),
-      options: identity.envOptions ?? {},
-      tools: Object.assign({}, ...training.map((each) => each.tools)),
+    const tools = Object.assign({}, ...training.map((each) => each.tools));
+    const { env: ref = '', envOptions: options = {} } = identity;
+    const disposal = { close, [Symbol.asyncDispose]: close };
+    return {
+      env: { ...(mix as EnvHandle<unknown>), ...disposal, ref, options, tools },
+      evaluateOn,
+      close,
     };
-    return { env, evaluateOn, close };
   } catch (error) {
     await close();
     throw error;

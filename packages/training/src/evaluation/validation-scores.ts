@@ -5,28 +5,30 @@ import type { RunOptions } from '../run-options.ts';
 import type { Interval } from './confidence-interval.ts';
 import { evaluate } from './evaluate.ts';
 
-type Evaluated = Pick<Run, 'policy' | 'seed' | 'signal'> & { env: EnvHandle<unknown> };
+type Evaluated = Pick<Run, 'env' | 'policy' | 'seed' | 'signal'>;
+type WithEnv = Evaluated & { env: EnvHandle<unknown> };
 
 /**
  * The scores on the environment of the run and on those of `evaluateOn`, whose metrics begin with their names. The run's own
- * environment is left out if it has no validation tasks and there are others.
+ * environment is left out if there is none, or if it has no validation tasks and there are others.
  */
 export async function validationScores(
-  { evaluateOn = {}, env, ...run }: Omit<Evaluated, 'env'> & Pick<Run, 'env' | 'evaluateOn'>,
+  { evaluateOn = {}, ...run }: Evaluated & Pick<Run, 'evaluateOn'>,
   options: RunOptions,
 ): Promise<Metrics> {
   const others = Object.entries(evaluateOn);
-  const hasOwn = others.length === 0 || (env?.tasks.validation.length ?? 0) > 0;
-  const metrics = env && hasOwn ? await scoresOn({ ...run, env }, options) : {};
-  for (const [name, other] of others) {
-    const scores = await scoresOn({ ...run, env: other }, options);
+  const { env: own } = run;
+  const hasOwn = own && (others.length === 0 || own.tasks.validation.length > 0);
+  const metrics = hasOwn ? await scoresOn({ ...run, env: own }, options) : {};
+  for (const [name, env] of others) {
+    const scores = await scoresOn({ ...run, env }, options);
     for (const [metric, value] of Object.entries(scores)) metrics[`${name}/${metric}`] = value;
   }
   return metrics;
 }
 
 /** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
-async function scoresOn({ env, policy, seed, signal }: Evaluated, options: RunOptions): Promise<Metrics> {
+async function scoresOn({ env, policy, seed, signal }: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onBug, maxAborted } = options;
   const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);

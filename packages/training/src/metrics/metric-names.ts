@@ -65,4 +65,17 @@ export const metricNames = {
   'critic/vpred_mean': 'mean value during the update',
   'critic/grad_norm': "norm of the critic's gradient before clipping; with a shared trunk, of its head",
   'time/update': 'seconds (verl: timing_s/update_actor)',
+  // Examples and preferences
+  epoch: 'passes made over the data',
+  'mean_token_accuracy/lower_bound':
+    'share of the tokens to learn with a probability above ½: at least so many are the likeliest',
+  num_tokens: 'tokens of the rows of all steps so far, prompts included',
+  accepted: 'share of the episodes that rejection sampling learns from',
+  pairs: 'pairs of episodes in an update',
+  'rewards/chosen': 'mean β · (log p − log p_reference) of the preferred answers',
+  'rewards/rejected': 'the same of the rejected answers',
+  'rewards/margins': 'their mean difference',
+  'rewards/accuracies': 'share of the pairs whose preferred answer has the higher of the two',
+  'logps/chosen': 'mean log-probability of a preferred answer',
+  'logps/rejected': 'mean log-probability of a rejected answer',
 } as const;

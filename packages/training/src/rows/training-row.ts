@@ -106,7 +106,8 @@ function push(draft: Draft, token: number, mask: 0 | 1, logprob: number, turn: n
 /** Whether the first `length` tokens of a row begin the prompt. */
 function isPrefix(row: readonly number[], length: number, prompt: Int32Array): boolean {
   if (length > prompt.length) return false;
-  for (let i = 0; i < length; i++) if (row[i] !== prompt[i]) return false;
+  // Rewritten contexts often begin alike: they differ sooner from the end.
+  for (let i = length - 1; i >= 0; i--) if (row[i] !== prompt[i]) return false;
   return true;
 }
 function weighKind(kind: 'process' | 'outcome', spec: RewardSpec, rewards: Rewards): number {
