@@ -2,7 +2,12 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenRow } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
+import {
+  type ConfigurableTrainer,
+  defineTrainer,
+  hasFixedSchedule,
+  type RunOptions,
+} from '@toolenv/training';
 import { Batches } from './data/batches.ts';
 import { checksum, refuseOtherData } from './data/checksum.ts';
 import { type EncodingPolicy, encodeExample, readFile, requireEncode } from './data/encode-file.ts';
@@ -20,6 +25,7 @@ export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<J
     required: ['data'],
     properties: {
       ...dataOptions,
+      epochs: { ...dataOptions.epochs, mayChange: hasFixedSchedule },
       ...optimizerOptions,
       // TRL's default.
       learningRate: { ...optimizerOptions.learningRate, default: 1e-6 },

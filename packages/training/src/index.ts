@@ -35,7 +35,11 @@ export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluati
 export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
-export { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
+export {
+  hasFixedSchedule,
+  type OptimizerOptions,
+  optimizerOptions,
+} from './learning-rate/optimizer-options.ts';
 export type { Clipping } from './losses/clipped-loss.ts';
 export {
   defineLoss,
