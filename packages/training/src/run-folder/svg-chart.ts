@@ -67,6 +67,10 @@ export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOp
     ...valueAxis(values, valueLabel),
     ...stepAxis(steps),
     ...curves.map(({ points: line }, index) => {
+      // A line of one point would not be seen.
+      const [only, ...others] = line;
+      if (only && others.length === 0)
+        return `<circle cx="${round(steps.at(only[0]))}" cy="${round(values.at(only[1]))}" r="3" fill="${color(index)}"/>`;
       const path = line
         .map(([step, value]) => `${round(steps.at(step))},${round(values.at(value))}`)
         .join(' ');

@@ -45,6 +45,15 @@ describe('svgChart', () => {
     expect(open).toEqual([]);
   });
 
+  it('shows a curve of one point as a dot', () => {
+    const dot = svgChart({
+      title: 'one',
+      valueLabel: 'mean',
+      curves: [ramp, { name: 'EM', points: [[5, 1]] }],
+    });
+    expect(dot).toContain(`<circle cx="700" cy="78" r="3" fill="${chartColors.series[1]}"/>`);
+  });
+
   it('stands beside others in one document', () => {
     const chart = { title: 'reward', valueLabel: 'mean', curves: [ramp] };
     const together = svgCharts('GRPO <bridge>', [chart, chart, chart]);
