@@ -11,12 +11,14 @@ import type { Metrics } from '@toolenv/core/plugins';
 import { BusyClock } from './busy-clock.ts';
 
 export class TimedLearner implements Learner {
+  readonly trains: Learner['trains'];
   readonly addCritic?: (options: CriticOptions) => Promise<void>;
   readonly #inner: Learner;
   readonly #clocks = { forward: new BusyClock(), reference: new BusyClock(), backward: new BusyClock() };
 
   constructor(inner: Learner) {
     this.#inner = inner;
+    this.trains = inner.trains;
     if (inner.addCritic) this.addCritic = (options) => inner.addCritic!(options);
   }
 
