@@ -35,7 +35,10 @@ const readOnly = /^toolenv: .+ cannot be written \(.*EROFS.*\): choose a folder 
 /** The files of a run whose contents do not depend on time. */
 function contents(out: string): Record<string, string> {
   const text = (file: string) =>
-    readFileSync(join(out, file), 'utf8').replace(/"(time\/\w+|milliseconds)":[\d.e-]+/g, '');
+    readFileSync(join(out, file), 'utf8').replace(
+      /"((step_)?time|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g,
+      '',
+    );
   return Object.fromEntries(
     ['metrics.jsonl', 'trajectories.jsonl', 'policy/config.json'].map((file) => [file, text(file)]),
   );

@@ -33,7 +33,9 @@ function run(...argv: string[]): Promise<void> {
 /** The lines of a file, sorted and without times: episodes end in an order that depends on the machine. */
 async function linesOf(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  return lines.map((line) => line.replace(/"(time\/\w+|milliseconds)":[\d.e-]+/g, '')).sort();
+  return lines
+    .map((line) => line.replace(/"((step_)?time|tokens_per_second|milliseconds)[\w/]*":[\d.e-]+/g, ''))
+    .sort();
 }
 
 describe('eval', () => {
