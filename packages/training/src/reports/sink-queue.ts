@@ -146,6 +146,7 @@ export class SinkQueue {
   }
 }
 
+/** Some words of a warning are a server's, and may hold what a terminal obeys. */
 function warn(message: string): void {
-  process.emitWarning(message, 'Report');
+  process.emitWarning(message.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' '), 'Report');
 }

@@ -84,7 +84,7 @@ test('a sink that cannot work is left out', async () => {
   let calls = 0;
   sink.trouble = (call) => {
     calls += call === 'open' ? 1 : 0;
-    if (call === 'open') throw new ToolEnvError('usage.report', 'There is no API key.');
+    if (call === 'open') throw new ToolEnvError('usage.report', 'There is no\u001b[2J API key.');
   };
   const { queue } = queueOf(sink);
   const warnings = await warningsOf(async () => {
@@ -94,7 +94,7 @@ test('a sink that cannot work is left out', async () => {
     await queue.close('finished');
   });
   expect(calls).toBe(1);
-  expect(warnings).toEqual(['Reporting to recording failed: There is no API key. It is left out.']);
+  expect(warnings).toEqual(['Reporting to recording failed: There is no [2J API key. It is left out.']);
 });
 
 test('keeps the newest events if a sink is away for long', async () => {
