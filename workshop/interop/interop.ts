@@ -1,6 +1,6 @@
 /**
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
- * `npm run interop -- trl` compares training with TRL.
+ * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,9 +12,10 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
-import { pythonWithTransformers } from './python-environment.ts';
+import { pythonWithTrackers, pythonWithTransformers } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
+import { checkTrackers } from './trackers.ts';
 import { compareWithTrl } from './trl/compare.ts';
 
 interface TransformersView {
@@ -33,9 +34,15 @@ const tolerance = 1e-4;
 const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
-const python = pythonWithTransformers();
-if (process.argv[2] === 'trl') await compareWithTrl(python, process.argv.slice(3));
-else await checkCheckpoints();
+const what = process.argv[2];
+const python = what === 'trackers' ? pythonWithTrackers() : pythonWithTransformers();
+if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
+else {
+  if (what === 'trackers') await checkTrackers(python, check);
+  else await checkCheckpoints();
+  console.log(`${tally.passed} passed, ${tally.failed} failed`);
+  process.exitCode = tally.failed === 0 ? 0 : 1;
+}
 
 async function checkCheckpoints(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
@@ -45,8 +52,6 @@ async function checkCheckpoints(): Promise<void> {
     await rm(scratch, { recursive: true });
   }
   await checkTfjs(python, check);
-  console.log(`${tally.passed} passed, ${tally.failed} failed`);
-  process.exitCode = tally.failed === 0 ? 0 : 1;
 }
 
 async function checkOpened(title: string, { folder, base }: Opened): Promise<void> {

@@ -5,13 +5,22 @@ import { join } from 'node:path';
 
 const folder = join(import.meta.dirname, '../..', '.venv');
 const python = join(folder, 'bin', 'python');
-const requirements = join(import.meta.dirname, 'requirements.txt');
 
 /** @throws Error if the environment cannot be created; the output of pip is on stderr. */
 export function pythonWithTransformers(): string {
+  return pythonWith('transformers, trl, peft', 'requirements.txt');
+}
+
+/** With the experiment trackers. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithTrackers(): string {
+  return pythonWith('mlflow, wandb', 'trackers.txt');
+}
+
+function pythonWith(modules: string, file: string): string {
+  const requirements = join(import.meta.dirname, file);
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
   // An environment without these modules is incomplete: continue to create it.
-  if (existsSync(python) && run(python, ['-c', 'import transformers, trl, peft'], 'ignore')) return python;
+  if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
   if (
     !run('python3', ['-m', 'venv', folder], 'inherit') ||

@@ -7,17 +7,32 @@ import type { Sandbox } from './sandbox.ts';
 const examples = join(import.meta.dirname, '../../examples');
 
 /** The examples that are plugins; their default export is checked. */
-const plugins = ['bank', 'best-of-n', 'memory-graph', 'wordle'];
+const plugins = ['bank', 'best-of-n', 'memory-graph', 'own-advantage', 'own-loss', 'wordle'];
 const packages = [
   'toolenv',
   '@toolenv/core',
   '@toolenv/mcp',
   '@toolenv/testing',
+  '@toolenv/trainer-grpo',
   '@toolenv/training',
   '@modelcontextprotocol/server-memory@2026.8.31',
   'typescript@7.0.2',
   '@types/node@20.19.43',
 ];
+
+/** A program that trains with the loss and the estimator of the examples. */
+const ownParts = `import { BanditModel, openBandit } from '@toolenv/testing';
+import { grpo } from '@toolenv/trainer-grpo';
+import { train } from '@toolenv/training';
+import ownAdvantage from './own-advantage.js';
+import ownLoss from './own-loss.js';
+
+const env = await openBandit({ best: 1 });
+const policy = new BanditModel();
+const trainer = grpo({ loss: ownLoss({ width: 0.3 }), advantage: ownAdvantage });
+for await (const _ of train({ env, policy, trainer, steps: 1, maxTokens: 8, out: 'runs/own' }));
+if (policy.logits.every((logit) => logit === 0)) throw new Error('The step changed no weight.');
+`;
 
 export async function checkExamples({ folder: parent, run }: Sandbox): Promise<void> {
   const folder = join(parent, 'examples');
@@ -27,6 +42,7 @@ export async function checkExamples({ folder: parent, run }: Sandbox): Promise<v
   await writeFile(join(folder, '.npmrc'), 'ignore-scripts=true\n');
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   for (const name of plugins) await copyFile(join(examples, `${name}.ts`), join(folder, `${name}.ts`));
+  await writeFile(join(folder, 'own-parts.ts'), ownParts);
   const installed = await attempt('examples: npm install', () =>
     run('npm', ['install', ...packages], folder),
   );
@@ -36,4 +52,7 @@ export async function checkExamples({ folder: parent, run }: Sandbox): Promise<v
       run('npx', ['toolenv', 'check', `${name}.js`], folder),
     );
   }
+  await attempt('examples: a step with a loss and an estimator of the user', () =>
+    run('node', ['own-parts.js'], folder),
+  );
 }

@@ -1,5 +1,5 @@
 /**
- * The guides in docs/guides: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
+ * The pages of docs/guides and docs/recipes: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
  *
  * A block that begins with a comment like `// guess-v1.ts` is that file. The other blocks of a page are one program, from top to
  * bottom. A block of text after a block is what the block prints; … stands for anything. The commands of a page run after its
@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const guides = join(root, 'docs/guides');
+const docs = join(root, 'docs');
 const bin = join(root, 'node_modules/.bin');
 const tsx = import.meta.resolve('tsx');
 const run = promisify(execFile);
@@ -28,11 +28,14 @@ interface Block {
   output?: string;
 }
 
-const pages = (await readdir(guides))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => basename(name, '.md'));
+/** As `guides/train`. */
+const pages: string[] = [];
+for (const kind of ['guides', 'recipes']) {
+  const names = (await readdir(join(docs, kind))).filter((name) => name.endsWith('.md'));
+  pages.push(...names.map((name) => `${kind}/${basename(name, '.md')}`));
+}
 const texts = new Map<string, string>();
-for (const page of pages) texts.set(page, await readFile(join(guides, `${page}.md`), 'utf8'));
+for (const page of pages) texts.set(page, await readFile(join(docs, `${page}.md`), 'utf8'));
 const blocks = new Map([...texts].map(([page, text]) => [page, blocksOf(text)]));
 /** A folder inside the repository, so that imports find the packages. Each page has a folder in it. */
 let folder: string;
@@ -64,7 +67,7 @@ function fileOf({ code }: Block): string | undefined {
 
 async function writePage(page: string): Promise<void> {
   const at = join(folder, page);
-  await mkdir(at);
+  await mkdir(at, { recursive: true });
   await symlink(join(root, 'workshop/tiny-policy/checkpoint'), join(at, 'my-checkpoint'));
   const program: string[] = [];
   for (const block of running(page, 'ts')) {
@@ -82,7 +85,7 @@ async function output(page: string, file: string, args: readonly string[]): Prom
     return (await run(file, args, { cwd: join(folder, page), env })).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`docs/guides/${page}.md:\n${stdout}${stderr}`);
+    throw new Error(`docs/${page}.md:\n${stdout}${stderr}`);
   }
 }
 
@@ -127,11 +130,16 @@ test('every block is of a language that runs or is compared', () => {
 });
 
 test('what the guides show of other files is there', async () => {
-  const shown = running('trainer', 'ts').find((block) => fileOf(block) === 'best-of-n.ts')!;
-  const example = await readFile(join(root, 'examples/best-of-n.ts'), 'utf8');
-  expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+  const copies = { trainer: ['best-of-n.ts'], losses: ['own-loss.ts', 'own-advantage.ts'] };
+  for (const [page, files] of Object.entries(copies)) {
+    for (const file of files) {
+      const shown = running(`guides/${page}`, 'ts').find((block) => fileOf(block) === file)!;
+      const example = await readFile(join(root, 'examples', file), 'utf8');
+      expect(example.slice(example.indexOf('import'))).toBe(shown.code.slice(shown.code.indexOf('import')));
+    }
+  }
 
-  const [manifest] = running('publish', 'json');
+  const [manifest] = running('guides/publish', 'json');
   const template = JSON.parse(await readFile(join(root, 'templates/env/package.json'), 'utf8'));
   expect(template).toMatchObject(JSON.parse(manifest!.code));
   expect([...blocks.values()].flat().filter(({ language }) => language === 'json')).toEqual([manifest]);

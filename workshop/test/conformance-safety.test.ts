@@ -71,11 +71,12 @@ const packages = readdirSync(join(root, 'packages')).filter(
 );
 
 // Servers are started by commands from people. `toolenv doctor` starts nvidia-smi and Node by constant commands, and
-// a training run starts git.
+// a training run starts git, and a Python that logs to Weights & Biases.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
   'packages/mcp/src/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
+  'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',
 ];
 

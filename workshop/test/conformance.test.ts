@@ -98,7 +98,7 @@ test('the policy and its learner', async () => {
   expect(ofLearner.skipped).toEqual([]);
 });
 
-test.each(['grpo', 'ppo'])('the trainer %s', async (name) => {
+test.each(['gigpo', 'grpo', 'ppo'])('the trainer %s', async (name) => {
   const trainer = await loadPlugin('trainers', `@toolenv/trainer-${name}/${name}-v1`, { from: root });
   const { skipped } = await assertConforms(checkTrainer(trainer));
   expect(skipped).toEqual([]);
@@ -126,6 +126,7 @@ test.each([
   'envs-qa',
   'policy',
   'tools-search',
+  'trainer-gigpo',
   'trainer-grpo',
   'trainer-ppo',
   'trainer-sft',

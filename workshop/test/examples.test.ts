@@ -38,6 +38,8 @@ test.each([
   ['memory-graph.ts', 40],
   ['bank.ts', 45],
   ['best-of-n.ts', 45],
+  ['own-advantage.ts', 25],
+  ['own-loss.ts', 25],
 ])('%s has at most %d lines', async (file, lines) => {
   const text = await readFile(join(root, 'examples', file), 'utf8');
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(lines);

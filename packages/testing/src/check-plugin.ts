@@ -126,6 +126,8 @@ const described: Readonly<Record<PluginKind, string>> = {
   envs: 'the environment',
   tools: 'the tool',
   trainers: 'the trainer',
+  losses: 'the loss',
+  advantages: 'the advantage estimator',
   policies: 'the policy',
 };
 
@@ -142,6 +144,8 @@ const parts: Readonly<Record<PluginKind, Readonly<Record<string, string>>>> = {
   },
   tools: { name: 'string', description: 'string', example: 'object', create: 'function' },
   trainers: { name: 'string', description: 'string', options: 'object', train: 'function' },
+  losses: { name: 'string', description: 'string', options: 'object', episode: 'function' },
+  advantages: { name: 'string', description: 'string', options: 'object', estimate: 'function' },
   policies: { name: 'string', description: 'string', options: 'object', open: 'function' },
 };
 

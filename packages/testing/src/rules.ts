@@ -322,6 +322,10 @@ export const rules = {
     title: 'Critic',
     hint: 'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
   },
+  'LRN-12': {
+    title: 'Outputs of backward',
+    hint: 'Return the outputs of the weights before the step from backward(), at the positions of forward(), or return nothing.',
+  },
   'TRN-1': {
     title: 'Options',
     hint: 'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',

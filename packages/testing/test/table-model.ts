@@ -52,9 +52,10 @@ export class TableLearner implements Learner {
   }
 
   async backward(
-    { rows, temperature = 1 }: TokenBatch,
+    batch: TokenBatch,
     { dLogprobs, dEntropy, dValues }: TokenGradients,
-  ): Promise<void> {
+  ): ReturnType<Learner['backward']> {
+    const { rows, temperature = 1 } = batch;
     for (const [b, { tokens, mask }] of rows.entries()) {
       for (const [t, token] of tokens.entries()) {
         if (mask[t] === 0) continue;
@@ -70,6 +71,8 @@ export class TableLearner implements Learner {
         }
       }
     }
+    const { logprobs, entropy } = await this.forward(batch);
+    return { logprobs, entropy };
   }
 
   async step({

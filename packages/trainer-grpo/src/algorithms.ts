@@ -11,7 +11,6 @@ export type AlgorithmOptions = Required<
     | 'advantage'
     | 'scaleRewards'
     | 'loss'
-    | 'ratioLevel'
     | 'clip'
     | 'beta'
     | 'klIn'
@@ -20,14 +19,14 @@ export type AlgorithmOptions = Required<
     | 'truncated'
   >
 > &
-  Pick<GrpoOptions, 'delta'>;
+  Pick<GrpoOptions, 'delta' | 'ratioLevel'>;
 
 /** GRPO (arXiv 2402.03300), averaged over tokens as in the common training systems. */
 const grpo: AlgorithmOptions = {
   advantage: 'grpo',
   scaleRewards: 'group',
   loss: 'dapo',
-  ratioLevel: 'token',
+  ratioLevel: undefined,
   clip: [0.2, 0.2],
   delta: undefined,
   beta: 0,
@@ -56,6 +55,8 @@ export const algorithms: Readonly<Record<Algorithm, AlgorithmOptions>> = {
   cispo: { ...grpo, loss: 'cispo' },
   sapo: { ...grpo, loss: 'sapo' },
   bnpo: { ...grpo, loss: 'bnpo' },
+  vespo: { ...grpo, loss: 'vespo' },
+  luspo: { ...grpo, loss: 'luspo', clip: [2e-3, 2.5e-3] },
   rloo: { ...grpo, ...inReward, advantage: 'rloo' },
   'reinforce++': reinforce,
   'reinforce++-baseline': { ...reinforce, advantage: 'reinforce++-baseline' },
@@ -69,7 +70,7 @@ export function resolveAlgorithm<Options extends GrpoOptions>(options: Options):
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const resolved = { ...algorithms[options.algorithm], ...given } as Options & AlgorithmOptions;
   const { advantage, credit } = resolved;
-  if (credit === 'turn' && advantage.startsWith('reinforce')) {
+  if (credit === 'turn' && String(advantage).startsWith('reinforce')) {
     const message = `grpo: option "credit": turn is for the advantages grpo and rloo; ${advantage} has its own returns.`;
     throw new ToolEnvError('usage.bad_option', message);
   }
@@ -78,15 +79,17 @@ export function resolveAlgorithm<Options extends GrpoOptions>(options: Options):
 
 /** The schema; descriptions of options that an algorithm chooses end with its choices, as help shows defaults. */
 export function withAlgorithmDefaults(schema: {
-  readonly properties: Readonly<Record<string, { readonly description: string }>>;
+  readonly properties: Readonly<Record<string, { readonly description: string; readonly default?: unknown }>>;
 }): JsonSchema {
   const properties = Object.entries(schema.properties).map(([name, property]) => {
     if (!Object.hasOwn(grpo, name)) return [name, property];
-    const valueIn = (options: AlgorithmOptions) => String(options[name as keyof AlgorithmOptions] ?? 'none');
+    const { default: _, ...chosen } = property;
+    const unset = name === 'ratioLevel' ? 'that of the loss' : 'none';
+    const valueIn = (options: AlgorithmOptions) => String(options[name as keyof AlgorithmOptions] ?? unset);
     const others = Object.entries(algorithms).filter(([, options]) => valueIn(options) !== valueIn(grpo));
     const exceptions = others.map(([algorithm, options]) => `; ${valueIn(options)} in ${algorithm}`);
     const description = `${property.description} (default: ${valueIn(grpo)}${exceptions.join('')})`;
-    return [name, { ...property, description }];
+    return [name, { ...chosen, description }];
   });
   return { ...schema, properties: Object.fromEntries(properties) };
 }

@@ -1,6 +1,17 @@
 /** The options of GRPO and its family, beside those of the run loop and `updateOptions`. */
+import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { SelectionOptions, UpdateOptions } from '@toolenv/training';
+import {
+  type AdvantageEstimator,
+  advantages,
+  type Clipping,
+  type LengthOptions,
+  type Loss,
+  losses,
+  type RewardScale,
+  type SelectionOptions,
+  type UpdateOptions,
+} from '@toolenv/training';
 
 /** An option without a default here takes the default of `algorithm`. */
 export const grpoOptions = {
@@ -15,6 +26,8 @@ export const grpoOptions = {
         'cispo',
         'sapo',
         'bnpo',
+        'vespo',
+        'luspo',
         'rloo',
         'reinforce++',
         'reinforce++-baseline',
@@ -28,71 +41,15 @@ export const grpoOptions = {
       description: 'of AdamW (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
     },
 
-    advantage: {
-      enum: ['grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'],
-      description: 'how episodes or tokens are compared',
-    },
-    scaleRewards: {
-      enum: ['group', 'batch', 'none'],
-      description: 'whose standard deviation divides the advantage grpo',
-    },
-    credit: {
-      enum: ['episode', 'turn'],
-      default: 'episode',
-      description:
-        'whether the advantages grpo and rloo compare whole episodes, or what came after each turn',
-    },
-    gamma: {
-      type: 'number',
-      minimum: 0,
-      default: 1,
-      description: 'discount for each token of the policy, in the advantage reinforce++',
-    },
     zeroVariance: {
       enum: ['drop', 'keep', 'resample'],
       description:
         'groups whose episodes all scored the same: drop leaves them out of the averages unless a penalty or bonus pulls, keep counts them, resample plays other tasks in their place (DAPO)',
     },
 
-    loss: {
-      enum: ['grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo'],
-      description:
-        'the surrogate and its average: over rows (grpo, sapo), over a constant length (dr_grpo), over tokens (the others)',
-    },
     ratioLevel: {
       enum: ['token', 'sequence'],
-      description: 'whether the importance ratio is per token or per sequence (GSPO)',
-    },
-    clip: {
-      type: 'array',
-      items: { type: 'number', minimum: 0 },
-      minItems: 2,
-      maxItems: 2,
-      description: 'the ratio is clipped to [1 − low, 1 + high]',
-    },
-    delta: {
-      type: 'number',
-      minimum: 1,
-      description: 'dual clip: the largest ratio that counts where the advantage is negative; 3 is usual',
-    },
-    ratioCap: {
-      type: 'number',
-      minimum: 0,
-      default: 5,
-      description: 'the largest weight of a token in cispo',
-    },
-    sapoTemperatures: {
-      type: 'array',
-      items: { type: 'number', minimum: 0 },
-      minItems: 2,
-      maxItems: 2,
-      default: [1, 1.05],
-      description: 'of sapo: for positive advantages, and for the others',
-    },
-    maxCompletionLength: {
-      type: 'integer',
-      minimum: 1,
-      description: 'tokens that dr_grpo divides a row by (default: maxTokens)',
+      description: 'whether the importance ratio is per token or per sequence (GSPO, LUSPO)',
     },
 
     beta: {
@@ -111,6 +68,11 @@ export const grpoOptions = {
       default: 10,
       description: "the largest absolute value of a token's KL estimate",
     },
+    biasCorrectedKl: {
+      type: 'boolean',
+      default: false,
+      description: "multiply a token's KL by its ratio, so that the gradient is that of the reverse KL",
+    },
     topEntropyQuantile: {
       type: 'number',
       minimum: 0,
@@ -122,9 +84,52 @@ export const grpoOptions = {
       type: 'number',
       minimum: 0,
       description:
-        'leave out tokens with a negative advantage in rows whose log-probability fell by more than this per token (default: never)',
+        'leave out tokens with a negative advantage in episodes whose log-probability fell by more than this per token (default: never)',
     },
   },
 } as const;
 
-export type GrpoOptions = UpdateOptions & SelectionOptions & OptionsOf<typeof grpoOptions>;
+/** The options that say which loss and which advantage estimator the trainer takes, and those of the built-in losses and estimators. */
+export const partOptions: Readonly<Record<string, PartOption>> = {
+  advantage: {
+    enum: Object.keys(advantages),
+    part: 'advantages',
+    description: 'how episodes or tokens are compared; also the reference or file of an estimator',
+  },
+  ...propertiesOf(Object.values(advantages)),
+  loss: {
+    enum: Object.keys(losses),
+    part: 'losses',
+    description: 'the surrogate and its average; also the reference or file of a loss',
+  },
+  ...propertiesOf(Object.values(losses)),
+};
+
+interface PartOption {
+  readonly description: string;
+  readonly [keyword: string]: unknown;
+}
+
+function propertiesOf(parts: readonly TrainerPart[]): Record<string, PartOption> {
+  return Object.assign({}, ...parts.map(({ options }) => options.properties));
+}
+
+interface PartOptions extends Partial<Clipping> {
+  /** A name, a reference, or an estimator. Its own options stand beside it. */
+  advantage?: string | AdvantageEstimator;
+  scaleRewards?: RewardScale;
+  credit?: 'episode' | 'turn';
+  gamma?: number;
+  /** A name, a reference, or a loss. Its own options stand beside it. */
+  loss?: string | Loss;
+  ratioCap?: number;
+  sapoTemperatures?: readonly number[];
+  vespoPositive?: readonly number[];
+  vespoNegative?: readonly number[];
+}
+
+export type GrpoOptions = UpdateOptions &
+  SelectionOptions &
+  Partial<LengthOptions> &
+  OptionsOf<typeof grpoOptions> &
+  PartOptions;

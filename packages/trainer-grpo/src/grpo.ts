@@ -3,40 +3,60 @@ import type { JsonSchema } from '@toolenv/core';
 import type { Learner, TokenGradients, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import {
+  type AdvantageEstimator,
   type AlgorithmContext,
+  advantageInputs,
   type ConfigurableTrainer,
   completionMask,
   correctionOf,
   defaultLearningRate,
   defineTrainer,
   estimateAdvantages,
+  advantages as estimators,
+  klToStart,
+  type LengthOptions,
+  type Loss,
+  lengthOptions,
+  mean,
   meanMetrics,
   meanOverTokens,
   miniBatchesOf,
   normalisedRewards,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
   sampledLogprobsOf,
+  samplerMetrics,
   selectionOptions,
+  shapedByLength,
   updateOptions,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
-import { type GrpoOptions, grpoOptions } from './grpo-options.ts';
+import { type GrpoOptions, grpoOptions, partOptions } from './grpo-options.ts';
 
-export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<JsonSchema, GrpoOptions>({
+export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<
+  JsonSchema,
+  GrpoOptions & LengthOptions
+>({
   name: 'grpo',
   description: 'Group relative policy optimisation (arXiv 2402.03300) and its critic-free family',
   options: withAlgorithmDefaults({
-    properties: { ...grpoOptions.properties, ...selectionOptions, ...updateOptions },
+    properties: {
+      ...grpoOptions.properties,
+      ...partOptions,
+      ...lengthOptions,
+      ...selectionOptions,
+      ...updateOptions,
+    },
   }),
   // Episodes are compared within their group.
   minimums: { groupSize: 2 },
   async create(context) {
     const options = resolveAlgorithm(context.options);
-    const reference = options.beta > 0 ? await context.learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
       ...(options.zeroVariance === 'resample' && {
@@ -47,21 +67,27 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
 });
 export default grpo;
 
-type Context = AlgorithmContext<ReturnType<typeof resolveAlgorithm<GrpoOptions & RunOptions>>>;
+type Context = AlgorithmContext<
+  ReturnType<typeof resolveAlgorithm<GrpoOptions & LengthOptions & RunOptions>>
+>;
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { seed, trajectories, rows: all }: RolloutBatch,
+  { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
-  { options, learner, optimize }: Context,
+  { options, parts, learner, optimize }: Context,
 ): Promise<Metrics> {
   const { temperature, epochs, beta, klIn, zeroVariance, credit } = options;
   const { learningRate = defaultLearningRate(learner), weightDecay, maxGradNorm } = options;
+  const { trajectories, rows: all, lengthRewards } = shapedByLength(played, options);
   const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
+  const loss = (parts.loss as Loss | undefined) ?? String(options.loss);
+  const estimator =
+    (parts.advantage as AdvantageEstimator | undefined) ?? estimators[String(options.advantage)]!;
   // A group whose episodes all scored the same teaches nothing, unless a penalty or a bonus pulls.
   const pulls = beta > 0 || options.entropyCoefficient > 0;
   const drops = zeroVariance !== 'keep' && !pulls;
-  const isPlainScore = credit === 'episode' && !options.normaliseProcessRewards;
+  const isPlainScore = credit === 'episode' && !options.normaliseProcessRewards && !parts.advantage;
   const compared = drops && isPlainScore ? withoutZeroVariance(trajectories) : [...trajectories];
   const isCompared = new Set(compared);
   const placed = all.filter(({ trajectory }) => isCompared.has(trajectory));
@@ -78,12 +104,16 @@ async function update(
   const before = recomputes ? await learner.forward({ rows, temperature }) : undefined;
   const oldLogprobs = before?.logprobs ?? placed.map((row) => row.logprobs);
   const sampledLogprobs = sampledLogprobsOf(placed, oldLogprobs);
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs = beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token is worth.
   let rewards: TokenValues = placed.map((row) => row.rewards);
   if (options.normaliseProcessRewards) rewards = normalisedRewards(placed);
   const penalty: Metrics = {};
+  if (lengthRewards) penalty.length_reward = mean(lengthRewards);
+  if (beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, oldLogprobs, temperature);
+  }
   if (klIn === 'reward' && referenceLogprobs) {
     const actions = placed.map((row) => row.mask);
     const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
@@ -91,9 +121,10 @@ async function update(
     penalty.kl = meanOverTokens(penalised.kl, actions);
   }
   const advantageMask = options.advantageMask ? placed.map((row) => row.mask) : wide;
-  const advantages = estimateAdvantages(compared, placed, rewards, advantageMask, options);
+  const inputs = advantageInputs(compared, placed, rewards, advantageMask);
+  const advantages = estimateAdvantages(estimator, inputs, { ...options });
 
-  // 3. Which rows are learned from, so that the others do not dilute the averages.
+  // 3. Which episodes are learned from, so that the others do not dilute the averages.
   const groupOf = (b: number) => placed[b]!.trajectory.group;
   const differing = [...placed.keys()].filter((b) => advantages[b]!.some((advantage) => advantage !== 0));
   const worthwhile = new Set(differing.map(groupOf));
@@ -103,43 +134,51 @@ async function update(
   });
 
   // 4. The loss and its gradient. Each optimizer step after the first needs the policy's new log-probabilities.
+  const episodes = placed.map(({ trajectory }) => trajectory);
   const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
-  for (const part of miniBatchesOf(learned, options, seed)) {
+  let ofSampler = before && samplerMetrics(before.logprobs, sampledLogprobs, mask);
+  for (const part of miniBatchesOf(learned, options, seed, episodes)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const outputs = updates.length > 0 ? await learner.forward({ rows: pick(rows), temperature }) : undefined;
-    const loss = policyLoss(
+    const policy = {
+      logprobs: outputs?.logprobs ?? pick(oldLogprobs),
+      oldLogprobs: pick(oldLogprobs),
+      entropy: outputs?.entropy ?? (before && pick(before.entropy)),
+      mask: pick(mask),
+    };
+    const { value, dLogprobs, dEntropy, metrics } = policyLoss(
       {
-        logprobs: outputs?.logprobs ?? pick(oldLogprobs),
-        oldLogprobs: pick(oldLogprobs),
+        ...policy,
         sampledLogprobs: pick(sampledLogprobs),
         referenceLogprobs: referenceLogprobs && pick(referenceLogprobs),
-        entropy: needsEntropy ? (outputs?.entropy ?? pick(before!.entropy)) : undefined,
-        mask: pick(mask),
         advantages: pick(advantages),
+        episodes: pick(episodes),
       },
       {
         ...options,
+        loss,
         maxLength: maxCompletionLength,
+        // Groups that are left out do not change the divisor of dr_grpo.
+        stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
         beta: klIn === 'loss' ? beta : 0,
         mismatchCorrection,
       },
     );
-    const gradients = { dLogprobs: loss.dLogprobs, dEntropy: loss.dEntropy };
+    const gradients = { dLogprobs, dEntropy };
     // Where every gradient is 0, neither momentum nor decay may move the weights.
-    const { gradNorm } = isZero(gradients)
+    const { gradNorm, outputs: seen } = isZero(gradients)
       ? { gradNorm: 0 }
       : await optimize(pick(rows), gradients, { learningRate, weightDecay, maxGradNorm });
-    updates.push({ loss: loss.value, grad_norm: gradNorm, ...loss.metrics, ...penalty });
+    // The first step's backward pass sees the weights that sampled.
+    if (seen && !outputs) ofSampler ??= samplerMetrics(seen.logprobs, policy.oldLogprobs, policy.mask);
+    const ofPolicy = policyMetrics({ ...policy, outputs: seen });
+    updates.push({ loss: value, grad_norm: gradNorm, ...ofPolicy, ...metrics, ...penalty });
   }
   if (updates.length === 0) return nothing;
-  const metrics = meanMetrics(updates);
-  if (!recomputes && updates.length === 1) {
-    // On-policy no ratio is beyond a bound.
-    for (const bound of ['low', 'high', 'region']) delete metrics[`clip_ratio/${bound}_mean`];
-  }
   return {
-    ...metrics,
+    ...meanMetrics(updates),
+    ...ofSampler,
     learned_tokens: epochs * learned.reduce((sum, b) => sum + placed[b]!.tokens.length, 0),
   };
 }

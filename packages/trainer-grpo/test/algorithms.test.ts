@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EnvHandle, Policy } from '@toolenv/core';
+import { type EnvHandle, type Policy, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenBatch } from '@toolenv/core/learner';
 import { completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import { type Algorithm, algorithms, type GrpoOptions, grpo, resolveAlgorithm } from '@toolenv/trainer-grpo';
@@ -103,7 +103,7 @@ class Watched extends Softmax {
 
   override async backward(batch: TokenBatch, gradients: Parameters<Learner['backward']>[1]) {
     this.learned.push({ batch, gradients });
-    await super.backward(batch, gradients);
+    return super.backward(batch, gradients);
   }
 
   override async step(options: Parameters<Learner['step']>[0]) {
@@ -176,6 +176,53 @@ test('zero-variance groups do not dilute the average, unless they are kept', asy
   expect(sizes(dropped)).toHaveLength(sizes(kept).length);
   expect(sizes(dropped)[0]! / sizes(kept)[0]!).toBeCloseTo(16 / rowsOf(dropped), 4);
 });
+
+test('dr_grpo divides by a true constant: groups that are left out do not change it', async () => {
+  const slopesOf = async (zeroVariance: 'drop' | 'keep', miniBatches = 1) => {
+    const learner = new Watched();
+    const options = {
+      algorithm: 'dr_grpo',
+      tasksPerStep: 8,
+      groupSize: 2,
+      zeroVariance,
+      miniBatches,
+    } as const;
+    await train({ ...options, maxCompletionLength: 5 }, { learner });
+    const slopes = learner.learned.flatMap(({ gradients }) =>
+      gradients.dLogprobs.map((row) => Math.abs(row[1]!)),
+    );
+    return { rows: slopes.length, pulling: slopes.filter((slope) => slope > 0) };
+  };
+  const [dropped, kept] = [await slopesOf('drop'), await slopesOf('keep')];
+  expect(dropped.rows).toBeLessThan(kept.rows);
+  // Scores of 0 and 1 differ from their mean by ½, which is divided by 16 episodes of 5 tokens.
+  expect(dropped.pulling[0]).toBeCloseTo(0.5 / (16 * 5), 8);
+  expect(kept.pulling).toEqual(dropped.pulling);
+  const [inTwo] = (await slopesOf('keep', 2)).pulling;
+  expect(inTwo).toBeCloseTo(0.5 / (8 * 5), 8);
+});
+
+test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
+  '%s learns nothing from the one episode of a group that was not aborted',
+  async (algorithm) => {
+    const learner = new Watched();
+    // Of each group of two, the second fails, and fails again.
+    let played = 0;
+    const failing: Policy = {
+      spec: learner.spec,
+      act: async (observation, options) => {
+        const call = played++;
+        if (call % 2 === 1 || call >= 8)
+          throw new ToolEnvError('infrastructure.test', 'The machine is away.');
+        return { ...(await learner.act(observation, options)), text: String(best) };
+      },
+    };
+    const options = { algorithm, beta: 0, groupSize: 2, maxAborted: 1, zeroVariance: 'keep' } as const;
+    const { rollouts } = await train(options, { learner, policy: failing });
+    expect(rollouts[0]!.metrics).toMatchObject({ episodes: 8, aborted: 4, reward: 1 });
+    expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
+  },
+);
 
 /** Every turn runs out of tokens. */
 const cutShort = (learner: Softmax): Policy => ({
@@ -298,6 +345,45 @@ test('without the advantage mask, the tool’s token discounts returns', async (
   }
 });
 
+test.each(['grpo', 'sapo', 'luspo'] as const)(
+  'with the loss %s, an episode in two rows pulls no harder than an episode in one',
+  async (loss) => {
+    const learner = new Watched();
+    // After an even arm the second prompt does not go on from the first.
+    const forking: Policy = {
+      spec: learner.spec,
+      act: async (observation, options) => {
+        const action = await learner.actTwice(observation, options);
+        const { prompt } = action.tokens!;
+        if (prompt.length === 1 || prompt[1]! % 2 === 1) return action;
+        return { ...action, tokens: { ...action.tokens!, prompt: Int32Array.of(prompt[0]!, 0) } };
+      },
+    };
+    const { rollouts } = await train(
+      { loss, scaleRewards: 'none', zeroVariance: 'keep', tasksPerStep: 1, groupSize: 12, miniBatches: 2 },
+      { learner, policy: forking, env: await openTwoPulls(best) },
+    );
+    const { trajectories } = rollouts[0]!;
+    const mean = trajectories.reduce((sum, { reward }) => sum + reward! / 12, 0);
+    // The mean over six episodes of the mean, or for luspo of the sum, over two pulls.
+    const weight = loss === 'luspo' ? 1 / 6 : 1 / 12;
+    const expected = trajectories.flatMap(({ reward }) => new Array(2).fill((reward! - mean) * weight));
+    // Ratios leave 1 after the first optimizer step: only the first is exact.
+    const [first, second] = learner.learned.map(({ batch, gradients }) =>
+      batch.rows.flatMap(({ mask }, b) => {
+        const slopes = gradients.dLogprobs[b]!;
+        return [...mask.keys()].filter((t) => mask[t] === 1).map((t) => -slopes[t]!);
+      }),
+    );
+    expect(first).toHaveLength(12);
+    expect(second).toHaveLength(12);
+    expect(learner.learned[0]!.batch.rows.length).toBeGreaterThan(6);
+    for (const slope of first!) {
+      expect(Math.min(...expected.map((value) => Math.abs(value - slope)))).toBeLessThan(1e-6);
+    }
+  },
+);
+
 test('credit by turn gives each pull its own return, and the policy learns both', async () => {
   const learner = new Watched();
   const env = await openTwoPulls(best);
@@ -320,3 +406,30 @@ test('credit by turn gives each pull its own return, and the policy learns both'
   await train({ credit: 'turn', steps: 40 }, { learner: long, policy: twice(long), env });
   expect(long.probabilities()[best]).toBeGreaterThan(0.9);
 });
+
+test.each([{ overlongBuffer: 4, maxCompletionLength: 5 }, { lengthPenalty: 1 }])(
+  'a reward for length teaches to write less, where nothing else differs: %o',
+  async (options) => {
+    const learner = new Softmax();
+    // The arm k is written with k + 1 tokens, and no arm pays.
+    const wordy: Policy = {
+      spec: learner.spec,
+      act: async (observation, sampling) => {
+        const action = await learner.act(observation, sampling);
+        const { prompt, action: written, logprobs } = action.tokens!;
+        const length = written[0]! + 1;
+        const tokens = {
+          prompt,
+          action: new Int32Array(length).fill(written[0]!),
+          logprobs: new Float32Array(length).fill(logprobs[0]!),
+        };
+        return { ...action, tokens };
+      },
+    };
+    const env = await openBandit(99);
+    const { updates } = await train({ ...options, steps: 40, maxTokens: 5 }, { learner, policy: wordy, env });
+    const [shortest, second] = learner.probabilities();
+    expect(shortest! + second!).toBeGreaterThan(0.8);
+    expect(updates[0]!.length_reward).toBeLessThan(0);
+  },
+);

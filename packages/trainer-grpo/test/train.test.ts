@@ -59,7 +59,6 @@ test('the types know the options of the trainer that is given', async () => {
   train({ env, policy, trainer: grpo(), learningRate: 3e-5 });
   // @ts-expect-error a number is needed
   train({ env, policy, trainer: grpo, learningRate: 'fast' });
-  // @ts-expect-error GRPO has no such loss
   expect(() => grpo({ loss: 'ppo' })).toThrow('grpo: option "loss"');
   // @ts-expect-error a policy without a learner cannot be trained
   train({ env, policy: { spec: policy.spec, act: policy.act }, steps: 1 });

@@ -1,6 +1,6 @@
 /** The options of PPO, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { SelectionOptions, UpdateOptions } from '@toolenv/training';
+import type { LengthOptions, SelectionOptions, UpdateOptions } from '@toolenv/training';
 
 export const ppoOptions = {
   type: 'object',
@@ -42,12 +42,18 @@ export const ppoOptions = {
       description: 'weight of the value loss beside the policy loss',
     },
 
+    credit: {
+      enum: ['token', 'turn'],
+      default: 'token',
+      description:
+        'whether generalised advantage estimation goes from token to token, or from turn to turn (Turn-PPO)',
+    },
     gamma: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'discount for each token of the policy',
+      description: 'discount for each token of the policy; with credit turn, for each turn',
     },
     lambda: {
       type: 'number',
@@ -104,4 +110,4 @@ export const ppoOptions = {
   },
 } as const;
 
-export type PpoOptions = UpdateOptions & SelectionOptions & OptionsOf<typeof ppoOptions>;
+export type PpoOptions = UpdateOptions & LengthOptions & SelectionOptions & OptionsOf<typeof ppoOptions>;

@@ -5,6 +5,7 @@ import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AlgorithmContext,
   adaptBeta,
+  advantageInputs,
   type ConfigurableTrainer,
   completionMask,
   correctionOf,
@@ -12,18 +13,25 @@ import {
   defineTrainer,
   explainedVariance,
   generalizedAdvantages,
+  klToStart,
+  lengthOptions,
+  mean,
   meanMetrics,
-  meanOverRows,
+  meanOverEpisodes,
   miniBatchesOf,
   normalisedRewards,
+  parentsOf,
   penalisedRewards,
   policyLoss,
+  policyMetrics,
   type RolloutBatch,
   type RunOptions,
   sampledLogprobsOf,
+  samplerMetrics,
   selectionOptions,
-  sumOverTokens,
+  shapedByLength,
   tokenStatistics,
+  turnGeneralizedAdvantages,
   updateOptions,
   valueLoss,
   whiten,
@@ -38,6 +46,7 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
     ...ppoOptions,
     properties: {
       ...ppoOptions.properties,
+      ...lengthOptions,
       ...selectionOptions,
       truncated: { ...selectionOptions.truncated, default: 'learn' },
       ...updateOptions,
@@ -56,7 +65,7 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
       throw new ToolEnvError('usage.bad_option', message);
     }
     await learner.addCritic({ critic: options.critic });
-    const reference = options.beta > 0 ? await learner.reference() : undefined;
+    const reference = options.beta > 0 || options.klEvery > 0 ? await learner.reference() : undefined;
     const memory = { klCoefficient: options.beta };
     return {
       // A fixed coefficient is the option's, also in a resumed run.
@@ -72,7 +81,7 @@ export default ppo;
 
 /** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
 async function update(
-  { step, seed, trajectories: all, rows: given }: RolloutBatch,
+  { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
   { options, learner, optimize }: AlgorithmContext<PpoOptions>,
@@ -80,11 +89,14 @@ async function update(
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
   const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
   const { weightDecay, maxGradNorm } = options;
+  const shaped = shapedByLength(played, options);
+  const { lengthRewards } = shaped;
   const isLearned = ({ outcome }: Trajectory) => options.truncated !== 'mask' || outcome.kind !== 'truncated';
-  const trajectories = all.filter(isLearned);
-  const placed = given.filter(({ trajectory }) => isLearned(trajectory));
+  const trajectories = shaped.trajectories.filter(isLearned);
+  const placed = shaped.rows.filter(({ trajectory }) => isLearned(trajectory));
   if (placed.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
   const action = placed.map(({ mask }) => mask);
+  const episodes = placed.map(({ trajectory }) => trajectory);
   const wide = action.map(completionMask);
 
   // 1. What policy, critic and reference say of each token.
@@ -92,7 +104,8 @@ async function update(
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: seen[b]! }));
   const before = withValues(await learner.forward({ rows, temperature }));
   const sampledLogprobs = sampledLogprobsOf(placed, before.logprobs);
-  const referenceLogprobs = (await reference?.forward({ rows, temperature }))?.logprobs;
+  const referenceLogprobs =
+    options.beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
 
   // 2. What each token earned.
   const scores: TokenValues = options.normaliseProcessRewards
@@ -100,11 +113,15 @@ async function update(
     : placed.map(({ rewards }) => rewards);
   let rewards = scores;
   const penalty: Metrics = {};
+  if (lengthRewards) penalty.length_reward = mean(lengthRewards);
+  if (options.beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
+    penalty.kl = await klToStart(reference!, rows, before.logprobs, temperature);
+  }
   if (referenceLogprobs) {
     const beta = memory.klCoefficient;
     const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
     rewards = penalised.rewards;
-    penalty.kl = meanOverRows(penalised.kl, action);
+    penalty.kl = meanOverEpisodes(penalised.kl, action, episodes);
     penalty['actor/reward_kl_penalty_coeff'] = beta;
     if (klControl === 'adaptive') {
       const seek = { target: klTarget, horizon: klHorizon };
@@ -114,39 +131,48 @@ async function update(
 
   // 3. How much more that is than the critic expected.
   const credited = options.advantageMask ? action : wide;
-  const episodes = placed.map(({ trajectory }) => trajectory);
-  const estimated = generalizedAdvantages(rewards, before.values, credited, episodes, { gamma, lambda });
+  const turns = placed.map((row) => row.turns);
+  const parents = parentsOf(placed);
+  const estimated =
+    options.credit === 'turn'
+      ? turnGeneralizedAdvantages(rewards, before.values, credited, turns, parents, { gamma, lambda })
+      : {
+          ...generalizedAdvantages(rewards, before.values, credited, parents, { gamma, lambda }),
+          decisions: credited,
+        };
   const advantages = whiten(estimated.advantages, credited);
+  // An outcome that several leaves of an episode have counts once.
+  const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
   const metrics: Metrics = {
-    'critic/score/mean': sumOverTokens(scores, action) / trajectories.length,
-    'critic/rewards/mean': sumOverTokens(rewards, action) / trajectories.length,
-    ...tokenStatistics('critic/values', before.values, credited),
-    ...tokenStatistics('critic/returns', estimated.returns, credited),
+    ...samplerMetrics(before.logprobs, sampledLogprobs, action),
+    'critic/score/mean': meanScore(scores),
+    'critic/rewards/mean': meanScore(rewards),
+    ...tokenStatistics('critic/values', before.values, estimated.decisions),
+    ...tokenStatistics('critic/returns', estimated.returns, estimated.decisions),
     ...tokenStatistics('critic/advantages', advantages, credited),
-    'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, credited),
+    'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, estimated.decisions),
   };
 
   // 4. The losses and their gradients. Each optimizer step after the first needs new log-probabilities and values.
   const lossMask = options.actionMask ? action : wide;
   // The critic learns where there are returns.
-  const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & credited[b]![t]!));
+  const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & estimated.decisions[b]![t]!));
   const criticOnly = step < options.criticWarmup;
   const updates: Metrics[] = [];
-  for (const part of miniBatchesOf([...placed.keys()], options, seed)) {
+  for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
     const { logprobs, entropy, values } =
       updates.length > 0
         ? withValues(await learner.forward({ rows: pick(rows), temperature }))
         : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
     const oldLogprobs = pick(before.logprobs);
+    const policy = { logprobs, oldLogprobs, entropy, mask: pick(lossMask) };
     const ofPolicy = policyLoss(
       {
-        logprobs,
-        oldLogprobs,
+        ...policy,
         sampledLogprobs: pick(sampledLogprobs),
-        entropy,
-        mask: pick(lossMask),
         advantages: pick(advantages),
+        episodes: pick(episodes),
       },
       { ...options, loss: 'bnpo', beta: 0, mismatchCorrection: correctionOf(options) },
     );
@@ -166,7 +192,12 @@ async function update(
       { dLogprobs, dValues, ...(dEntropy && { dEntropy }) },
       { learningRate, weightDecay, maxGradNorm, criticOnly, critic: { learningRate: criticLearningRate } },
     );
-    const ofActor = { ...ofPolicy.metrics, loss: ofPolicy.value, grad_norm: gradNorm };
+    const ofActor = {
+      ...policyMetrics(policy),
+      ...ofPolicy.metrics,
+      loss: ofPolicy.value,
+      grad_norm: gradNorm,
+    };
     updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
   }
   const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);

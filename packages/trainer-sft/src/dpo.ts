@@ -1,6 +1,11 @@
 /** DPO: direct preference optimisation on pairs of a file (arXiv 2305.18290). */
 import type { JsonSchema } from '@toolenv/core';
-import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
+import {
+  type ConfigurableTrainer,
+  defineTrainer,
+  hasFixedSchedule,
+  type RunOptions,
+} from '@toolenv/training';
 import { requireEncode } from './data/encode-file.ts';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadPairs } from './data/load-pairs.ts';
@@ -18,6 +23,7 @@ export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<J
     required: ['data'],
     properties: {
       ...dataOptions,
+      epochs: { ...dataOptions.epochs, mayChange: hasFixedSchedule },
       ...optimizerOptions,
       // TRL's default.
       learningRate: { ...optimizerOptions.learningRate, default: 1e-6 },

@@ -17,18 +17,6 @@ export const dataOptions = {
     type: 'number',
     exclusiveMinimum: 0,
     default: 1,
-    // As the option `steps`: a schedule that is as long as the run depends on the passes.
-    mayChange: {
-      anyOf: [
-        { required: ['scheduleSteps'] },
-        {
-          properties: {
-            learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
-            warmupRatio: { const: 0 },
-          },
-        },
-      ],
-    },
     description: 'passes over the data, unless steps is above 0',
   },
   batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples of a step' },

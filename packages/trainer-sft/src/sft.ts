@@ -1,6 +1,11 @@
 /** SFT: supervised fine-tuning on conversations, texts and trajectories of a file. */
 import type { JsonSchema } from '@toolenv/core';
-import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
+import {
+  type ConfigurableTrainer,
+  defineTrainer,
+  hasFixedSchedule,
+  type RunOptions,
+} from '@toolenv/training';
 import { requireEncode } from './data/encode-file.ts';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadRows } from './data/load-rows.ts';
@@ -15,7 +20,12 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
   learnsFrom: 'data',
   options: {
     required: ['data'],
-    properties: { ...dataOptions, ...optimizerOptions, ...sftOptions },
+    properties: {
+      ...dataOptions,
+      epochs: { ...dataOptions.epochs, mayChange: hasFixedSchedule },
+      ...optimizerOptions,
+      ...sftOptions,
+    },
   },
   // The passes say how many steps there are.
   defaults: { steps: 0 },

@@ -6,8 +6,9 @@ import { collect, openEnv, rollout, type Trajectory } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { loadPolicy } from '@toolenv/policy';
-import { readMetrics, toTrainingRows, train } from '@toolenv/training';
+import { bestCheckpoint, readMetrics, toTrainingRows, train } from '@toolenv/training';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { timeless } from '../../training/test/timeless.ts';
 import { Batches } from '../src/data/batches.ts';
 import { loadRows } from '../src/data/load-rows.ts';
 import { sft } from '../src/index.ts';
@@ -80,9 +81,24 @@ test('a run without an environment learns, evaluates on held-out examples, and r
   }).rejects.toThrow('enough');
   expect((await run(parts, data, { resume: true, ...same })).equals(weights)).toBe(true);
   const resumed = await readMetrics(parts);
-  const timeless = (all: typeof metrics) =>
-    all.map((line) => ({ ...line, metrics: { ...line.metrics, 'time/update': 0 } }));
   expect(timeless(resumed)).toEqual(timeless(metrics));
+}, 60_000);
+
+test('a schedule falls over the passes, which a resumed run may then not change; the best loss is kept', async () => {
+  const data = await write('scheduled.jsonl', lines);
+  const out = join(folder, 'scheduled');
+  const best = { evalData: data, evaluateEvery: 1, bestMetric: 'loss', bestMetricGoal: 'min' };
+  const linear = { learningRateSchedule: 'linear', checkpointEvery: 3, ...best };
+  await run(out, data, { epochs: 1, ...linear });
+  const rates = (await readMetrics(out)).flatMap(({ type, metrics }) =>
+    type === 'update' ? [metrics.learning_rate! / 1e-3] : [],
+  );
+  expect(rates).toEqual([1, 2 / 3, 1 / 3].map((share) => expect.closeTo(share, 12)));
+  expect((await bestCheckpoint(out))?.step).toBe(3);
+  await expect(run(out, data, { epochs: 2, resume: true, ...linear })).rejects.toMatchObject({
+    code: 'usage.other_run',
+    message: expect.stringContaining('trainerOptions.epochs 1 → 2'),
+  });
 }, 60_000);
 
 test('a resumed run refuses other data', async () => {

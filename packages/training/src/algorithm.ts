@@ -1,7 +1,7 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
 import type { Trajectory } from '@toolenv/core';
-import type { AdamW, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
-import type { Metrics, Run } from '@toolenv/core/plugins';
+import type { AdamW, BackwardOutputs, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
+import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
 import type { TrainingRow } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -54,15 +54,18 @@ export interface AlgorithmContext<Options> {
   /** The trainer's own options and those of the run loop, with defaults. */
   options: Options & RunOptions;
   run: Run;
+  /** The parts of the user's that the options name, by option; not those that the trainer knows itself. */
+  parts: Readonly<Record<string, TrainerPart | undefined>>;
   learner: Learner;
   /**
    * Accumulates the gradients of a batch and takes one optimizer step. The run's options give the constants of Adam, and the
    * schedule, which multiplies the learning rates.
+   * @returns `outputs` of the weights before the step, if the learner's backward pass computes them.
    * @throws ToolEnvError `bug.gradient_not_finite`, before the weights change, naming the file that holds the batch.
    */
   optimize(
     rows: readonly TokenRow[],
     gradients: TokenGradients,
     optimizer: AdamW,
-  ): Promise<{ gradNorm: number; criticGradNorm?: number }>;
+  ): Promise<{ gradNorm: number; criticGradNorm?: number; outputs?: BackwardOutputs }>;
 }

@@ -1,5 +1,10 @@
-/** Sums and means over the tokens with mask 1. All arrays are [B][T]; values at mask 0 are ignored. */
+/** Sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
 import type { TokenValues } from '@toolenv/core/learner';
+import { episodePlaces, meanOf, valuesAt } from './rows/episode-places.ts';
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
 
 export function countTokens(mask: readonly Uint8Array[]): number {
   return mask.reduce((total, row) => total + row.reduce((count, bit) => count + bit, 0), 0);
@@ -18,10 +23,17 @@ export function meanOverTokens(values: TokenValues, mask: readonly Uint8Array[])
   return sumOverTokens(values, mask) / Math.max(countTokens(mask), 1);
 }
 
-/** The mean over rows of each row's mean, as verl averages its KL penalty. */
-export function meanOverRows(values: TokenValues, mask: readonly Uint8Array[]): number {
-  const means = mask.map((row, b) => meanOverTokens([values[b]!], [row]));
-  return means.reduce((sum, mean) => sum + mean / mask.length, 0);
+/**
+ * The mean over episodes of each episode's mean, as verl averages its KL penalty.
+ * @param episodes [B] names the episode of each row.
+ */
+export function meanOverEpisodes(
+  values: TokenValues,
+  mask: readonly Uint8Array[],
+  episodes: readonly unknown[],
+): number {
+  const means = episodePlaces(mask, episodes).map((places) => meanOf(valuesAt(values, places)));
+  return means.reduce((sum, mean) => sum + mean / means.length, 0);
 }
 
 /** Σ (x − mean)². */

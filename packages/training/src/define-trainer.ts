@@ -1,18 +1,23 @@
 /** defineTrainer: an algorithm and its options become a trainer, which runs on the shared loop. */
 import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
-import { completeOptions, type Run, type Trainer } from '@toolenv/core/plugins';
+import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
+import { chooseParts, isPart, partProperties, schemaWithPart, withReferences } from './choose-parts.ts';
 import { runLoop } from './run-loop.ts';
 import { type RunOptions, rolloutOptions, runOptions } from './run-options.ts';
+import { withDefaults } from './with-defaults.ts';
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;
   readonly description: string;
   /** `data`: `create` makes a `DataAlgorithm`, and the trainer has no options of rollouts. Default `episodes`. */
   readonly learnsFrom?: 'episodes' | 'data';
-  /** JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. */
+  /**
+   * JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. An option with the annotation
+   * `part: 'losses'` or `part: 'advantages'` also takes a part of the user's, which is then in `parts` of the context.
+   */
   readonly options: Schema;
   /** Defaults of the loop's options where this trainer wants others. */
   readonly defaults?: Partial<RunOptions>;
@@ -66,38 +71,58 @@ export function defineTrainer<const Schema extends JsonSchema, Options = Options
   return trainerOf(definition, options);
 }
 
-/** @param options The schema of all options, with the defaults of this trainer. */
+/** A part that the user has chosen, and the value of the option that chooses it. */
+interface ChosenPart {
+  name: string;
+  part: TrainerPart;
+}
+
+/**
+ * @param options The schema of all options, with the defaults of this trainer.
+ * @param chosen The user's parts, by option.
+ */
 function trainerOf<Options>(
   definition: Pick<TrainerDefinition<JsonSchema, Options>, 'name' | 'description' | 'learnsFrom' | 'create'>,
   options: JsonSchema,
+  chosen: Readonly<Record<string, ChosenPart>> = {},
 ): ConfigurableTrainer<Options & RunOptions> {
   const { name, description, learnsFrom, create } = definition;
-  const configure = (defaults: Partial<Options & RunOptions> = {}) =>
-    trainerOf(definition, withDefaults(options, { ...defaults }, name));
+  type Whole = ConfigurableTrainer<Options & RunOptions>;
+  const withPart = (option: string, part: TrainerPart, as: string): Whole =>
+    trainerOf(definition, schemaWithPart(options, { option, part, name: as, owner: name }), {
+      ...chosen,
+      [option]: { name: as, part },
+    });
+  const configure = (defaults: Partial<Options & RunOptions> = {}): Whole => {
+    const given: Record<string, unknown> = { ...defaults };
+    for (const [option] of partProperties(options)) {
+      const part = given[option];
+      if (!isPart(part)) continue;
+      const rest = { ...given, [option]: part.name } as Partial<Options & RunOptions>;
+      return withPart(option, part, part.name)(rest);
+    }
+    return trainerOf(definition, withDefaults(withReferences(options, given), given, name), chosen);
+  };
   const trainer: Trainer<Options & RunOptions> = {
     name,
     description,
     ...(learnsFrom && { learnsFrom }),
     options,
+    ...(partProperties(options).length > 0 && { withPart }),
     async *train(run, given) {
       checkRun(run, trainer);
+      const made = await chooseParts(trainer, { ...given });
+      if (made.trainer !== trainer) return yield* made.trainer.train(run, made.options as typeof given);
       const complete = completeOptions(options, { ...given }, name) as Options & RunOptions;
-      yield* runLoop(run, { ...unused(learnsFrom), ...complete }, create);
+      const named = Object.entries(chosen).filter(
+        ([option, part]) => complete[option as keyof Options] === part.name,
+      );
+      const parts = Object.fromEntries(named.map(([option, { part }]) => [option, part]));
+      yield* runLoop(run, { ...unused(learnsFrom), ...complete }, (context) => create({ ...context, parts }));
     },
   };
   // A function has a name of its own, which assignment cannot replace.
-  return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as ConfigurableTrainer<
-    Options & RunOptions
-  >;
-}
-
-function withDefaults(schema: JsonSchema, defaults: Record<string, unknown>, name: string): JsonSchema {
-  // Options that must be given may still come later.
-  completeOptions({ ...schema, required: [] }, defaults, name);
-  const properties = schema.properties as Record<string, object>;
-  const changed = Object.entries(defaults).filter(([, value]) => value !== undefined);
-  const replaced = changed.map(([option, value]) => [option, { ...properties[option], default: value }]);
-  return { ...schema, properties: { ...properties, ...Object.fromEntries(replaced) } };
+  return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as Whole;
 }
 
 /** Defaults of the options that a trainer does not have. */

@@ -1,6 +1,19 @@
 /** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
-export { type AdvantageOptions, estimateAdvantages } from './advantages/estimate-advantages.ts';
-export { type GeneralizedAdvantages, generalizedAdvantages } from './advantages/generalized-advantage.ts';
+export { advantages } from './advantages/advantages.ts';
+export {
+  type AdvantageDefinition,
+  type AdvantageEstimator,
+  type AdvantageInputs,
+  advantageInputs,
+  defineAdvantage,
+  estimateAdvantages,
+} from './advantages/define-advantage.ts';
+export {
+  type GeneralizedAdvantages,
+  generalizedAdvantages,
+  type TurnAdvantages,
+  turnGeneralizedAdvantages,
+} from './advantages/generalized-advantage.ts';
 export { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './advantages/group-advantages.ts';
 export { normalisedRewards } from './advantages/normalise-process-rewards.ts';
 export {
@@ -8,11 +21,13 @@ export {
   reinforceAdvantages,
   reinforceBaselineAdvantages,
 } from './advantages/reinforce-advantages.ts';
-export { turnAdvantages } from './advantages/turn-advantages.ts';
+export { ofEpisodes, ofTurns, turnsOf } from './advantages/spread-advantages.ts';
+export { turnAdvantages, turnReturns } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
 export type { Algorithm, AlgorithmContext, DataAlgorithm, RolloutBatch } from './algorithm.ts';
-export { countTokens, meanOverRows, meanOverTokens, sumOverTokens } from './averages.ts';
+export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './averages.ts';
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
+export { chooseParts, partProperties } from './choose-parts.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
 export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
@@ -20,7 +35,19 @@ export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluati
 export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
-export { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
+export {
+  hasFixedSchedule,
+  type OptimizerOptions,
+  optimizerOptions,
+} from './learning-rate/optimizer-options.ts';
+export type { Clipping } from './losses/clipped-loss.ts';
+export {
+  defineLoss,
+  type EpisodeTokens,
+  type Loss,
+  type LossDefinition,
+  type LossToken,
+} from './losses/define-loss.ts';
 export {
   adaptBeta,
   type KlEstimator,
@@ -28,6 +55,7 @@ export {
   klEstimate,
   penalisedRewards,
 } from './losses/kl-penalty.ts';
+export { losses } from './losses/losses.ts';
 export { optimizerStep } from './losses/optimizer-step.ts';
 export {
   type PolicyLoss,
@@ -35,21 +63,35 @@ export {
   type PolicyLossOptions,
   policyLoss,
 } from './losses/policy-loss.ts';
-export type { LossType } from './losses/row-weights.ts';
 export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
 export { correctionOf, sampledLogprobsOf } from './losses/stale-samples.ts';
+export type { TokenLoss } from './losses/token-loss.ts';
+export type { Average } from './losses/token-weights.ts';
 export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
-export { rolloutMetrics } from './metrics/rollout-metrics.ts';
+export { klToStart, type PolicyStep, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { type RolloutTime, rolloutMetrics } from './metrics/rollout-metrics.ts';
 export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
+export type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './reports/metric-sink.ts';
+export { type MlflowOptions, mlflow } from './reports/mlflow.ts';
+export type { SinkName } from './reports/reports.ts';
+export { type WandbOptions, wandb } from './reports/wandb.ts';
+export {
+  groupLengthRewards,
+  type LengthOptions,
+  lengthOptions,
+  overlongPunishment,
+  shapedByLength,
+} from './rewards/length-rewards.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';
 export { completionMask } from './rows/completion-mask.ts';
+export { parentsOf, turnParents } from './rows/episode-tree.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
-export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
-export { type Curve, runCurves, trainingCurves } from './run-folder/curves.ts';
+export { type RowParent, type TrainingRow, toTrainingRows } from './rows/training-row.ts';
+export { type Curve, type CurveGroup, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';
@@ -67,4 +109,5 @@ export type { RunOptions } from './run-options.ts';
 export { type SelectionOptions, selectionOptions } from './selection-options.ts';
 export { type TrainOptions, train } from './train.ts';
 export { type TrainSettings, trainSettings } from './train-settings.ts';
+export type { ConfigurablePart } from './trainer-part.ts';
 export { type UpdateOptions, updateOptions } from './update-options.ts';

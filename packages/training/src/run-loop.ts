@@ -7,6 +7,7 @@ import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { validationScores } from './evaluation/validation-scores.ts';
 import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
+import { StepTimes, timed } from './metrics/step-times.ts';
 import { requireEnv } from './require-parts.ts';
 import { TaskHistory } from './rollouts/task-history.ts';
 import type { RunOptions } from './run-options.ts';
@@ -21,10 +22,12 @@ export async function* runLoop<Options extends RunOptions>(
   run: Run,
   options: Options,
   create: (
-    context: AlgorithmContext<Options>,
+    context: Omit<AlgorithmContext<Options>, 'parts'>,
   ) => Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>,
 ): AsyncGenerator<TrainEvent, void, void> {
-  const { learner, out, seed, signal } = run;
+  const { out, seed, signal } = run;
+  const times = new StepTimes(run.learner);
+  const { learner } = times;
   const { temperature, checkpointEvery, evaluateEvery } = options;
   const best = new BestEvaluation(options);
   let step = 0;
@@ -60,10 +63,13 @@ export async function* runLoop<Options extends RunOptions>(
   /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
   let isBest = false;
   const evaluate = async (): Promise<TrainEvent> => {
-    const metrics = { ...(await validationScores(run, options)), ...(await fromData?.evaluate?.()) };
+    const { result: scores, seconds } = await timed(async () => ({
+      ...(await validationScores(run, options)),
+      ...(await fromData?.evaluate?.()),
+    }));
     isDue = false;
-    isBest = best.judge(step, metrics);
-    return { type: 'evaluation', step, metrics };
+    isBest = best.judge(step, scores);
+    return { type: 'evaluation', step, metrics: { ...scores, 'time/evaluation': seconds } };
   };
   const save = async (): Promise<TrainEvent> => {
     const remembered = { ...algorithm.memory, ...best.memory, ...(isDue && { evaluationDue: 1 }) };
@@ -71,7 +77,9 @@ export async function* runLoop<Options extends RunOptions>(
     // Not tried again after it has failed.
     saved = step;
     const kept = { keep: options.keepCheckpoints, best: best.step };
-    const folder = await saveCheckpoint(out, saveable, { step, seed, memory: remembered }, kept);
+    const folder = await times.save(() =>
+      saveCheckpoint(out, saveable, { step, seed, memory: remembered }, kept),
+    );
     return { type: 'checkpoint', step, folder };
   };
 
@@ -93,16 +101,14 @@ export async function* runLoop<Options extends RunOptions>(
       }
       signal?.throwIfAborted();
 
-      const started = performance.now();
       isWhole = false;
       rate = {};
-      const learned = await learn({ step, seed: deriveSeed(seed, 'step', step) });
+      const learned = await times.update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }));
       step += 1;
       if (rollout && run.env?.draw) history.add(rollout, step);
       isWhole = true;
-      const seconds = (performance.now() - started) / 1000;
       const behind = staleness !== undefined && { staleness };
-      const metrics = { ...learned, ...rate, ...behind, 'time/update': seconds };
+      const metrics = { ...learned, ...rate, ...behind };
       yield { type: 'update', step, ...(fromData?.steps !== undefined && { of: steps }), metrics };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;

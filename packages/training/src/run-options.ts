@@ -5,7 +5,11 @@
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { type OptimizerOptions, optimizerOptions } from './learning-rate/optimizer-options.ts';
+import {
+  hasFixedSchedule,
+  type OptimizerOptions,
+  optimizerOptions,
+} from './learning-rate/optimizer-options.ts';
 import { type TruncationOptions, truncationOptions } from './rollouts/truncation-options.ts';
 
 const properties = {
@@ -13,18 +17,6 @@ const properties = {
     type: 'integer',
     minimum: 1,
     default: 100,
-    // A schedule whose length is that of the run depends on it.
-    mayChange: {
-      anyOf: [
-        { required: ['scheduleSteps'] },
-        {
-          properties: {
-            learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
-            warmupRatio: { const: 0 },
-          },
-        },
-      ],
-    },
     description: 'updates',
   },
   tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
@@ -142,6 +134,9 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'groupSize',
   'maxStaleness',
   'temperature',
+  'topP',
+  'topK',
+  'minP',
   'shuffleRewards',
   ...(Object.keys(truncationOptions) as (keyof TruncationOptions)[]),
 ];
@@ -149,6 +144,7 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
 /** JSON Schemas of the options, by name. */
 export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {
   ...properties,
+  steps: { ...properties.steps, mayChange: hasFixedSchedule },
   ...truncationOptions,
   ...optimizerOptions,
 };

@@ -18,6 +18,13 @@ const properties = {
       'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness)',
   },
   mismatchCap: { type: 'number', minimum: 1, default: 3, description: 'the largest such weight' },
+  mismatchFloor: {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    default: 0,
+    description: 'the smallest such weight',
+  },
 } as const;
 
 export type SelectionOptions = OptionsOf<{ properties: typeof properties }>;

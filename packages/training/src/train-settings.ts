@@ -25,6 +25,13 @@ const schema = {
       default: false,
       description: 'write the metrics for TensorBoard too, to tensorboard/ in the folder of the run',
     },
+    reportTo: {
+      type: 'array',
+      items: { enum: ['mlflow', 'wandb'] },
+      minItems: 1,
+      description:
+        'trackers that get the metrics too, with a comma between: mlflow (set MLFLOW_TRACKING_URI), wandb (pip install wandb)',
+    },
   },
 } as const;
 

@@ -13,6 +13,9 @@ import {
 } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { checkEvent } from './check-event.ts';
+import { chooseParts } from './choose-parts.ts';
+import type { MetricSink, RunEnd } from './reports/metric-sink.ts';
+import { Reports, type SinkName, sinksOf } from './reports/reports.ts';
 import { requireParts } from './require-parts.ts';
 import { configFile, removeConfig, writeConfig } from './run-folder/config-file.ts';
 import { lockFolder } from './run-folder/folder-lock.ts';
@@ -23,7 +26,7 @@ import { exportPolicy, makeFreshFolder, refuseOtherRun, refuseUsedFolder } from 
 import type { RunOptions } from './run-options.ts';
 import { type TrainSettings, trainSettings } from './train-settings.ts';
 
-export interface TrainOptions<Options> extends Partial<TrainSettings> {
+export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'reportTo'>> {
   /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
   env?: EnvHandle<unknown>;
   policy: TrainablePolicy;
@@ -36,6 +39,8 @@ export interface TrainOptions<Options> extends Partial<TrainSettings> {
   evaluateOn?: Readonly<Record<string, EnvHandle<unknown>>>;
   /** The folder of the run. Default: a fresh folder `runs/<environment>-<date and time>`. */
   out?: string;
+  /** Where the metrics go too: names of trackers, or sinks of your own. A sink cannot slow or end the run. Default: nowhere. */
+  reportTo?: readonly (SinkName | MetricSink)[];
   /** Ends the run by throwing the signal's reason. Finished steps are kept. */
   signal?: AbortSignal;
   /**
@@ -63,7 +68,7 @@ const settingNames = [
  * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy
  * in `policy/`. No other run can use it meanwhile.
  * @throws ToolEnvError `usage.run` without an environment or a policy, `usage.not_trainable` for a policy without a learner,
- *   `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
+ *   `usage.report`, `usage.unknown_plugin`, `usage.unknown_option`, `usage.bad_option`, `usage.out_not_empty`, `usage.other_run`,
  *   `usage.folder_in_use`, `infrastructure.disk`, and what the trainer throws.
  */
 export async function* train<Options extends object = RunOptions>(
@@ -71,15 +76,17 @@ export async function* train<Options extends object = RunOptions>(
 ): AsyncGenerator<TrainEvent, void, void> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
-  const { seed, resume, change, trajectories, tensorboard, ...own } = others;
+  const { seed, resume, change, trajectories, tensorboard, reportTo = [], ...own } = others;
+  const sinks = sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
   const { learner } = policy;
   if (!learner) {
     const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
     throw new ToolEnvError('usage.not_trainable', message);
   }
-  const plugin = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
-  const options = trainerOptions(plugin, own);
+  const loaded = typeof trainer === 'string' ? await loadPlugin('trainers', trainer) : (trainer as Trainer);
+  const { trainer: plugin, options: chosen } = await chooseParts(loaded, own);
+  const options = trainerOptions(plugin, chosen);
   if (plugin.learnsFrom !== 'data') requireParts('train', { env, policy });
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;
@@ -97,22 +104,31 @@ export async function* train<Options extends object = RunOptions>(
     const { seed: own, resume: goesOn } = settings;
     const run = { env, policy, evaluateOn, learner, out: folder, signal, seed: own, resume: goesOn };
     const config = { ...same, ...(await runVersions(env)) };
-    yield* keepRun(run, plugin.train(run, options), { config, settings, title: titleOf(plugin, run) });
+    yield* keepRun(run, plugin.train(run, options), { config, settings, sinks, title: titleOf(plugin, run) });
   } finally {
     await lock.release();
   }
 }
 
+interface RunKeeping {
+  config: Record<string, unknown>;
+  settings: TrainSettings;
+  sinks: readonly MetricSink[];
+  title: string;
+}
+
 /** Passes the events of a run on, and keeps its folder. */
 async function* keepRun(
-  { out, resume }: Run,
+  { out, resume, signal }: Run,
   events: AsyncIterable<TrainEvent>,
-  { config, settings, title }: { config: Record<string, unknown>; settings: TrainSettings; title: string },
+  { config, settings, sinks, title }: RunKeeping,
 ): AsyncGenerator<TrainEvent, void, void> {
   const isNew = !(resume && existsSync(join(out, configFile)));
   if (isNew) await writeConfig(out, config);
   const files = new RunFiles(out, { ...settings, title });
+  const reports = await Reports.begin(sinks, { name: title, folder: out, config });
   let isAtWork = false;
+  let end: RunEnd = 'killed';
   try {
     for await (const event of events) {
       checkEvent(event, String(config.trainer));
@@ -120,15 +136,20 @@ async function* keepRun(
       if (!isAtWork && !isNew) await recordChanges(out, nextStep(event), config);
       isAtWork = true;
       await files.write(event);
+      reports.write(event);
       yield event;
     }
+    await files.drawCurves();
+    await exportPolicy(out);
+    end = 'finished';
   } catch (error) {
+    if (!signal?.aborted) end = 'failed';
     // A run that failed before its first step may be tried again with the same folder.
     if (!isAtWork && isNew) await removeConfig(out);
     throw error;
+  } finally {
+    await reports.close(end);
   }
-  await files.drawCurves();
-  await exportPolicy(out);
 }
 
 /** The step that a resumed run plays next, or has just played. An evaluation or a checkpoint belongs to the step before. */

@@ -27,6 +27,14 @@ export const updateOptions = {
     default: 0,
     description: 'weight of the mean entropy, a bonus',
   },
+  klEvery: {
+    type: 'integer',
+    minimum: 0,
+    default: 10,
+    mayChange: true,
+    description:
+      'without beta: steps between measurements of the KL to the policy that training began with, over a quarter of the rows; 0 is never. Keeps a copy of the weights, except with an adapter',
+  },
   actionMask: {
     type: 'boolean',
     default: true,

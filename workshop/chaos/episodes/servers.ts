@@ -29,7 +29,8 @@ export async function playServers(count: number, seed: number, limit: number): P
   const definition = defineMcpEnv({
     name: 'mortal-v1',
     server: { command: process.execPath, args: [join(import.meta.dirname, 'mortal-server.js')] },
-    limits: { toolTimeout: 2_000 },
+    // A call to a server that works must not take as long, even on a busy machine.
+    limits: { toolTimeout: 6_000 },
     tasks,
   });
   const policy = scriptedPolicy(({ messages }, turn) => {

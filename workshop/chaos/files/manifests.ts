@@ -11,13 +11,18 @@ const json = JSON.stringify({
   name: '@chaos/plugins',
   version: '1.0.0',
   type: 'module',
-  exports: { './safe-v1': './safe-v1.js', './other-v1': { default: './other-v1.js' } },
+  exports: { './first-v1': './first-v1.js', './second-v1': { default: './second-v1.js' } },
   toolenv: {
     spec: 'v1',
-    envs: { 'safe-v1': './safe-v1', 'other-v1': './other-v1' },
-    tools: { 'search-v1': './search-v1' },
+    envs: { 'first-v1': './first-v1', 'second-v1': './second-v1' },
   },
 });
+
+/** What the manifest names before it is damaged. */
+const undamaged = (['first-v1', 'second-v1'] as const).map((name) => ({
+  kind: 'envs' as const,
+  ref: `@chaos/plugins/${name}`,
+}));
 
 export const manifests: Subject = {
   async damage(rng, folder) {
@@ -28,21 +33,19 @@ export const manifests: Subject = {
       join(own, 'package.json'),
       isJson ? mutateJson(rng, json) : mutateBytes(rng, Buffer.from(json)),
     );
-    await writeFile(join(own, 'safe-v1.js'), 'export default { name: "safe-v1" };\n');
-    await writeFile(join(own, 'other-v1.js'), 'export default 7;\n');
+    for (const file of ['first-v1.js', 'second-v1.js'])
+      await writeFile(join(own, file), 'export default {};\n');
     return isJson ? 'a field' : 'bytes';
   },
   async use(folder) {
     process.chdir(folder);
     await withoutOutput(() => runProgram(['list'], new AbortController().signal));
-    for (const { ref, kind } of listPlugins(folder)) {
-      if (ref.startsWith('@toolenv/')) continue;
-      try {
-        await loadPlugin(kind, ref, { from: folder });
-      } catch (error) {
-        const wrong = wrongError(error);
-        if (wrong) throw new Error(wrong);
-      }
+    const found = listPlugins(folder).filter(({ ref }) => !ref.startsWith('@toolenv/'));
+    const refusals: unknown[] = [];
+    for (const { ref, kind } of [...found, ...undamaged]) {
+      await loadPlugin(kind, ref, { from: folder }).catch((error: unknown) => refusals.push(error));
     }
+    const worst = refusals.find(wrongError) ?? refusals[0];
+    if (worst) throw worst;
   },
 };

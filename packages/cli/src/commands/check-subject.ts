@@ -15,8 +15,9 @@ import {
   type Report,
   type RuleId,
 } from '@toolenv/testing';
-import { policyReference } from '../flags/plugin-flags.ts';
+import { defaultTrainer, policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
+import { trainerWithPart } from '../flags/trainer-parts.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
 
 export interface SubjectOptions {
@@ -89,6 +90,14 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
     case 'trainers': {
       const given = readPairs(plugin.options, pairs, '--option');
       yield named(name, await checkTrainer(plugin, { ...options, options: given }));
+      break;
+    }
+    case 'losses':
+    case 'advantages': {
+      // A part is checked in the trainer that takes it.
+      const trainer = trainerWithPart(await loadPlugin('trainers', defaultTrainer), kind, plugin, name);
+      const given = readPairs(trainer.options, pairs, '--option');
+      yield named(name, await checkTrainer(trainer, { ...options, options: given }));
       break;
     }
     case 'policies':

@@ -175,7 +175,14 @@ function jsonOf({ info, details, missingOptions, opened, failure }: Report): obj
   };
 }
 
-const nouns = { envs: 'environment', tools: 'tool', trainers: 'trainer', policies: 'policy' };
+const nouns = {
+  envs: 'environment',
+  tools: 'tool',
+  trainers: 'trainer',
+  losses: 'loss',
+  advantages: 'advantage estimator',
+  policies: 'policy',
+};
 
 function textOf(report: Report, { taken }: Context): string {
   const { info, details, missingOptions, opened } = report;

@@ -121,10 +121,10 @@ async function trainPolicy(
       evaluateOn,
       // train refuses a policy that has no learner.
       policy: run.policy as TrainablePolicy,
-      trainer: given.trainer,
+      trainer: trainer.plugin,
       out,
       signal,
-      identity,
+      identity: { ...identity, trainer: given.trainer },
     });
     for await (const event of events) {
       // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.

@@ -2,9 +2,9 @@
 import {
   type ChangesLine,
   changesText,
+  curveGroups,
   type Evaluation,
   type MetricsLine,
-  runCurves,
 } from '@toolenv/training';
 import type { RecordedRun } from '../subject/recorded-run.ts';
 import { evaluationTable } from './evaluation-table.ts';
@@ -28,8 +28,10 @@ export function runView(
   if (kind === 'evaluation') parts.push('', evaluationTable(facts as unknown as Evaluation));
   const columnsInAll = Number.isFinite(width) ? width : 100;
   const perRow = Math.max(1, Math.floor(columnsInAll / panelWidth));
-  const chart = terminalChart(runCurves(metrics), { width: Math.min(columnsInAll, 160), height: 5, perRow });
-  if (chart !== '') parts.push('', chart);
+  for (const { name, unit, curves } of curveGroups(metrics)) {
+    const chart = terminalChart(curves, { width: Math.min(columnsInAll, 160), height: 5, perRow });
+    parts.push('', paint('bold', unit === '' ? name : `${name}, ${unit}`), chart);
+  }
   return parts.join('\n');
 }
 

@@ -49,11 +49,18 @@ function panel({ name, points }: Curve, width: number, height: number): string {
   ];
   const min = Math.min(0, lowest);
   const max = highest > min ? highest : min + 1;
-  const label = (value: number) => `${value.toFixed(2).padStart(margin - 2)} `;
+  const digits = digitsOf(max - min, min < 0);
+  const label = (value: number) => `${value.toFixed(digits).padStart(margin - 2)} `;
   // asciichart's offset counts the label as one cell, and the axis as one.
   const body = plot(values, { height: height - 1, offset: 2, min, max, format: label, symbols });
   const lines = body.split('\n').map((line) => line.trimEnd());
   return [`${' '.repeat(margin)}${name}`, ...lines, ...stepAxis(points, width)].join('\n');
+}
+
+/** Decimals that tell the labels of an axis apart and fit its margin. */
+function digitsOf(span: number, hasSign: boolean): number {
+  if (span >= 100) return 0;
+  return span >= 0.05 ? 2 : hasSign ? 3 : 4;
 }
 
 /** The first, middle and last step under the curve. */

@@ -1,14 +1,16 @@
 /** The progress bar of a training run, fed with the trainer's events. */
-import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import { headlineMetric } from '@toolenv/training';
 import { Progress } from './progress.ts';
 import { statusLine } from './status-line.ts';
 
+/** Shows four numbers, so that a line fits 100 columns. The files and `toolenv show` have the others. */
 export class TrainingProgress {
   readonly #bar: Progress;
   #step: number;
-  #status = '';
+  #rewards = '';
   #validation = '';
+  #entropy = '';
   /** Whether the steps have rollouts. */
   #plays = false;
 
@@ -21,13 +23,15 @@ export class TrainingProgress {
   show(event: TrainEvent): void {
     if (event.type === 'rollout') {
       this.#plays = true;
-      this.#status = rolloutStatus(event.metrics);
+      const { metrics } = event;
+      this.#rewards = statusLine({ reward: metrics.reward, headline: headlineMetric(metrics) });
     }
     if (event.type === 'update') {
       this.#step = event.step;
       if (event.of !== undefined) this.#bar.total(event.of);
-      if (!this.#plays && event.metrics.loss !== undefined)
-        this.#status = `loss ${event.metrics.loss.toFixed(3)}`;
+      const { entropy, loss } = event.metrics;
+      if (!this.#plays && loss !== undefined) this.#rewards = `loss ${loss.toFixed(3)}`;
+      this.#entropy = entropy === undefined ? '' : `entropy ${entropy.toFixed(2)}`;
     }
     if (event.type === 'evaluation') {
       const { reward, loss } = event.metrics;
@@ -35,20 +39,11 @@ export class TrainingProgress {
         headlineMetric(event.metrics) ?? (reward === undefined ? ['loss', loss ?? 0] : ['reward', reward]);
       this.#validation = `validation ${statusLine({ headline: [name, mean] })}`;
     }
-    this.#bar.update(this.#step, [this.#status, this.#validation].filter(Boolean).join('  '));
+    const numbers = [this.#rewards, this.#validation, this.#entropy];
+    this.#bar.update(this.#step, numbers.filter(Boolean).join('  '));
   }
 
   stop(): void {
     this.#bar.stop();
   }
-}
-
-function rolloutStatus(metrics: Metrics): string {
-  const { generated_tokens: tokens, 'time/rollout': seconds } = metrics;
-  return statusLine({
-    reward: metrics.reward,
-    headline: headlineMetric(metrics),
-    calls: metrics['tools/call_frequency'],
-    tokensPerSecond: tokens !== undefined && seconds ? tokens / seconds : undefined,
-  });
 }

@@ -12,6 +12,7 @@ import {
   unloaded,
 } from './plugin-flags.ts';
 import { schemaFlags } from './schema-flags.ts';
+import { namedParts } from './trainer-parts.ts';
 
 /** The plugins that the command line names. */
 export interface NamedPlugins {
@@ -53,7 +54,7 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
     ? await namedPolicy(named(values.policy), { isHelp, isTraining })
     : noPlugins.policy;
   const trainer = isTraining
-    ? await namedPlugin('trainers', named(values.trainer) ?? defaultTrainer, { isHelp })
+    ? await namedTrainer(named(values.trainer) ?? defaultTrainer, argv, { isHelp })
     : noPlugins.trainer;
   const taken = takenFlags(bare, [policy, trainer]);
   const flags = [policy, trainer].flatMap((plugin) => schemaFlags(plugin.flags));
@@ -63,6 +64,18 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
     taken,
   });
   return { env, taken, policy, trainer };
+}
+
+/** The trainer with the parts that the command line names: their options are flags too. */
+async function namedTrainer(
+  ref: string,
+  argv: string[],
+  { isHelp }: { isHelp: boolean },
+): Promise<NamedPlugin<'trainers'>> {
+  const found = await namedPlugin('trainers', ref, { isHelp });
+  if (!found.plugin) return found;
+  const { trainer, preset } = await namedParts(found.plugin, argv);
+  return { ...found, plugin: trainer, flags: trainer.options, parts: preset };
 }
 
 /** A flag of any command that opens environments counts, so that an option of an environment has one flag in all of them. */

@@ -16,6 +16,8 @@ export interface NamedPlugin<K extends Kind = Kind> {
   flags: JsonSchema;
   /** The options that the command line sets in another way. */
   preset: Record<string, unknown>;
+  /** The names of a trainer's parts, whose flags take references and files. */
+  parts?: Record<string, string>;
 }
 
 /** The policy that opens Hugging Face folders. */
@@ -97,10 +99,14 @@ export function addPluginFlags(command: Command, plugins: readonly NamedPlugin[]
  * @throws ToolEnvError `usage.bad_flag`, `usage.bad_option`.
  */
 export function pluginOptions<K extends Kind>(
-  { ref, plugin, flags, preset }: NamedPlugin<K>,
+  { ref, plugin, flags, preset, parts }: NamedPlugin<K>,
   given: Record<string, unknown>,
 ): { plugin: PluginTypes[K]; options: Record<string, unknown> } {
   if (!plugin) throw new ToolEnvError('usage.missing_package', `${ref} is not installed.`);
-  const options = completeOptions(plugin.options, { ...readFlags(flags, given), ...preset }, ref);
+  const options = completeOptions(
+    plugin.options,
+    { ...readFlags(flags, { ...given, ...parts }), ...preset },
+    ref,
+  );
   return { plugin, options };
 }

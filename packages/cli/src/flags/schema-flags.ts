@@ -18,6 +18,8 @@ export interface Property {
   maxItems?: number;
   /** A time in milliseconds: its flag takes seconds. */
   milliseconds?: boolean;
+  /** Annotation of a trainer's option: it also takes the reference or file of a part of this kind. */
+  part?: string;
   /** Annotation of a policy's option; see `PolicyDefinition`. */
   trainingOnly?: boolean;
 }
@@ -152,7 +154,8 @@ function parseJson(text: string): unknown {
 
 /** The values that a property takes, in words that follow "give". */
 function expected(property: Property): string {
-  if (property.enum) return orList(property.enum.map(String));
+  const choices = property.enum?.map(String);
+  if (choices) return orList(property.part ? [...choices, 'the reference or file of another'] : choices);
   switch (property.type) {
     case 'integer':
       return `a whole number${range(property)}`;

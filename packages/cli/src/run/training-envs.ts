@@ -38,7 +38,7 @@ interface OpenedTrainingEnvs {
 }
 
 /**
- * The environments that a command line names. Flags set options of the first environment, and of the others where they have
+ * The environments that a command line names, if any. Flags set options of the first environment, and of the others where they have
  * the option. `?name=value&…` after another environment sets options there.
  * @throws ToolEnvError `usage.bad_flag` for weights, `usage.arguments` for environments that cannot be told apart, and what
  *   naming an environment throws.

@@ -57,14 +57,25 @@ export async function importPlugin(file: string): Promise<AnyPlugin> {
   const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
   if (kind) return { kind, plugin } as AnyPlugin;
-  const makers = 'defineToolEnv, defineToolPlugin, defineTrainer or definePolicy';
+  const makers =
+    'defineToolEnv, defineToolPlugin, defineTrainer, defineLoss, defineAdvantage or definePolicy';
   throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
 }
 
-function kindOf({ open, rewards, train, create, options }: Record<string, unknown>): PluginKind | undefined {
+function kindOf({
+  open,
+  rewards,
+  train,
+  create,
+  episode,
+  estimate,
+  options,
+}: Record<string, unknown>): PluginKind | undefined {
   if (typeof open === 'function' && rewards !== undefined) return 'envs';
   if (typeof train === 'function') return 'trainers';
   if (typeof create === 'function') return 'tools';
+  if (typeof episode === 'function') return 'losses';
+  if (typeof estimate === 'function') return 'advantages';
   return typeof open === 'function' && options !== undefined ? 'policies' : undefined;
 }
 

@@ -17,6 +17,17 @@ describe('terminalChart', () => {
 `);
   });
 
+  it('writes as many decimals as the values need', () => {
+    const to = (highest: number) =>
+      terminalChart(
+        [{ name: 'kl', points: [1, 2, 3].map((step) => [step, (step * highest) / 3] as const) }],
+        { width: 30, height: 3 },
+      );
+    expect(to(0.002)).toContain('0.0020 ┤');
+    expect(to(0.2)).toContain('  0.20 ┤');
+    expect(to(2000)).toContain('  2000 ┤');
+  });
+
   it('fits its width, whatever the number of steps, and has a panel for each curve', () => {
     for (const length of [1, 2, 30, 500]) {
       const points = Array.from({ length }, (_, index) => [index + 1, Math.sin(index)] as const);

@@ -26,3 +26,4 @@ export {
 export { parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';
+export type { PartKind, TrainerPart } from './trainer-part.ts';

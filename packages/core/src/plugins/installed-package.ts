@@ -37,6 +37,12 @@ export function findPackage(name: string, from: string): InstalledPackage | unde
   return undefined;
 }
 
+/** The package.json of an installed package that {@link findPackage} cannot read: it is damaged, or has no name or version. */
+export function findDamagedPackage(name: string, from: string): string | undefined {
+  const candidates = [...upwards(from)].map((folder) => join(folder, 'node_modules', name, 'package.json'));
+  return candidates.find((file) => existsSync(file));
+}
+
 /** All packages that can be found from the folders, nearest first, each name once. */
 export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();

@@ -3,7 +3,7 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, validate } from '../schemas/json-schema.ts';
 import type { InstalledPackage } from './installed-package.ts';
 
-export const pluginKinds = ['envs', 'tools', 'trainers', 'policies'] as const;
+export const pluginKinds = ['envs', 'tools', 'trainers', 'losses', 'advantages', 'policies'] as const;
 export type PluginKind = (typeof pluginKinds)[number];
 
 /**

@@ -5,18 +5,27 @@ import { pathToFileURL } from 'node:url';
 import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { allPackages, findPackage, type InstalledPackage, resolveExport } from './installed-package.ts';
+import {
+  allPackages,
+  findDamagedPackage,
+  findPackage,
+  type InstalledPackage,
+  resolveExport,
+} from './installed-package.ts';
 import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
 import { parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';
+import type { TrainerPart } from './trainer-part.ts';
 
 /** Type of the default export, by kind of plugin. */
 export interface PluginTypes {
   envs: EnvDefinition;
   tools: ToolPlugin;
   trainers: Trainer;
+  losses: TrainerPart;
+  advantages: TrainerPart;
   policies: PolicyDefinition;
 }
 
@@ -41,6 +50,8 @@ const singular: Record<PluginKind, string> = {
   envs: 'environment',
   tools: 'tool',
   trainers: 'trainer',
+  losses: 'loss',
+  advantages: 'advantage estimator',
   policies: 'policy',
 };
 
@@ -153,7 +164,10 @@ function unknownPlugin(
   const hints = [];
   if (near) hints.push(`Did you mean "${near}"?`);
   else if (installed) hints.push(`Installed: ${known.join(', ') || 'none'}.`);
-  if (!installed)
-    hints.push(`Package ${reference.package} is not installed: npm install ${reference.package}`);
+  if (!installed) {
+    const damaged = folders.map((folder) => findDamagedPackage(reference.package, folder)).find(Boolean);
+    const cause = damaged ? `${damaged} is damaged` : `Package ${reference.package} is not installed`;
+    hints.push(`${cause}: npm install ${reference.package}`);
+  }
   return new ToolEnvError('usage.unknown_plugin', `Unknown ${singular[kind]} "${ref}". ${hints.join(' ')}`);
 }

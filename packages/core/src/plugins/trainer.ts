@@ -4,6 +4,7 @@ import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { TrainerPart } from './trainer-part.ts';
 
 /** What the command or program gives to every trainer. */
 export interface Run {
@@ -44,8 +45,17 @@ export interface Trainer<Options = Record<string, unknown>> {
    * JSON Schema of `Options`, with defaults. Command-line flags and validation come from it. A property may have the
    * annotation `mayChange: true`: the option does not change what is learned, so that a resumed run may have another value.
    * If that depends on other options, `mayChange` is a JSON Schema that the complete options meet.
+   * A property with the annotation `part: 'losses'` or `part: 'advantages'` names a part: its `enum` has the names that the
+   * trainer knows, and `withPart` adds to them.
    */
   readonly options: JsonSchema;
+  /**
+   * The same trainer with a part of the user's. The part's options are then options of the trainer. Absent without such parts.
+   * @param name The value of the option, which the record of a run has: a reference, or the name of the part.
+   * @throws ToolEnvError `usage.bad_plugin` for a value that is not such a part, `usage.bad_option` if an option of the part
+   *   has the name of another option of the trainer.
+   */
+  withPart?(option: string, part: TrainerPart, name: string): Trainer<Options>;
   /**
    * @param options The trainer's own options; absent options take the schema's defaults.
    * @throws ToolEnvError `usage.*` for bad options, when the first event is requested.

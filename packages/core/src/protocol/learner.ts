@@ -26,6 +26,9 @@ export interface TokenOutputs {
   values?: Rows;
 }
 
+/** The outputs that a backward pass computes on its way. */
+export type BackwardOutputs = Pick<TokenOutputs, 'logprobs' | 'entropy'>;
+
 /** Gradients of a loss with respect to the outputs, all [B][T]. Entries at mask = 0 are ignored. */
 export interface TokenGradients {
   dLogprobs: Rows;
@@ -70,8 +73,11 @@ export interface Learner {
   /**
    * Adds the gradients of Σ dLogprobs·logprobs + Σ dEntropy·entropy + Σ dValues·values to the accumulated gradients.
    * Entries at mask = 0 are ignored, even if they are not finite.
+   * @returns What `forward` would have returned, if the learner computes it on the way to the gradients. Trainers then log
+   *   the entropy without a forward pass.
    */
-  backward(batch: TokenBatch, gradients: TokenGradients): Promise<void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a learner that returns nothing keeps its Promise<void>.
+  backward(batch: TokenBatch, gradients: TokenGradients): Promise<BackwardOutputs | void>;
   /** One optimizer step on the accumulated gradients, which it clears. Throws, and changes no weights, if they are not finite. */
   step(optimizer: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }>;
   /**

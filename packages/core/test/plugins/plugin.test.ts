@@ -171,6 +171,15 @@ test.each([
   expect(error.message).toContain(message);
 });
 
+test('a package whose package.json cannot be read is damaged, not missing', async () => {
+  const folder = join(root, 'node_modules/damaged');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{"name": "damaged", "versi');
+  const error = await thrown(loadPlugin('envs', 'damaged/x-v1', { from: root }));
+  expect(error.code).toBe('usage.unknown_plugin');
+  expect(error.message).toContain(`${join(folder, 'package.json')} is damaged: npm install damaged`);
+});
+
 describe('openEnv', () => {
   const open = (options: object = {}, settings: object = {}) =>
     openEnv('@lab/envs/maze-v1', { ...options }, { seed: 4, from: root, ...settings });

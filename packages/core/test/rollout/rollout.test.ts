@@ -144,15 +144,21 @@ test('trajectories do not depend on concurrency or on each other’s timing', as
 
 test('the window slides: a slow episode holds up no other, and no more than `concurrency` run', async () => {
   let [active, most] = [0, 0];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const policy = acting(async ({ episodeId }) => {
     most = Math.max(most, ++active);
-    await sleep(episodeId === '7-0-0' ? 60 : 2);
+    await (episodeId === '7-0-0' ? released : sleep(2));
     active -= 1;
     return { text: 'done', toolCalls: [], stopReason: 'stop' };
   });
   const finished: number[] = [];
-  for await (const { index } of rollout(options({ policy, episodes: plan(12), concurrency: 3 })))
+  for await (const { index } of rollout(options({ policy, episodes: plan(12), concurrency: 3 }))) {
     finished.push(index);
+    if (finished.length === 11) release();
+  }
   expect(finished).toHaveLength(12);
   expect(finished.at(-1)).toBe(0);
   expect(most).toBe(3);

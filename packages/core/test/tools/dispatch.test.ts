@@ -56,12 +56,13 @@ test('runs calls in parallel, each with its own index and random stream, and kee
     seen.push(callIndex);
     return text(`${callIndex}:${rng.int(1_000_000)}`);
   });
+  const patient = { ...options, limits: { ...options.limits, toolTimeout: 60_000 } };
   const calls = [call('slow', { ms: 12 }), call('slow', { ms: 1 }), call('slow', { ms: 6 })];
-  const first = await dispatch(calls, [slow], options);
+  const first = await dispatch(calls, [slow], patient);
   expect(seen).toEqual([6, 7, 5]);
   expect(first.map((record) => record.text.split(':')[0])).toEqual(['5', '6', '7']);
   expect(first.map((record) => record.call)).toEqual(calls);
-  const again = await dispatch(calls, [slow], options);
+  const again = await dispatch(calls, [slow], patient);
   expect(again.map((record) => record.text)).toEqual(first.map((record) => record.text));
   expect(new Set(first.map((record) => record.text.split(':')[1])).size).toBe(3);
 });

@@ -13,8 +13,8 @@ const embeddings = 'model.embed_tokens.weight';
 
 interface CheckpointedLoss {
   config: ModelConfig;
-  /** Computes a scalar from the hidden states [N, width] after the last norm. */
-  loss: <T>(ops: Ops<T>, hidden: T) => T;
+  /** Computes the scalar `loss`, and other outputs, from the hidden states [N, width] after the last norm. */
+  loss: <T>(ops: Ops<T>, hidden: T) => Record<string, T>;
   /** Whether the loss uses logits. If it does, embeddings that are tied to the head have a gradient there too. */
   usesLogits: boolean;
   lowRank?: <T>(ops: Ops<T>) => LowRank<T>;
@@ -22,7 +22,7 @@ interface CheckpointedLoss {
   to: readonly string[];
 }
 
-/** Compiles an executable with the same inputs and gradients as the whole backward program. */
+/** Compiles an executable with the same inputs and outputs as the whole backward program. */
 export async function compileCheckpointed(
   runtime: Runtime,
   { config, loss, usesLogits, lowRank, to }: CheckpointedLoss,
@@ -49,7 +49,6 @@ export async function compileCheckpointed(
     ) as [T, T];
     return ops.add(loss, ops.sumAll(ops.mul(asHead, table)));
   };
-  const stays = (name: string) => name !== 'loss';
   const gradients = (...to: string[]) => ({ gradients: { of: 'loss', to }, stays });
 
   const [first, forward, backward, head, last] = await Promise.all([
@@ -57,7 +56,7 @@ export async function compileCheckpointed(
     runtime.compile((ops) => ({ after: layer(ops) }), { stays }),
     runtime.compile((ops) => ({ loss: product(ops, layer(ops)) }), gradients('hidden', ...ofFirstLayer)),
     runtime.compile(
-      (ops) => ({ loss: loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))) }),
+      (ops) => loss(ops, finalNorm(ops, config, ops.input('hidden', 'float32', shape))),
       gradients('hidden', ...ofHead),
     ),
     // Adapters do not train the embeddings.
@@ -75,7 +74,7 @@ export async function compileCheckpointed(
         entering.push(hidden!);
         ({ after: hidden } = await forward.run({ ...asFirstLayer(index), hidden: hidden! }));
       }
-      const { [gradientOf('hidden')]: ofHidden, ...gradients } = await head.run(
+      const { [gradientOf('hidden')]: ofHidden, ...results } = await head.run(
         { ...inputs, hidden: hidden! },
         into,
       );
@@ -87,21 +86,26 @@ export async function compileCheckpointed(
         disposeTensors(own);
         slope = found[gradientOf('hidden')]!;
         for (const name of ofFirstLayer)
-          gradients[gradientOf(name.replace(prefixOf(0), prefixOf(index)))] = found[gradientOf(name)]!;
+          results[gradientOf(name.replace(prefixOf(0), prefixOf(index)))] = found[gradientOf(name)]!;
       }
       if (last) {
-        const asHead = gradients[gradientOf(embeddings)];
+        const asHead = results[gradientOf(embeddings)];
         const found = await last.run({ ...inputs, slope, ...(asHead && { 'as head': asHead }) }, into);
         asHead?.dispose?.();
-        gradients[gradientOf(embeddings)] = found[gradientOf(embeddings)]!;
+        results[gradientOf(embeddings)] = found[gradientOf(embeddings)]!;
       }
       slope.dispose?.();
-      return gradients;
+      return results;
     },
     async close() {
       for (const program of [first, forward, backward, head, last]) await program?.close();
     },
   };
+}
+
+/** Hidden states and gradients are used on the device; what the caller reads leaves it. */
+function stays(output: string): boolean {
+  return output === 'after' || output.startsWith(gradientOf(''));
 }
 
 function prefixOf(layer: number): string {

@@ -38,29 +38,40 @@ export function tokenOutputs<T>(
   parts: number,
 ): Record<string, T> {
   const outputs = inParts(ops, config, hidden, parts);
-  return Object.fromEntries(
-    names.map((name) => {
-      const [first, ...rest] = outputs[name]() as [T, ...T[]];
-      return [name, rest.length === 0 ? first : ops.concat([first, ...rest], 0)];
-    }),
-  );
+  return Object.fromEntries(names.map((name) => [name, joined(ops, outputs[name]())]));
 }
 
-/** Σ slope · output over the inputs named `slopes`, [M] each. Its gradient is what `backward` accumulates. */
+function joined<T>(ops: Ops<T>, pieces: readonly T[]): T {
+  return pieces.length === 1 ? pieces[0]! : ops.concat([...pieces], 0);
+}
+
+/**
+ * `loss`: Σ slope · output over the inputs named `slopes`, [M] each. Its gradient is what `backward` accumulates. Where the
+ * loss uses logits, log-probabilities and entropies come with it, because they cost next to nothing there.
+ */
 export function linearFunctional<T>(
   ops: Ops<T>,
   config: ModelConfig,
   hidden: T,
   slopes: readonly TokenSlope[],
   parts: number,
-): T {
+): Record<string, T> {
   const outputs = inParts(ops, config, hidden, parts);
   const terms = slopes.flatMap((name) => {
     const pieces = outputs[outputOf[name]]();
     const slope = cut(ops, ops.input(name, 'float32', ['M']), pieces.length);
     return pieces.map((piece, index) => ops.sumAll(ops.mul(slope[index]!, piece)));
   });
-  return terms.reduce((sum, term) => ops.add(sum, term));
+  const loss = terms.reduce((sum, term) => ops.add(sum, term));
+  const seen = usesLogits(slopes) ? seenInBackward : [];
+  return { loss, ...Object.fromEntries(seen.map((name) => [name, joined(ops, outputs[name]())])) };
+}
+
+/** The outputs of a backward pass that uses logits. */
+export const seenInBackward = ['logprobs', 'entropy'] as const;
+
+export function usesLogits(slopes: readonly TokenSlope[]): boolean {
+  return slopes.some((name) => name !== 'dValues');
 }
 
 /** Each output in pieces along M. The functions add an output to the graph when they are called. */
@@ -73,22 +84,27 @@ function inParts<T>(
   const where = ops.input('where', 'int32', ['M']);
   // With several parts, padding may repeat an index.
   const states = ops.gatherRows(hidden, where, { distinct: parts === 1 });
-  let scores: T[] | undefined;
-  const scoresInParts = () => {
-    if (scores) return scores;
+  const scoresInParts = once(() => {
     const inverseTemperature = ops.input('inverseTemperature', 'float32', []);
     // Divide the hidden states instead of the logits: the head has no bias, so the result is the same for less work.
     const cooled = cut(ops, ops.mul(states, inverseTemperature), parts);
-    scores = cooled.map((part) => logits(ops, config, part));
-    return scores;
-  };
+    return cooled.map((part) => logits(ops, config, part));
+  });
   return {
-    logprobs: () => {
+    logprobs: once(() => {
       const targets = cut(ops, ops.input('targets', 'int32', ['M']), parts);
       return scoresInParts().map((part, index) => ops.logProbability(part, targets[index]!));
-    },
-    entropy: () => scoresInParts().map((part) => ops.entropy(part)),
-    values: () => [valueHead(ops, config, states)],
+    }),
+    entropy: once(() => scoresInParts().map((part) => ops.entropy(part))),
+    values: once(() => [valueHead(ops, config, states)]),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type {
   AdamW,
+  BackwardOutputs,
   CriticOptions,
   Learner,
   Rows,
@@ -26,7 +27,7 @@ import {
   readTensorData,
   tensorsExcept,
 } from '../runtime/resident-tensor.ts';
-import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import { type Executable, gradientOf, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { compileCheckpointed } from './checkpointed-backward.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
@@ -38,9 +39,11 @@ import type { ParameterGroup } from './parameter-group.ts';
 import {
   hiddenStates,
   linearFunctional,
+  seenInBackward,
   type TokenOutput,
   type TokenSlope,
   tokenOutputs,
+  usesLogits,
 } from './token-outputs.ts';
 import { defaultTokenBudget, trainingMemory } from './training-memory.ts';
 
@@ -123,7 +126,10 @@ export class TransformerLearner implements Learner {
     return critic ? { ...outputs, ...(await this.#forward(batch, critic.weights, ['values'])) } : outputs;
   }
 
-  async backward(batch: TokenBatch, { dLogprobs, dEntropy, dValues }: TokenGradients): Promise<void> {
+  async backward(
+    batch: TokenBatch,
+    { dLogprobs, dEntropy, dValues }: TokenGradients,
+  ): Promise<BackwardOutputs> {
     const critic = this.#critic;
     if (dValues && !critic)
       throw new ToolEnvError('bug.critic', 'dValues needs a critic: call addCritic first.');
@@ -131,11 +137,11 @@ export class TransformerLearner implements Learner {
     const slopes = { dLogprobs, ...(dEntropy && { dEntropy }) };
     if (dValues && critic?.kind === 'shared') {
       const shared = { ...weights, ...critic.weights };
-      await this.#backward(batch, shared, { ...slopes, dValues }, [this.#group, critic.group], this.#lora);
-      return;
+      return this.#backward(batch, shared, { ...slopes, dValues }, [this.#group, critic.group], this.#lora);
     }
-    await this.#backward(batch, weights, slopes, [this.#group], this.#lora);
+    const outputs = await this.#backward(batch, weights, slopes, [this.#group], this.#lora);
     if (dValues && critic) await this.#backward(batch, critic.weights, { dValues }, [critic.group]);
+    return outputs;
   }
 
   step(options: AdamW): Promise<{ gradNorm: number; criticGradNorm?: number }> {
@@ -256,8 +262,9 @@ export class TransformerLearner implements Learner {
     slopes: Partial<Record<TokenSlope, Rows>>,
     groups: readonly ParameterGroup[],
     lora?: LoraAdapter,
-  ): Promise<void> {
+  ): Promise<BackwardOutputs> {
     const names = Object.keys(slopes) as TokenSlope[];
+    const outputs: BackwardOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
       const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>
@@ -269,15 +276,18 @@ export class TransformerLearner implements Learner {
       const run = (scale: number) => executable.run({ ...inputs, ...scaled(given, scale) }, into);
       const isNarrow = this.#runtime.precision === 'float16';
       let scale = isNarrow ? lossScale(given) : 1;
-      let gradients = await run(scale);
+      let results = await run(scale);
       // On overflow, retry with a smaller loss scale.
-      while (isNarrow && scale > leastLossScale && !(await areFinite(groups, gradients))) {
-        disposeTensors(gradients);
+      while (isNarrow && scale > leastLossScale && !(await areFinite(groups, results))) {
+        disposeTensors(results);
         scale /= 16;
-        gradients = await run(scale);
+        results = await run(scale);
       }
-      for (const group of groups) await group.accumulate(gradients, 1 / scale);
+      for (const group of groups) await group.accumulate(results, 1 / scale);
+      for (const name of usesLogits(names) ? seenInBackward : [])
+        scatterSlots(results[name]!.data, padded.slots, outputs[name]);
     }
+    return outputs;
   }
 
   #compileBackward(
@@ -288,13 +298,12 @@ export class TransformerLearner implements Learner {
   ): Promise<Executable> {
     const { config } = this.#model;
     const loss = <T>(ops: Ops<T>, hidden: T) => linearFunctional(ops, config, hidden, names, parts);
-    const usesLogits = names.some((name) => name !== 'dValues');
     const lowRank = lora && (<T>(ops: Ops<T>) => lora.lowRank(ops));
     if (this.#checkpointing)
-      return compileCheckpointed(this.#runtime, { config, loss, usesLogits, lowRank, to });
-    return this.#runtime.compile((ops) => ({ loss: loss(ops, hiddenStates(ops, config, lowRank?.(ops))) }), {
+      return compileCheckpointed(this.#runtime, { config, loss, usesLogits: usesLogits(names), lowRank, to });
+    return this.#runtime.compile((ops) => loss(ops, hiddenStates(ops, config, lowRank?.(ops))), {
       gradients: { of: 'loss', to },
-      stays: (name) => name !== 'loss',
+      stays: (name) => name.startsWith(gradientOf('')),
     });
   }
 

@@ -78,6 +78,25 @@ test('gradients equal finite differences of Σ dLogprobs·log p(token | tokens b
   }
 });
 
+test.each([{}, { gradientCheckpointing: true }, { lora: { rank: 3 } }])(
+  'backward returns the outputs of forward: %o',
+  async (options) => {
+    const learner = learnerOf(tinyModel(), options);
+    const batch = { rows, temperature: 0.7 };
+    const before = await learner.forward(batch);
+    const seen = await learner.backward(batch, { dLogprobs: randomValues(1), dEntropy: randomValues(2) });
+    for (const name of ['logprobs', 'entropy'] as const) {
+      expect(seen[name].map(({ length }) => length)).toEqual(before[name].map(({ length }) => length));
+      const largest = Math.max(
+        ...seen[name].flatMap((row, b) => [...row].map((value, t) => Math.abs(value - before[name][b]![t]!))),
+      );
+      expect(largest, name).toBeLessThan(1e-5);
+    }
+    expect(Math.max(...seen.entropy.flatMap((row) => [...row]))).toBeGreaterThan(1);
+    await learner.close();
+  },
+);
+
 test('gradients equal finite differences of Σ dEntropy·entropy', async () => {
   const model = tinyModel();
   const learner = learnerOf(model);

@@ -46,6 +46,7 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     if (report.settled('LRN-3')) report.skip(['LRN-4'], 'LRN-3 is broken or left out');
     else await report.check(['LRN-4'], () => student.isLinear());
     await report.check(['LRN-5'], () => student.ignoresMasked());
+    await report.check(['LRN-12'], () => student.seesOutputs());
     await report.check(['LRN-6'], () => student.steps());
     await report.check(['LRN-7'], () => student.refusesInfinity());
     await report.check(['LRN-9'], () => student.keepsReference());
@@ -178,6 +179,15 @@ class Student {
     }
   }
 
+  async seesOutputs(): Promise<void> {
+    const { logprobs, entropy } = await this.#forward('LRN-12');
+    const seen = await this.#backward('LRN-12', this.#d1);
+    await this.#norm('LRN-12', async () => {});
+    if (!seen) return;
+    expectNear('LRN-12', 'logprobs of backward() as of forward()', logprobs, seen.logprobs);
+    expectNear('LRN-12', 'entropy of backward() as of forward()', entropy, seen.entropy);
+  }
+
   async steps(): Promise<void> {
     const before = await this.#forward('LRN-6');
     const norm = await this.#norm('LRN-6', () => this.#backward('LRN-6', this.#d1));
@@ -262,7 +272,7 @@ class Student {
     rule: RuleId,
     dLogprobs: Rows,
     { rows = this.#rows, dEntropy }: { rows?: TokenRow[]; dEntropy?: Rows } = {},
-  ): Promise<void> {
+  ) {
     const gradients = dEntropy ? { dLogprobs, dEntropy } : { dLogprobs };
     return answered(rule, 'backward() to end', this.#timeout, () =>
       this.#learner.backward({ rows }, gradients),
@@ -270,7 +280,7 @@ class Student {
   }
 
   /** The norm of the gradients that `accumulate` makes. Clears them and changes no weight. */
-  async #norm(rule: RuleId, accumulate: () => Promise<void>): Promise<number> {
+  async #norm(rule: RuleId, accumulate: () => Promise<unknown>): Promise<number> {
     await accumulate();
     const step = () => this.#learner.step({ learningRate: 0 });
     const { gradNorm } = await answered(rule, 'a gradient norm', this.#timeout, step);

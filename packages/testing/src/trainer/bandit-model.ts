@@ -13,6 +13,7 @@ import {
 } from '@toolenv/core';
 import type {
   AdamW,
+  BackwardOutputs,
   Learner,
   Rows,
   TokenBatch,
@@ -99,7 +100,8 @@ export class BanditModel implements TrainablePolicy, Learner {
     };
   }
 
-  async backward({ rows, temperature = 1 }: TokenBatch, gradients: TokenGradients): Promise<void> {
+  async backward(batch: TokenBatch, gradients: TokenGradients): Promise<BackwardOutputs> {
+    const { rows, temperature = 1 } = batch;
     const { dLogprobs, dEntropy, dValues } = gradients;
     const probabilities = this.probabilities(temperature);
     const entropy = entropyOf(probabilities);
@@ -115,6 +117,8 @@ export class BanditModel implements TrainablePolicy, Learner {
         this.#gradient.value += dValues?.[b]?.[t] ?? 0;
       }
     }
+    const outputs = await this.forward(batch);
+    return { logprobs: outputs.logprobs, entropy: outputs.entropy };
   }
 
   async step({

@@ -1,10 +1,20 @@
 /** Learners that break one rule each. All are changes of one valid learner. */
-import type { AdamW, Learner, Rows, TokenBatch, TokenGradients, TokenOutputs } from '@toolenv/core/learner';
+import type {
+  AdamW,
+  BackwardOutputs,
+  Learner,
+  Rows,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+} from '@toolenv/core/learner';
 import type { RuleId } from '../../src/index.ts';
 import { TableLearner } from '../table-model.ts';
 
+type Backward = ReturnType<Learner['backward']>;
+
 class Learning extends TableLearner {
-  override backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+  override backward(batch: TokenBatch, gradients: TokenGradients): Backward {
     return super.backward(batch, { ...gradients, dLogprobs: this.given(gradients.dLogprobs, batch) });
   }
   /** The gradients to use instead of `dLogprobs`. */
@@ -58,9 +68,9 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     'LRN-3',
     () =>
       new (class extends TableLearner {
-        override async backward(batch: TokenBatch, gradients: TokenGradients): Promise<void> {
+        override backward(batch: TokenBatch, gradients: TokenGradients): Backward {
           this.gradient.fill(0);
-          await super.backward(batch, gradients);
+          return super.backward(batch, gradients);
         }
       })(),
   ],
@@ -91,9 +101,9 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     'LRN-5',
     () =>
       new (class extends TableLearner {
-        override backward({ rows, ...batch }: TokenBatch, gradients: TokenGradients): Promise<void> {
+        override async backward({ rows, ...batch }: TokenBatch, gradients: TokenGradients): Promise<void> {
           const all = rows.map((row) => ({ ...row, mask: row.mask.map((_, t) => (t > 0 ? 1 : 0)) }));
-          return super.backward({ ...batch, rows: all }, gradients);
+          await super.backward({ ...batch, rows: all }, gradients);
         }
       })(),
   ],
@@ -194,7 +204,7 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     'LRN-11',
     () =>
       new (class extends TableLearner {
-        override backward(batch: TokenBatch, { dValues: _, ...gradients }: TokenGradients): Promise<void> {
+        override backward(batch: TokenBatch, { dValues: _, ...gradients }: TokenGradients): Backward {
           return super.backward(batch, gradients);
         }
       })(),
@@ -205,6 +215,17 @@ export const brokenLearners: readonly [what: string, rule: RuleId, make: () => L
     () =>
       new (class extends TableLearner {
         override async addCritic(): Promise<void> {}
+      })(),
+  ],
+  [
+    'a backward pass that returns the outputs of another temperature',
+    'LRN-12',
+    () =>
+      new (class extends TableLearner {
+        override async backward(batch: TokenBatch, gradients: TokenGradients): Promise<BackwardOutputs> {
+          await super.backward(batch, gradients);
+          return this.forward({ ...batch, temperature: 2 });
+        }
       })(),
   ],
 ];

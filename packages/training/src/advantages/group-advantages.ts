@@ -8,7 +8,7 @@ export type RewardScale = 'group' | 'batch' | 'none';
 
 /**
  * (score − group mean) / (unbiased standard deviation + 1e-6) for each of `scores` [N]; `groups` [N] names the group of each
- * score. A group of one has mean 0 and deviation 1, as in the paper's code.
+ * score. A group of one, whose other episodes were aborted, has nothing to be compared with: its advantage is 0.
  */
 export function groupAdvantages(
   scores: readonly number[],
@@ -33,11 +33,11 @@ export function rewardDivisors(
 
 /**
  * RLOO (arXiv 2402.14740): the score minus the mean of the other scores in its group, n/(n − 1)·(score − group mean). The
- * baseline does not depend on the episode itself, so the gradient is unbiased. A group of one keeps its score.
+ * baseline does not depend on the episode itself, so the gradient is unbiased. A group of one has advantage 0.
  */
 export function leaveOneOutAdvantages(scores: readonly number[], groups: readonly number[]): number[] {
   return perGroup(scores, groups, (score, group) => {
-    return differenceFromMean(score, group) * (group.count === 1 ? 1 : group.count / (group.count - 1));
+    return group.count === 1 ? 0 : differenceFromMean(score, group) * (group.count / (group.count - 1));
   });
 }
 
@@ -70,8 +70,7 @@ function perGroup(
 
 function moments(values: readonly number[]): Moments {
   const count = values.length;
-  if (count <= 1) return { mean: 0, deviation: 1, count };
-  if (areEqual(values)) return { mean: values[0]!, deviation: 0, count };
+  if (areEqual(values)) return { mean: values[0] ?? 0, deviation: 0, count };
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, deviation: Math.sqrt(squares / (count - 1)), count };

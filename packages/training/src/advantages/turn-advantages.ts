@@ -7,7 +7,7 @@ import {
 } from './group-advantages.ts';
 
 /**
- * The return of each turn (the sum of rewards from that turn on) minus a baseline for the turn's number: the mean over the
+ * The return of each turn (the sum of rewards from that turn on; where the episode branches, the mean over the branches) minus a baseline for the turn's number: the mean over the
  * whole group, where an episode that has already ended counts as 0.
  *
  * The obvious baseline, the mean over the episodes that reached the turn, is biased when the policy decides when to stop. It
@@ -17,15 +17,20 @@ import {
  *
  * @param rewards [N][turns] each turn's rewards, outcome included; episodes differ in turns.
  * @param groups [N]
+ * @param parents [N][turns] the turn that each turn goes on from (`turnParents`). Default: the turn before.
  * @param scale Divides by the deviation of whole episodes, one number for all turns; not with `leaveOneOut`.
  * @returns [N][turns]
  */
 export function turnAdvantages(
   rewards: readonly (readonly number[])[],
   groups: readonly number[],
-  { scale, leaveOneOut }: { scale: RewardScale; leaveOneOut: boolean },
+  {
+    scale,
+    leaveOneOut,
+    parents,
+  }: { scale: RewardScale; leaveOneOut: boolean; parents?: readonly (readonly number[])[] },
 ): number[][] {
-  const returns = rewards.map(returnsFromEachTurn);
+  const returns = rewards.map((turns, n) => turnReturns(turns, parents?.[n]));
   const episodes = returns.map(([whole = 0]) => whole);
   const divisors = rewardDivisors(episodes, groups, leaveOneOut ? 'none' : scale);
   const advantages: number[][] = rewards.map(() => []);
@@ -40,13 +45,24 @@ export function turnAdvantages(
   return advantages;
 }
 
-/** [turns] Σ rewards from each turn on. */
-function returnsFromEachTurn(rewards: readonly number[]): number[] {
-  const returns = new Array<number>(rewards.length);
-  let sum = 0;
+/**
+ * [turns] Σ rewards from each turn on, discounted by γ per turn; where the episode branches, the mean over the branches.
+ * @param parents [turns] the turn that each turn goes on from. Default: the turn before.
+ */
+export function turnReturns(
+  rewards: readonly number[],
+  parents: readonly number[] = rewards.map((_, turn) => turn - 1),
+  gamma = 1,
+): number[] {
+  const returns = [...rewards];
+  const later = rewards.map(() => ({ sum: 0, branches: 0 }));
   for (let turn = rewards.length - 1; turn >= 0; turn--) {
-    sum += rewards[turn]!;
-    returns[turn] = sum;
+    const { sum, branches } = later[turn]!;
+    if (branches > 0) returns[turn]! += (gamma * sum) / branches;
+    const parent = later[parents[turn]!];
+    if (!parent) continue;
+    parent.sum += returns[turn]!;
+    parent.branches += 1;
   }
   return returns;
 }

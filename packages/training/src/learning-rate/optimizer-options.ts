@@ -58,3 +58,19 @@ const properties = {
 export type OptimizerOptions = OptionsOf<{ properties: typeof properties }>;
 
 export const optimizerOptions: typeof properties = properties;
+
+/**
+ * A JSON Schema that the options of a run meet if its schedule does not depend on how many steps there are: `mayChange` of
+ * options that say how many.
+ */
+export const hasFixedSchedule: { readonly anyOf: readonly object[] } = {
+  anyOf: [
+    { required: ['scheduleSteps'] },
+    {
+      properties: {
+        learningRateSchedule: { enum: ['constant', 'constant_with_warmup'] },
+        warmupRatio: { const: 0 },
+      },
+    },
+  ],
+};

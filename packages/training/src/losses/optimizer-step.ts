@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import type { AdamW, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
+import type { AdamW, BackwardOutputs, Learner, TokenBatch, TokenGradients } from '@toolenv/core/learner';
 
 /**
  * Accumulates the batch's gradients and steps.
@@ -14,14 +14,14 @@ export async function optimizerStep(
   batch: TokenBatch,
   gradients: TokenGradients,
   { out, ...optimizer }: AdamW & { out: string },
-): Promise<{ gradNorm: number; criticGradNorm?: number }> {
+): Promise<{ gradNorm: number; criticGradNorm?: number; outputs?: BackwardOutputs }> {
   try {
     for (const [name, rows] of Object.entries(gradients)) {
       if (rows?.some((row: Float32Array) => !row.every(Number.isFinite)))
         throw new ToolEnvError('bug.gradient_not_finite', `The loss gives a ${name} that is not finite.`);
     }
-    await learner.backward(batch, gradients);
-    return await learner.step(optimizer);
+    const outputs = await learner.backward(batch, gradients);
+    return { ...(await learner.step(optimizer)), ...(outputs && { outputs }) };
   } catch (error) {
     if (!ToolEnvError.isInstance(error) || error.code !== 'bug.gradient_not_finite') throw error;
     const file = join(out, 'not-finite-batch.json');

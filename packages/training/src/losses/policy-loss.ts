@@ -1,15 +1,14 @@
 /** The policy loss of all algorithms over per-token arrays: a weighted surrogate per token, with penalty and bonus. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens, meanOverTokens } from '../averages.ts';
-import { cispoLoss } from './cispo-loss.ts';
-import { type Clipping, clippedLoss } from './clipped-loss.ts';
+import { countTokens } from '../averages.ts';
+import { type EpisodePlaces, episodePlaces, meanOf, valuesAt } from '../rows/episode-places.ts';
+import type { Loss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
-import { type Averaging, rowWeights } from './row-weights.ts';
+import { losses } from './losses.ts';
 import { type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
-import { sapoLoss } from './sapo-loss.ts';
-import type { TokenLoss } from './token-loss.ts';
-import { highEntropyMask, nearPolicy } from './token-selection.ts';
+import { highEntropyMask } from './token-selection.ts';
+import { type StepSize, tokenWeights } from './token-weights.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface PolicyLossInputs {
@@ -26,21 +25,26 @@ export interface PolicyLossInputs {
   /** 1 where the policy generated the token. */
   mask: Uint8Array[];
   advantages: TokenValues;
+  /** [B] names the episode of each row: averages, sequences and thresholds are those of episodes. Default: each row is an episode. */
+  episodes?: readonly unknown[];
 }
 
-export interface PolicyLossOptions extends Averaging, Clipping {
-  /** `sequence`: each token has the geometric mean of its row's ratios (GSPO, arXiv 2507.18071). Default `token`. */
+export interface PolicyLossOptions extends StepSize {
+  /** A loss, or the name of a built-in loss. Its own options stand beside these. */
+  loss: Loss | string;
+  /** `sequence`: each token has the geometric mean of its episode's ratios (GSPO, arXiv 2507.18071). Default: that of the loss. */
   ratioLevel?: 'token' | 'sequence';
-  /** CISPO's largest weight. Default 5. */
-  ratioCap?: number;
-  /** SAPO's τ for A > 0, and for A ≤ 0. Default [1, 1.05]. */
-  sapoTemperatures?: readonly [number, number];
   /** Weight of the KL penalty. Default 0. */
   beta?: number;
   /** Default `k3`. */
   klEstimator?: KlEstimator;
   /** Largest absolute value of an estimate. Default 10. */
   klClamp?: number;
+  /**
+   * Multiplies a token's KL by its ratio, which makes the gradient that of the reverse KL (DeepSeek-V3.2, arXiv 2512.02556).
+   * Default false.
+   */
+  biasCorrectedKl?: boolean;
   /** Weight of the mean entropy, a bonus that lowers the loss, over the tokens that have a policy gradient. Default 0. */
   entropyCoefficient?: number;
   /** Share of the tokens that have a policy gradient and a bonus: those with the highest entropy. Default 1. */
@@ -49,8 +53,11 @@ export interface PolicyLossOptions extends Averaging, Clipping {
   mismatchCorrection?: MismatchCorrection;
   /** Default 3. */
   mismatchCap?: number;
-  /** Leaves out tokens with A < 0 in rows whose log-probability fell by more than this per token. Default: none. */
+  /** Default 0. */
+  mismatchFloor?: number;
+  /** Leaves out tokens with A < 0 in episodes whose log-probability fell by more than this per token. Default: none. */
   offPolicyThreshold?: number;
+  [optionOfTheLoss: string]: unknown;
 }
 
 export interface PolicyLoss {
@@ -63,112 +70,117 @@ export interface PolicyLoss {
 }
 
 /**
- * Σ weight·(surrogate·selection·correction + β·KL) over the tokens with mask 1, minus c·(mean entropy). Weights come from the
- * loss's average (`rowWeights`). The gradient treats selections and corrections as constants.
+ * Σ weight·(loss·selection·correction + β·KL) over the tokens with mask 1, minus c·(mean entropy). Weights come from the
+ * loss's average (`tokenWeights`). The gradient treats selections and corrections as constants.
+ *
+ * The loss of an episode does not depend on how its tokens are divided into rows.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
-  const { logprobs, oldLogprobs, referenceLogprobs, entropy, mask, advantages } = inputs;
-  const { beta = 0, klEstimator = 'k3', klClamp = 10, entropyCoefficient = 0 } = options;
-  const weights = rowWeights(mask, options);
-  const { clip, delta = Number.POSITIVE_INFINITY, ratioCap = 5, topEntropyQuantile = 1 } = options;
+  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, referenceLogprobs, entropy, mask } = inputs;
+  const { beta = 0, klEstimator = 'k3', klClamp = 10, biasCorrectedKl = false } = options;
+  const { entropyCoefficient = 0, topEntropyQuantile = 1, offPolicyThreshold } = options;
+  const { mismatchCorrection, mismatchCap = 3, mismatchFloor = 0 } = options;
+  const loss = typeof options.loss === 'string' ? losses[options.loss]! : options.loss;
+  const own = ownOptions(loss, options);
+  const { ratioLevel = loss.ratioLevel ?? 'token' } = options;
+  const episodes = episodePlaces(mask, inputs.episodes);
+  const tokensOf = episodes.map(({ t }) => t.length);
+  const weights = tokenWeights(loss.average, tokensOf, options);
   const uncertain = topEntropyQuantile < 1 ? highEntropyMask(entropy!, mask, topEntropyQuantile) : mask;
   const bonus = entropyCoefficient / Math.max(countTokens(uncertain), 1);
-  const { factor, metrics } = gradientFactors(inputs, options);
+  const mismatch = mismatchCorrection
+    ? mismatchWeights(oldLogprobs, sampledLogprobs, mask, episodes, {
+        correction: mismatchCorrection,
+        floor: mismatchFloor,
+        cap: mismatchCap,
+      })
+    : undefined;
+
   const dLogprobs = logprobs.map((row) => new Float32Array(row.length));
   const dEntropy = entropyCoefficient > 0 ? logprobs.map((row) => new Float32Array(row.length)) : undefined;
-  const [low, high] = options.loss === 'cispo' ? [0, ratioCap] : [1 - clip[0], 1 + clip[1]];
-  let [value, kl, entropySum, logRatioSum, tokens] = [0, 0, 0, 0, 0];
-  let [clippedLow, clippedHigh, capped] = [0, 0, 0];
+  let [value, kl, entropySum, logRatioSum] = [0, 0, 0, 0];
+  const counts = new Map((loss.shares ?? []).map((name) => [name, 0]));
 
-  for (const [b, row] of logprobs.entries()) {
-    const weight = weights[b]!;
-    const ofRow =
-      options.ratioLevel === 'sequence' ? meanLogRatio(row, oldLogprobs[b]!, mask[b]!) : undefined;
-    let dRow = 0;
-    for (let t = 0; t < row.length; t++) {
-      if (mask[b]![t] !== 1) continue;
-      const logRatio = row[t]! - oldLogprobs[b]![t]!;
-      const ratio = Math.exp(ofRow ? ofRow.mean : logRatio);
-      const isUncertain = uncertain[b]![t] === 1;
-      const advantage = isUncertain ? weight * factor(b, t) * advantages[b]![t]! : 0;
-      tokens += 1;
-      logRatioSum += logRatio;
-      if (ratio < low && advantages[b]![t]! < 0) clippedLow += 1;
-      if (ratio > high && advantages[b]![t]! > 0) clippedHigh += 1;
-      if (ratio > delta && advantages[b]![t]! < 0) capped += 1;
+  for (const [n, places] of episodes.entries()) {
+    const weight = weights[n]!;
+    const current = valuesAt(logprobs, places);
+    const logRatios = differences(current, valuesAt(oldLogprobs, places));
+    const advantages = valuesAt(inputs.advantages, places);
+    const corrections = mismatch ? valuesAt(mismatch.weights, places) : current.map(() => 1);
+    const isUncertain = valuesAt(uncertain, places);
+    const reference = beta !== 0 ? valuesAt(referenceLogprobs!, places) : undefined;
+    const hasMovedAway =
+      offPolicyThreshold !== undefined &&
+      meanOf(differences(valuesAt(sampledLogprobs, places), current)) > offPolicyThreshold;
+    const ofSequence = ratioLevel === 'sequence' ? meanOf(logRatios) : undefined;
+    const tokenLoss = loss.episode({ logprobs: current, logRatios, advantages, mismatch: corrections }, own);
+    const slopes = new Float64Array(current.length);
+    // ∂/∂ of the sequence's log-ratio, which all of its tokens share.
+    let dSequence = 0;
+    const slopeByRatio = (i: number, slope: number) => {
+      if (ofSequence === undefined) slopes[i]! += slope;
+      else dSequence += slope;
+    };
+
+    for (const [i, logprob] of current.entries()) {
+      const ratio = Math.exp(ofSequence ?? logRatios[i]!);
+      const advantage = advantages[i]!;
+      logRatioSum += logRatios[i]!;
       // A ratio may be infinite where the advantage is 0.
       if (advantage !== 0) {
-        const token = surrogate(ratio, advantage, row[t]!, options);
-        value += token.value;
-        dLogprobs[b]![t] = token.dLogprob + (ofRow ? 0 : token.dLogRatio);
-        dRow += token.dLogRatio;
+        const token = tokenLoss({ ratio, advantage, logprob });
+        for (const name of token.counts ?? []) counts.set(name, counts.get(name)! + 1);
+        const isLeftOut = isUncertain[i] === 0 || (hasMovedAway && advantage < 0);
+        const factor = isLeftOut ? 0 : weight * (loss.correctsMismatch ? 1 : corrections[i]!);
+        if (factor !== 0) {
+          value += factor * token.value;
+          slopes[i]! += factor * (token.dLogprob ?? 0);
+          slopeByRatio(i, factor * (token.dLogRatio ?? 0));
+        }
       }
-
-      if (beta !== 0) {
-        const estimate = klEstimate(row[t]!, referenceLogprobs![b]![t]!, klEstimator, klClamp);
-        value += weight * beta * estimate.value;
-        dLogprobs[b]![t]! += weight * beta * estimate.slope;
-        kl += estimate.value;
-      }
-      if (entropy) entropySum += entropy[b]![t]!;
-      if (dEntropy && isUncertain) {
-        value -= bonus * entropy![b]![t]!;
-        dEntropy[b]![t] = -bonus;
+      if (reference) {
+        const estimate = klEstimate(logprob, reference[i]!, klEstimator, klClamp);
+        const correction = biasCorrectedKl ? ratio : 1;
+        value += weight * beta * correction * estimate.value;
+        slopes[i]! += weight * beta * correction * estimate.slope;
+        if (biasCorrectedKl) slopeByRatio(i, weight * beta * correction * estimate.value);
+        kl += correction * estimate.value;
       }
     }
-    if (ofRow) addAtMask(dLogprobs[b]!, mask[b]!, dRow / ofRow.count);
+    scatter(
+      dLogprobs,
+      places,
+      (i) => slopes[i]! + (ofSequence === undefined ? 0 : dSequence / current.length),
+    );
+
+    const entropies = entropy ? valuesAt(entropy, places) : [];
+    for (const [i, nats] of entropies.entries()) {
+      entropySum += nats;
+      if (dEntropy && isUncertain[i] === 1) value -= bonus * nats;
+    }
+    if (dEntropy) scatter(dEntropy, places, (i) => (isUncertain[i] === 1 ? -bonus : 0));
   }
 
-  const share = (count: number) => count / Math.max(tokens, 1);
-  if (options.loss === 'cispo') metrics.cispo_clip_ratio = share(clippedHigh);
-  else if (options.loss !== 'sapo') {
-    metrics['clip_ratio/low_mean'] = share(clippedLow);
-    metrics['clip_ratio/high_mean'] = share(clippedHigh);
-    metrics['clip_ratio/region_mean'] = share(clippedLow + clippedHigh);
-    metrics['actor/pg_clipfrac_lower'] = share(capped);
-  }
-  metrics.kl = share(kl);
+  const tokens = tokensOf.reduce((sum, count) => sum + count, 0);
+  const share = (sum: number) => sum / Math.max(tokens, 1);
+  const metrics: Metrics = { ...mismatch?.metrics };
+  for (const [name, count] of counts) metrics[name] = share(count);
+  if (beta !== 0) metrics.kl = share(kl);
   metrics['actor/ppo_kl'] = share(-logRatioSum);
   if (entropy) metrics.entropy = share(entropySum);
   return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };
 }
 
-function surrogate(ratio: number, advantage: number, logprob: number, options: PolicyLossOptions): TokenLoss {
-  const { loss, ratioCap = 5, sapoTemperatures = [1, 1.05] } = options;
-  if (loss === 'cispo') return cispoLoss(ratio, advantage, logprob, ratioCap);
-  if (loss === 'sapo') return sapoLoss(ratio, advantage, sapoTemperatures);
-  return clippedLoss(ratio, advantage, options);
+/** The options of the loss itself, with its defaults. */
+function ownOptions(loss: Loss, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const properties = Object.entries(loss.options.properties as Record<string, { default?: unknown }>);
+  return Object.fromEntries(properties.map(([name, { default: usual }]) => [name, options[name] ?? usual]));
 }
 
-/** Factors of each token's policy gradient: the mismatch correction, or 0 where the policy has moved away. */
-function gradientFactors(
-  inputs: PolicyLossInputs,
-  { mismatchCorrection, mismatchCap = 3, offPolicyThreshold }: PolicyLossOptions,
-): { factor: (b: number, t: number) => number; metrics: Metrics } {
-  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, mask, advantages } = inputs;
-  const near =
-    offPolicyThreshold === undefined
-      ? undefined
-      : nearPolicy(logprobs, sampledLogprobs, mask, offPolicyThreshold);
-  const mismatch = mismatchCorrection
-    ? mismatchWeights(oldLogprobs, sampledLogprobs, mask, mismatchCorrection, mismatchCap)
-    : undefined;
-  const factor = (b: number, t: number) => {
-    if (near && !near[b]! && advantages[b]![t]! < 0) return 0;
-    return mismatch ? mismatch.weights[b]![t]! : 1;
-  };
-  return { factor, metrics: { ...mismatch?.metrics } };
+function differences(left: Float64Array, right: Float64Array): Float64Array {
+  return left.map((value, i) => value - right[i]!);
 }
 
-function meanLogRatio(
-  logprobs: Float32Array,
-  oldLogprobs: Float32Array,
-  mask: Uint8Array,
-): { mean: number; count: number } {
-  const logRatios = Float64Array.from(logprobs, (logprob, t) => logprob - oldLogprobs[t]!);
-  return { mean: meanOverTokens([logRatios], [mask]), count: countTokens([mask]) };
-}
-
-function addAtMask(values: Float32Array, mask: Uint8Array, amount: number): void {
-  for (let t = 0; t < mask.length; t++) if (mask[t] === 1) values[t]! += amount;
+function scatter(rows: Rows, { b, t }: EpisodePlaces, value: (i: number) => number): void {
+  for (let i = 0; i < t.length; i++) rows[b[i]!]![t[i]!] = value(i);
 }

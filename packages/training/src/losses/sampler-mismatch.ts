@@ -2,10 +2,11 @@
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { tokenStatistics } from '../metrics/token-statistics.ts';
+import { type EpisodePlaces, valuesAt } from '../rows/episode-places.ts';
 
 /**
- * The ratio p_learner/p_sampler is taken per token or, as a product, per row. Beyond the cap, `truncate` replaces it by the cap
- * (TIS), and `mask` leaves the token or row out.
+ * The ratio p_learner/p_sampler is taken per token or, as a product, per episode. Outside its bounds, `truncate` replaces it by the
+ * bound (TIS), and `mask` leaves the token or episode out.
  */
 export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
 
@@ -18,25 +19,33 @@ export interface Mismatch {
 /**
  * @param oldLogprobs [B][T] from the learner, before the step.
  * @param sampledLogprobs [B][T] from the sampler.
+ * @param episodes The tokens of each episode.
  */
 export function mismatchWeights(
   oldLogprobs: TokenValues,
   sampledLogprobs: TokenValues,
   mask: readonly Uint8Array[],
-  correction: MismatchCorrection,
-  cap: number,
+  episodes: readonly EpisodePlaces[],
+  { correction, floor, cap }: { correction: MismatchCorrection; floor: number; cap: number },
 ): Mismatch {
-  const differences = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? oldLogprobs[b]![t]! - sampledLogprobs[b]![t]! : 0)),
-  );
-  const weights = differences.map((row, b) => {
-    const whole = row.reduce((sum, value) => sum + value, 0);
-    return row.map((difference, t) => {
-      if (mask[b]![t] !== 1) return 0;
-      const ratio = Math.exp(correction.startsWith('sequence') ? whole : difference);
-      return ratio <= cap ? ratio : correction.endsWith('truncate') ? cap : 0;
-    });
-  });
+  const isWhole = correction.startsWith('sequence');
+  const truncates = correction.endsWith('truncate');
+  const bounded = (ratio: number) => {
+    if (ratio >= floor && ratio <= cap) return ratio;
+    return truncates ? Math.min(Math.max(ratio, floor), cap) : 0;
+  };
+  const differences = mask.map((row) => new Float64Array(row.length));
+  const weights = mask.map((row) => new Float64Array(row.length));
+  for (const places of episodes) {
+    const old = valuesAt(oldLogprobs, places);
+    const each = valuesAt(sampledLogprobs, places).map((sampled, i) => old[i]! - sampled);
+    const whole = each.reduce((sum, value) => sum + value, 0);
+    for (const [i, difference] of each.entries()) {
+      const [b, t] = [places.b[i]!, places.t[i]!];
+      differences[b]![t] = difference;
+      weights[b]![t] = bounded(Math.exp(isWhole ? whole : difference));
+    }
+  }
   const absolute = differences.map((row) => row.map(Math.abs));
   const { 'sampling/sampling_logp_difference/min': _, ...ofDifferences } = tokenStatistics(
     'sampling/sampling_logp_difference',

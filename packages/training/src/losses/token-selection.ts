@@ -1,6 +1,5 @@
 /** Which of the policy's own tokens the policy gradient leaves out. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { meanOverTokens } from '../averages.ts';
 
 /**
  * The share of tokens about which the policy was least certain, where it makes its choices (arXiv 2506.01939).
@@ -22,20 +21,4 @@ function quantileOf(values: readonly number[], quantile: number): number {
   const at = quantile * (sorted.length - 1);
   const low = sorted[Math.floor(at)] ?? 0;
   return low + (at - Math.floor(at)) * ((sorted[Math.ceil(at)] ?? low) - low);
-}
-
-/**
- * Finds rows from which the policy has moved away; their negative advantages are ignored (DeepSeek-V3.2, arXiv 2512.02556).
- * @returns [B] whether the mean of log p_sampled − log p over mask 1 is at most `threshold`.
- */
-export function nearPolicy(
-  logprobs: TokenValues,
-  sampledLogprobs: TokenValues,
-  mask: readonly Uint8Array[],
-  threshold: number,
-): boolean[] {
-  return mask.map((row, b) => {
-    const fall = Float64Array.from(row, (_, t) => sampledLogprobs[b]![t]! - logprobs[b]![t]!);
-    return meanOverTokens([fall], [row]) <= threshold;
-  });
 }

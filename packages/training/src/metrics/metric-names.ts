@@ -1,13 +1,17 @@
 /** The names of all metrics, so that two trainers share a chart: TRL's name where TRL has the metric, else verl's, else ours. */
 
 /**
- * What each metric measures. `<component>` stands for the name of a reward. The metrics of several optimizer steps are
- * means, except that `…/min` is the least and `…/max` the greatest value.
+ * What each metric measures. `<component>` stands for the name of a reward, `<kind>` for a kind of mistake, `<reason>` for a reason
+ * of truncation. Rewards, turns and lengths are of the scored episodes. The metrics of several optimizer steps are means, except
+ * that `…/min` is the least and `…/max` the greatest value.
  */
 export const metricNames = {
-  // Rollouts
-  reward: 'mean weighted reward of the scored episodes (verl: critic/score/mean)',
+  // Rewards
+  reward: 'mean weighted reward of an episode (verl: critic/score/mean)',
+  reward_std:
+    'standard deviation of the reward within a group, mean over the groups; of all episodes without groups',
   'rewards/<component>/mean': 'mean over the episodes that scored the component, before weights',
+  'rewards/<component>/std': 'standard deviation over these episodes',
   'reward/ci_low': 'in evaluations: lower end of the 95 % confidence interval of the mean, over tasks',
   'reward/ci_high': 'upper end of that interval',
   'rewards/<component>/ci_low': 'the same of a component',
@@ -17,36 +21,61 @@ export const metricNames = {
   'pass@<k>/ci_high': 'upper end of its interval',
   '<environment>/…': 'in evaluations: any of these metrics on another environment, of evaluateOn',
   frac_reward_zero_std: 'share of the groups whose episodes all scored the same',
-  'completions/mean_length': 'generated tokens of an episode (verl: response_length/mean)',
-  'tools/call_frequency': 'tool calls of an episode',
-  'tools/failure_frequency': 'failed or mistaken tool calls of an episode',
+  num_gen_batches: 'rollouts of the step, with dynamic sampling (verl: train/num_gen_batches)',
+  // Episodes
   episodes: 'episodes played',
   aborted: 'episodes without a score, because the infrastructure failed',
-  generated_tokens: 'tokens that the policy generated in the rollout',
-  num_gen_batches: 'rollouts of the step, with dynamic sampling (verl: train/num_gen_batches)',
-  'time/rollout': 'seconds (verl: timing_s/gen)',
+  'response/aborted_ratio': 'share of these episodes',
+  'completions/clipped_ratio': 'share of the episodes that were truncated',
+  'truncated/<reason>':
+    'share of the episodes truncated for this reason: max_turns, max_tokens, deadline or context',
+  'num_turns/mean': 'turns of an episode: mean',
+  'num_turns/min': 'fewest turns',
+  'num_turns/max': 'most turns',
+  'completions/mean_length': 'generated tokens of an episode: mean (verl: response_length/mean)',
+  'completions/min_length': 'fewest tokens',
+  'completions/max_length': 'most tokens',
+  'tokens_per_turn/mean': 'generated tokens of a turn: mean',
+  'tokens_per_turn/max': 'most tokens',
+  'tokens_per_turn/clipped_ratio': 'share of the turns that ended at maxTokens',
+  generated_tokens: 'tokens that the policy generated, in aborted episodes too',
+  // Tools
+  'tools/call_frequency': 'tool calls of an episode',
+  'tools/failure_frequency': 'share of the calls that were mistakes or failed',
+  'mistakes/<kind>':
+    'share of the calls with this mistake: malformed_call, unknown_tool, invalid_arguments or too_many_calls; tool_error: the tool answered with an error',
   // Updates
   loss: 'loss of the policy, with penalty and bonus (verl: actor/pg_loss)',
   grad_norm: "norm of the policy's gradient before clipping (verl: actor/grad_norm)",
   learning_rate: 'of the optimizer step, after the schedule (verl: actor/lr)',
   learned_tokens: 'tokens of the rows in the updates, prompts included',
+  length_reward: 'mean reward for the length of an episode, if the trainer gives one',
   staleness: 'updates since the rollout began, if rollouts run ahead',
-  kl: 'mean KL estimate to the reference policy, in nats per token; 0 without a penalty (verl: actor/kl_loss, actor/reward_kl_penalty)',
-  entropy: 'mean entropy of a token in nats, where it is computed (verl: actor/entropy)',
+  entropy: 'mean entropy of a token in nats, over the tokens that are learned from (verl: actor/entropy)',
+  'rollout_corr/rollout_log_ppl':
+    'minus the mean log-probability of a sampled token, by the sampler, mean over the episodes: estimates the entropy at no cost',
+  // Distances
+  kl: 'mean KL estimate to the policy that training began with, in nats per token; without a penalty at every klEvery-th step, over a quarter of the rows (verl: actor/kl_loss, actor/reward_kl_penalty)',
+  'actor/ppo_kl': "mean of log p_old − log p: how far this step's own updates have moved the policy",
+  'ratio/mean': 'importance ratio p / p_old of a token: mean; 1 in the first optimizer step of a rollout',
+  'ratio/min': 'least ratio',
+  'ratio/max': 'greatest ratio',
   'clip_ratio/low_mean': 'share of tokens whose ratio is below the bound, where that bound matters',
   'clip_ratio/high_mean': 'share of tokens whose ratio is above the bound, where that bound matters',
   'clip_ratio/region_mean': 'share of tokens beyond the bound that matters (verl: actor/pg_clipfrac)',
   cispo_clip_ratio: 'share of tokens whose weight is capped, with the loss cispo',
+  'actor/pg_clipfrac_lower': 'share of tokens that the dual clip caps',
+  'rollout_corr/k3_kl':
+    'mean k3 estimate of the KL from the sampler to the learner before the update, in nats per token',
   'sampling/sampling_logp_difference/mean':
-    'mean difference of log-probabilities between learner and sampler',
+    'mean absolute difference of log-probabilities between learner and sampler',
   'sampling/sampling_logp_difference/max': 'largest such difference',
   'sampling/importance_sampling_ratio/min':
     'smallest weight of the mismatch correction (verl: rollout_corr/rollout_is_min)',
   'sampling/importance_sampling_ratio/mean': 'mean weight of the mismatch correction',
   'sampling/importance_sampling_ratio/max': 'largest weight of the mismatch correction',
-  'actor/ppo_kl': "mean of log p_old − log p: how far this step's own updates have moved the policy",
-  'actor/pg_clipfrac_lower': 'share of tokens that the dual clip caps',
   'actor/reward_kl_penalty_coeff': 'weight of the KL in the reward',
+  // Critic
   'critic/score/mean': 'mean reward of an episode in the update',
   'critic/rewards/mean': 'mean reward of an episode, less the KL penalty',
   'critic/values/mean': "the critic's values before the update: mean",
@@ -63,7 +92,6 @@ export const metricNames = {
   'critic/vf_clipfrac': 'share of clipped values',
   'critic/vpred_mean': 'mean value during the update',
   'critic/grad_norm': "norm of the critic's gradient before clipping; with a shared trunk, of its head",
-  'time/update': 'seconds (verl: timing_s/update_actor)',
   // Examples and preferences
   epoch: 'passes made over the data',
   'mean_token_accuracy/lower_bound':
@@ -77,4 +105,18 @@ export const metricNames = {
   'rewards/accuracies': 'share of the pairs whose preferred answer has the higher of the two',
   'logps/chosen': 'mean log-probability of a preferred answer',
   'logps/rejected': 'mean log-probability of a rejected answer',
+  // Time
+  step_time: 'seconds since the step before ended, evaluation and checkpoint included (verl: timing_s/step)',
+  'time/rollout': 'seconds of the rollout (verl: timing_s/gen)',
+  'time/environment':
+    'seconds of the rollout in which an episode waited for its environment, which runs tools and computes rewards',
+  'time/generation': 'the other seconds of the rollout: every episode waited for the policy',
+  'time/update': 'seconds of the update (verl: timing_s/update_actor)',
+  'time/forward': "of these: the policy's and the critic's forward passes (verl: timing_s/old_log_prob)",
+  'time/reference': 'of these: forward passes of the policy that training began with (verl: timing_s/ref)',
+  'time/backward': 'of these: backward passes and optimizer steps',
+  'time/evaluation': 'seconds of the evaluation (verl: timing_s/testing)',
+  'time/checkpoint': 'seconds of saving since the update before (verl: timing_s/save_checkpoint)',
+  'tokens_per_second/generation': 'generated_tokens by time/rollout',
+  'tokens_per_second/learning': 'learned_tokens by time/update',
 } as const;

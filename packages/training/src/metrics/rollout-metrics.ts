@@ -1,22 +1,136 @@
 /** The metrics of a rollout, named as in `metricNames`. */
-import { EpisodeStatistics, summariseEpisode, type Trajectory } from '@toolenv/core';
+import type { ModelMistake, Outcome, Trajectory } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
+import { scoresOfGroups, zeroVarianceFraction } from '../rollouts/zero-variance.ts';
+import { mean, standardDeviation } from './sample-statistics.ts';
 
-/** Means are over the scored trajectories; without any, there is no reward. `generated_tokens` counts all trajectories. */
-export function rolloutMetrics(trajectories: readonly Trajectory[], seconds: number): Metrics {
-  const statistics = new EpisodeStatistics();
-  for (const trajectory of trajectories) statistics.add(summariseEpisode(trajectory));
-  const { reward, tokens, calls, failures } = statistics;
-  const components = Object.entries(statistics.rewards).map(([name, mean]) => [`rewards/${name}/mean`, mean]);
+type Mistake = ModelMistake['code'] | 'tool_error';
+type Truncation = Extract<Outcome, { kind: 'truncated' }>['reason'];
+
+// Records, so that the compiler asks for a kind that is new. All are reported, because a chart shows no zero that is missing.
+const mistakes: Record<Mistake, true> = {
+  malformed_call: true,
+  unknown_tool: true,
+  invalid_arguments: true,
+  too_many_calls: true,
+  tool_error: true,
+};
+const truncations: Record<Truncation, true> = {
+  max_turns: true,
+  max_tokens: true,
+  deadline: true,
+  context: true,
+};
+
+/** Seconds of wall-clock time. */
+export interface RolloutTime {
+  rollout: number;
+  /** In which an episode waited for its environment. */
+  environment: number;
+}
+
+/** Everything is of the scored trajectories, except what counts all: `episodes`, `aborted` and `generated_tokens`. */
+export function rolloutMetrics(trajectories: readonly Trajectory[], time: RolloutTime): Metrics {
+  const scored = trajectories.filter(({ reward }) => reward !== null);
+  const aborted = trajectories.length - scored.length;
+  const isGrouped = new Set(trajectories.map(({ group }) => group)).size < trajectories.length;
+  const generated = trajectories.flatMap(turnLengths).reduce((sum, length) => sum + length, 0);
   return {
-    ...(reward !== null && { reward }),
-    'completions/mean_length': tokens ?? 0,
-    'tools/call_frequency': calls ?? 0,
-    'tools/failure_frequency': failures ?? 0,
+    ...rewardMetrics(scored, isGrouped),
     episodes: trajectories.length,
-    aborted: trajectories.length - statistics.episodes,
-    generated_tokens: statistics.generatedTokens,
-    'time/rollout': seconds,
-    ...Object.fromEntries(components),
+    aborted,
+    'response/aborted_ratio': aborted / Math.max(trajectories.length, 1),
+    ...episodeMetrics(scored),
+    ...toolMetrics(scored),
+    generated_tokens: generated,
+    'time/rollout': time.rollout,
+    'time/environment': time.environment,
+    'time/generation': Math.max(0, time.rollout - time.environment),
+    ...(time.rollout > 0 && { 'tokens_per_second/generation': generated / time.rollout }),
   };
+}
+
+/** There is no mean and no deviation of no rewards. */
+function rewardMetrics(scored: readonly Trajectory[], isGrouped: boolean): Metrics {
+  const metrics: Metrics = isGrouped ? { frac_reward_zero_std: zeroVarianceFraction(scored) } : {};
+  if (scored.length === 0) return metrics;
+  const rewards = scored.map(({ reward }) => reward!);
+  metrics.reward = mean(rewards);
+  const groups = isGrouped ? [...scoresOfGroups(scored).values()] : [rewards];
+  const spreads = groups.map(standardDeviation).filter((spread) => spread !== undefined);
+  if (spreads.length > 0) metrics.reward_std = mean(spreads);
+  for (const name of new Set(scored.flatMap((trajectory) => Object.keys(trajectory.rewards)))) {
+    const values = scored
+      .map((trajectory) => trajectory.rewards[name])
+      .filter((value) => typeof value === 'number');
+    if (values.length === 0) continue;
+    metrics[`rewards/${name}/mean`] = mean(values);
+    const deviation = standardDeviation(values);
+    if (deviation !== undefined) metrics[`rewards/${name}/std`] = deviation;
+  }
+  return metrics;
+}
+
+function episodeMetrics(scored: readonly Trajectory[]): Metrics {
+  const turns = scored.map(({ steps }) => steps.length);
+  const lengths = scored.map((trajectory) => turnLengths(trajectory).reduce((sum, each) => sum + each, 0));
+  const ofTurns = scored.flatMap(turnLengths);
+  const cut = scored.flatMap(({ steps }) => steps.filter(({ action }) => action.stopReason === 'length'));
+  const reasons = scored.map(({ outcome }) => (outcome.kind === 'truncated' ? outcome.reason : undefined));
+  const share = (reason: string) =>
+    reasons.filter((each) => each === reason).length / Math.max(scored.length, 1);
+  return {
+    'completions/clipped_ratio': reasons.filter(Boolean).length / Math.max(scored.length, 1),
+    ...Object.fromEntries(Object.keys(truncations).map((reason) => [`truncated/${reason}`, share(reason)])),
+    'num_turns/mean': mean(turns),
+    'num_turns/min': least(turns),
+    'num_turns/max': most(turns),
+    'completions/mean_length': mean(lengths),
+    'completions/min_length': least(lengths),
+    'completions/max_length': most(lengths),
+    'tokens_per_turn/mean': mean(ofTurns),
+    'tokens_per_turn/max': most(ofTurns),
+    'tokens_per_turn/clipped_ratio': cut.length / Math.max(ofTurns.length, 1),
+    ...logPerplexity(scored),
+  };
+}
+
+function toolMetrics(scored: readonly Trajectory[]): Metrics {
+  const calls = scored.flatMap(({ steps }) => steps.flatMap((step) => step.calls));
+  const kinds = calls.map(
+    ({ mistake, result }) => mistake?.code ?? (result?.isError ? 'tool_error' : undefined),
+  );
+  const share = (count: number) => count / Math.max(calls.length, 1);
+  return {
+    'tools/call_frequency': calls.length / Math.max(scored.length, 1),
+    'tools/failure_frequency': share(kinds.filter(Boolean).length),
+    ...Object.fromEntries(
+      Object.keys(mistakes).map((kind) => [
+        `mistakes/${kind}`,
+        share(kinds.filter((each) => each === kind).length),
+      ]),
+    ),
+  };
+}
+
+/** Generated tokens of each turn. */
+function turnLengths({ steps }: Trajectory): number[] {
+  return steps.map(({ action }) => action.tokens?.action.length ?? 0);
+}
+
+function logPerplexity(scored: readonly Trajectory[]): Metrics {
+  const ofEpisodes = scored
+    .map(({ steps }) => steps.flatMap(({ action }) => [...(action.tokens?.logprobs ?? [])]))
+    .filter(({ length }) => length > 0);
+  if (ofEpisodes.length === 0) return {};
+  return { 'rollout_corr/rollout_log_ppl': -mean(ofEpisodes.map(mean)) };
+}
+
+/** 0 of no values, here and below. A rollout may have more turns than a call may have arguments. */
+function least(values: readonly number[]): number {
+  return values.reduce((smallest, value) => Math.min(smallest, value), values[0] ?? 0);
+}
+
+function most(values: readonly number[]): number {
+  return values.reduce((largest, value) => Math.max(largest, value), values[0] ?? 0);
 }

@@ -10,12 +10,13 @@ import {
 } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { Algorithm } from '../algorithm.ts';
+import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
+import { timedEnv } from '../metrics/timed-env.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
-import { zeroVarianceFraction } from './zero-variance.ts';
 
 export interface PlayedStep {
   /** Every episode, aborted episodes included. */
@@ -48,7 +49,8 @@ export async function playStep(
   // A rollout that runs ahead depends on timing anyway, so its conversations need not wait for one another's tools.
   const truncation = { topP, topK, minP };
   const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
-  const common = { env, policy, sampling, deadline, onBug, signal, seed: stepSeed };
+  const waiting = new BusyClock();
+  const common = { env: timedEnv(env, waiting), policy, sampling, deadline, onBug, signal, seed: stepSeed };
   const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
     collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
   const scoredOf = (trajectories: Trajectory[]) => {
@@ -74,9 +76,9 @@ export async function playStep(
       scored.push(...resample.keep(scoredOf(others)));
     }
   }
+  const time = { rollout: (performance.now() - started) / 1000, environment: waiting.seconds };
   const metrics = {
-    ...rolloutMetrics(played, (performance.now() - started) / 1000),
-    ...(groupSize > 1 && { frac_reward_zero_std: zeroVarianceFraction(played) }),
+    ...rolloutMetrics(played, time),
     ...(resample && { num_gen_batches: attempts }),
   };
   return { played, scored, tasks, metrics };

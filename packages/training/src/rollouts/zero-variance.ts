@@ -2,13 +2,10 @@
 import type { Trajectory } from '@toolenv/core';
 import { areEqual } from '../advantages/group-advantages.ts';
 
-/** Scored trajectories without those of such groups. A group of one episode stays. */
+/** Scored trajectories without those of such groups. A group of one episode has nothing to compare either. */
 export function withoutZeroVariance(trajectories: readonly Trajectory[]): Trajectory[] {
   const scores = scoresOfGroups(trajectories);
-  return trajectories.filter(({ group }) => {
-    const ofGroup = scores.get(group)!;
-    return ofGroup.length === 1 || !areEqual(ofGroup);
-  });
+  return trajectories.filter(({ group }) => !areEqual(scores.get(group)!));
 }
 
 /** Share of the groups of several scored episodes in which all scored the same. */
@@ -17,7 +14,8 @@ export function zeroVarianceFraction(trajectories: readonly Trajectory[]): numbe
   return groups.length === 0 ? 0 : groups.filter(areEqual).length / groups.length;
 }
 
-function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
+/** The rewards of the scored trajectories, by group. */
+export function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
   const scores = new Map<number, number[]>();
   for (const { group, reward } of trajectories) {
     if (reward !== null) scores.set(group, [...(scores.get(group) ?? []), reward]);

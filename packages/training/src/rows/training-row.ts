@@ -3,7 +3,7 @@ import type { ActionTokens, RewardSpec, Rewards, Trajectory } from '@toolenv/cor
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 
-/** One sequence to learn from. All arrays have one length T; `mask` is 1 where the policy generated the token. */
+/** One sequence to learn from. All arrays have one length T; `mask` is 1 where the row learns a token of the policy. */
 export interface TrainingRow extends TokenRow {
   /** [T] log-probability in nats as sampled at mask = 1, else 0. */
   logprobs: Float32Array;
@@ -13,37 +13,70 @@ export interface TrainingRow extends TokenRow {
   processRewards: Float32Array;
   /** [T] the turn, from 0, that generated the token at mask = 1, else −1. */
   turns: Int32Array;
+  /** Where the episode goes on from to this row. Absent in the first row of the episode. */
+  parent?: RowParent;
   trajectory: Trajectory;
 }
 
+/** The last token of an earlier action of the episode. */
+export interface RowParent {
+  /** The row that learns the token: its number among the rows of the episode, from 0. */
+  row: number;
+  /** Place of the token in that row. */
+  token: number;
+}
+
 /**
- * The rows of a trajectory. Steps share a row as long as each prompt starts with the row so far (the last prompt and
- * action); a prompt that rewrites the past starts a new row, whose mask covers its own actions only.
+ * The rows of a trajectory, whose steps form a tree. The parent of a step is the earlier step whose prompt and action are the
+ * longest prefix of the step's prompt. Without such a step the environment has rewritten the context, and the parent is the step before it.
  *
- * A turn's process rewards are placed on the last token of its action. Outcome rewards are placed on the last action token
- * of the trajectory, in its last row. Rewards are weighted by the trajectory's reward spec, so that over all rows they sum
- * to its reward. An aborted trajectory has no rows.
+ * A step whose prompt goes on from the end of a row extends that row. Every other step starts a row. A row that goes on from
+ * the middle of another begins with the same tokens, which have mask 0 there: every sampled token has mask 1 in one row only.
+ *
+ * A turn's process rewards are on the last token of its action. The outcome rewards are on the last action token of every
+ * leaf of the tree. Rewards are weighted by the trajectory's reward spec: along a path without branches they sum to the
+ * trajectory's reward. An aborted trajectory has no rows.
  * @throws ToolEnvError `bug.tokens` if a step has no tokens, an empty prompt or action, or log-probs of another length.
  */
 export function toTrainingRows(trajectory: Trajectory): TrainingRow[] {
   if (trajectory.outcome.kind === 'aborted') return [];
   const drafts: Draft[] = [];
+  /** Every step so far, the longest first; of equal lengths, the latest first. */
+  const steps: Step[] = [];
+  let previous: Step | undefined;
   let outcome = 0;
-  trajectory.steps.forEach(({ action, rewards = {} }, turn) => {
+  for (const [turn, { action, rewards = {} }] of trajectory.steps.entries()) {
     const tokens = checked(action.tokens, turn, trajectory);
-    let draft = drafts.at(-1);
-    if (!draft || !startsWith(tokens.prompt, draft.tokens)) {
-      draft = { tokens: [], mask: [], logprobs: [], processRewards: [], turns: [], outcome: 0 };
+    const { prompt } = tokens;
+    const prefix = steps.find(({ draft, end }) => isPrefix(draft.tokens, end, prompt));
+    const parent: Step | undefined = prefix ?? previous;
+    let draft = prefix?.draft;
+    if (!prefix || !draft || draft.tokens.length > prefix.end) {
+      draft = newDraft(parent && { row: drafts.indexOf(parent.draft), token: parent.end - 1 });
       drafts.push(draft);
+      for (const token of prompt.subarray(0, prefix?.end ?? 0)) push(draft, token, 0, 0, -1);
     }
-    for (const token of tokens.prompt.subarray(draft.tokens.length)) push(draft, token, 0, 0, -1);
+    for (const token of prompt.subarray(draft.tokens.length)) push(draft, token, 0, 0, -1);
     tokens.action.forEach((token, i) => void push(draft, token, 1, tokens.logprobs[i]!, turn));
-    draft.processRewards[draft.tokens.length - 1] = weighKind('process', trajectory.rewardSpec, rewards);
+    const end = draft.tokens.length;
+    draft.processRewards[end - 1] = weighKind('process', trajectory.rewardSpec, rewards);
     outcome += weighKind('outcome', trajectory.rewardSpec, rewards);
-  });
-  const last = drafts.at(-1);
-  if (last) last.outcome = outcome;
+
+    if (parent) parent.isLeaf = false;
+    previous = { draft, end, isLeaf: true };
+    const place = steps.findIndex((other) => other.end <= end);
+    steps.splice(place === -1 ? steps.length : place, 0, previous);
+  }
+  for (const { draft, isLeaf } of steps) if (isLeaf) draft.outcome = outcome;
   return drafts.map((draft) => toRow(draft, trajectory));
+}
+
+/** A step that has been placed in a row. */
+interface Step {
+  draft: Draft;
+  /** Length of its prompt and action, which are the first tokens of the row. */
+  end: number;
+  isLeaf: boolean;
 }
 
 /** A row while it grows. It always ends with an action. */
@@ -53,8 +86,13 @@ interface Draft {
   logprobs: number[];
   processRewards: number[];
   turns: number[];
-  /** Of the whole trajectory, if this is its last row. */
+  parent: RowParent | undefined;
+  /** Of the whole trajectory, if the row ends with a leaf. */
   outcome: number;
+}
+
+function newDraft(parent: RowParent | undefined): Draft {
+  return { tokens: [], mask: [], logprobs: [], processRewards: [], turns: [], parent, outcome: 0 };
 }
 
 function push(draft: Draft, token: number, mask: 0 | 1, logprob: number, turn: number): void {
@@ -65,10 +103,13 @@ function push(draft: Draft, token: number, mask: 0 | 1, logprob: number, turn: n
   draft.turns.push(turn);
 }
 
-function startsWith(prompt: Int32Array, row: readonly number[]): boolean {
-  return prompt.length >= row.length && row.every((token, i) => token === prompt[i]);
+/** Whether the first `length` tokens of a row begin the prompt. */
+function isPrefix(row: readonly number[], length: number, prompt: Int32Array): boolean {
+  if (length > prompt.length) return false;
+  // Rewritten contexts often begin alike: they differ sooner from the end.
+  for (let i = length - 1; i >= 0; i--) if (row[i] !== prompt[i]) return false;
+  return true;
 }
-
 function weighKind(kind: 'process' | 'outcome', spec: RewardSpec, rewards: Rewards): number {
   let total = 0;
   for (const [name, component] of Object.entries(spec)) {
@@ -113,6 +154,7 @@ function toRow(draft: Draft, trajectory: Trajectory): TrainingRow {
     rewards: Float32Array.from(rewards),
     processRewards: Float32Array.from(processRewards),
     turns: Int32Array.from(turns),
+    ...(draft.parent && { parent: draft.parent }),
     trajectory,
   };
 }

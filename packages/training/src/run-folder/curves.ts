@@ -1,4 +1,4 @@
-/** Curves over training steps, taken from a run's metrics; both charts draw them. */
+/** Curves over training steps, taken from a run's metrics; the charts of terminal and file draw them. */
 import { headlineMetric, scoreLabel } from '../metrics/headline-score.ts';
 import type { MetricsLine } from './run-log.ts';
 
@@ -7,30 +7,91 @@ export interface Curve {
   points: readonly (readonly [step: number, value: number])[];
 }
 
-/** All that a look at a run needs: the reward, its components, the loss, and the held-out scores. */
-export function runCurves(lines: readonly MetricsLine[]): Curve[] {
-  const of = (type: MetricsLine['type'], metric: string, name: string): Curve => ({
-    name,
-    points: lines.flatMap((line) => {
-      const value = line.type === type ? line.metrics[metric] : undefined;
-      return value === undefined ? [] : [[line.step, value] as const];
-    }),
-  });
+/** Curves that are read together. */
+export interface CurveGroup {
+  name: string;
+  /** Of the value axis. */
+  unit: string;
+  curves: readonly Curve[];
+}
+
+type Source = readonly [type: MetricsLine['type'], metric: string, name: string];
+
+/** What explains a reward, in the order in which one asks. All curves of a group have one unit. */
+const diagnoses: readonly { name: string; unit: string; sources: readonly Source[] }[] = [
+  {
+    name: 'policy',
+    unit: 'nats per token',
+    sources: [
+      ['update', 'entropy', 'entropy'],
+      ['update', 'kl', 'KL to the start'],
+    ],
+  },
+  {
+    name: 'episodes',
+    unit: 'share',
+    sources: [
+      ['rollout', 'frac_reward_zero_std', 'groups without variance'],
+      ['rollout', 'tools/failure_frequency', 'failed calls'],
+      ['rollout', 'completions/clipped_ratio', 'truncated'],
+      ['rollout', 'response/aborted_ratio', 'aborted'],
+    ],
+  },
+  {
+    name: 'time',
+    unit: 'seconds of a step',
+    sources: [
+      ['rollout', 'time/generation', 'generation'],
+      ['rollout', 'time/environment', 'environment'],
+      ['update', 'time/update', 'update'],
+    ],
+  },
+];
+
+/** What has a unit of its own, after the reward. */
+const sizes: readonly Source[] = [
+  ['update', 'loss', 'loss'],
+  ['update', 'grad_norm', 'gradient norm'],
+  ['rollout', 'num_turns/mean', 'turns'],
+  ['rollout', 'tokens_per_turn/mean', 'tokens per turn'],
+];
+
+/** All that a look at a run needs: rewards, held-out scores, and what explains them. Shares that stay 0 are left out. */
+export function curveGroups(lines: readonly MetricsLine[]): CurveGroup[] {
   const components = new Set(
     lines.flatMap(({ metrics }) =>
       Object.keys(metrics).flatMap((key) => /^rewards\/(.+)\/mean$/.exec(key)?.[1] ?? []),
     ),
   );
-  const means = (type: MetricsLine['type'], prefix: string) => [
-    of(type, 'reward', `${prefix}reward`),
-    ...[...components].map((name) => of(type, `rewards/${name}/mean`, `${prefix}${scoreLabel(name)}`)),
+  const means = (type: MetricsLine['type'], prefix: string): Source[] => [
+    [type, 'reward', `${prefix}reward`],
+    ...[...components].map((name) => [type, `rewards/${name}/mean`, `${prefix}${scoreLabel(name)}`] as const),
   ];
-  const curves = [
-    ...means('rollout', ''),
-    of('update', 'loss', 'loss'),
-    ...means('evaluation', 'validation '),
+  const groups = [
+    {
+      name: 'reward',
+      unit: 'mean of a step',
+      sources: [...means('rollout', ''), ...means('evaluation', 'validation ')],
+    },
+    { name: 'update and length', unit: '', sources: sizes },
+    ...diagnoses,
   ];
-  return curves.filter(({ points }) => points.length > 0);
+  return groups
+    .map(({ name, unit, sources }) => {
+      const curves = sources.map((source) => curveOf(lines, source));
+      return { name, unit, curves: curves.filter((curve) => isWorthSeeing(curve, unit)) };
+    })
+    .filter(({ curves }) => curves.length > 0);
+}
+
+/** What the file of curves shows: reward and score with the held-out score, then the groups that explain them. */
+export function chartGroups(lines: readonly MetricsLine[]): CurveGroup[] {
+  const names = diagnoses.map(({ name }) => name);
+  const rewards = [...trainingCurves(lines), ...validationCurve(lines)];
+  const reward = { name: 'reward', unit: 'mean of a step', curves: rewards };
+  return rewards.length === 0
+    ? []
+    : [reward, ...curveGroups(lines).filter(({ name }) => names.includes(name))];
 }
 
 /**
@@ -38,17 +99,33 @@ export function runCurves(lines: readonly MetricsLine[]): Curve[] {
  * the loss.
  */
 export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
-  const rollouts = lines.filter(({ type }) => type === 'rollout');
-  if (rollouts.length === 0) return runCurves(lines).filter(({ name }) => name === 'loss');
-  const name = headlineMetric(rollouts[0]?.metrics ?? {})?.[0];
-  const curve = (label: string, metric: string): Curve => ({
-    name: label,
-    points: rollouts.flatMap(({ step, metrics }) => {
-      const value = metrics[metric];
-      return value === undefined ? [] : [[step, value] as const];
-    }),
+  if (lines.every(({ type }) => type !== 'rollout')) {
+    return [curveOf(lines, ['update', 'loss', 'loss'])].filter(({ points }) => points.length > 0);
+  }
+  const name = headlineOf(lines, 'rollout');
+  const sources: Source[] = [['rollout', 'reward', 'reward']];
+  if (name !== undefined) sources.push(['rollout', `rewards/${name}/mean`, scoreLabel(name)]);
+  return sources.map((source) => curveOf(lines, source)).filter(({ points }) => points.length > 0);
+}
+
+function validationCurve(lines: readonly MetricsLine[]): Curve[] {
+  const name = headlineOf(lines, 'evaluation');
+  if (name === undefined) return [];
+  return [curveOf(lines, ['evaluation', `rewards/${name}/mean`, `validation ${scoreLabel(name)}`])];
+}
+
+function headlineOf(lines: readonly MetricsLine[], type: MetricsLine['type']): string | undefined {
+  return headlineMetric(lines.find((line) => line.type === type)?.metrics ?? {})?.[0];
+}
+
+function curveOf(lines: readonly MetricsLine[], [type, metric, name]: Source): Curve {
+  const points = lines.flatMap((line) => {
+    const value = line.type === type ? line.metrics[metric] : undefined;
+    return value === undefined ? [] : [[line.step, value] as const];
   });
-  const curves = [curve('reward', 'reward')];
-  if (name !== undefined) curves.push(curve(scoreLabel(name), `rewards/${name}/mean`));
-  return curves.filter(({ points }) => points.length > 0);
+  return { name, points };
+}
+
+function isWorthSeeing({ points }: Curve, unit: string): boolean {
+  return points.length > 0 && (unit !== 'share' || points.some(([, value]) => value !== 0));
 }

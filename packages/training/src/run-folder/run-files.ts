@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import type { TrainSettings } from '../train-settings.ts';
-import { trainingCurves } from './curves.ts';
+import { chartGroups } from './curves.ts';
 import { type MetricsLine, RunLog, readMetrics } from './run-log.ts';
-import { svgChart } from './svg-chart.ts';
+import { svgCharts } from './svg-chart.ts';
 import { TensorBoardLog } from './tensorboard-log.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -41,10 +41,9 @@ export class RunFiles {
   /** Draws curves.svg, if a step has been played. */
   async drawCurves(): Promise<void> {
     this.#lines ??= await readMetrics(this.#out);
-    const curves = trainingCurves(this.#lines);
-    if (curves.length === 0) return;
-    const { title } = this.#options;
-    const chart = svgChart({ title, valueLabel: 'mean of a step', curves });
-    await writeWhole(join(this.#out, 'curves.svg'), chart);
+    const groups = chartGroups(this.#lines);
+    if (groups.length === 0) return;
+    const charts = groups.map(({ name, unit, curves }) => ({ title: name, valueLabel: unit, curves }));
+    await writeWhole(join(this.#out, 'curves.svg'), svgCharts(this.#options.title, charts));
   }
 }

@@ -25,6 +25,23 @@ export const chartColors = {
 const size = { width: 720, height: 400 };
 const plotArea = { left: 64, right: 700, top: 78, bottom: 344 };
 
+/** Charts in two columns, as one SVG document with a title. */
+export function svgCharts(title: string, charts: readonly SvgChartOptions[]): string {
+  const [width, height] = [2 * size.width, 40 + Math.ceil(charts.length / 2) * size.height];
+  const placed = charts.map((chart, index) => {
+    const [x, y] = [(index % 2) * size.width, 40 + Math.floor(index / 2) * size.height];
+    return svgChart(chart).replace('<svg ', `<svg x="${x}" y="${y}" `);
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" fill="${chartColors.ink}">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<text x="${plotArea.left}" y="30" font-size="18" font-weight="600">${escapeXml(title)}</text>`,
+    ...placed,
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
 /** A whole SVG document. The value axis covers all curves and markers, from 0 or below. */
 export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOptions): string {
   const points = [
@@ -50,6 +67,10 @@ export function svgChart({ title, valueLabel, curves, markers = [] }: SvgChartOp
     ...valueAxis(values, valueLabel),
     ...stepAxis(steps),
     ...curves.map(({ points: line }, index) => {
+      // A line of one point would not be seen.
+      const [only, ...others] = line;
+      if (only && others.length === 0)
+        return `<circle cx="${round(steps.at(only[0]))}" cy="${round(values.at(only[1]))}" r="3" fill="${color(index)}"/>`;
       const path = line
         .map(([step, value]) => `${round(steps.at(step))},${round(values.at(value))}`)
         .join(' ');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import { makeFolder, writing } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
+import { type ReportedType, reportedName } from '../metrics/reported-name.ts';
 
 /**
  * Each process of a run writes its own file, and TensorBoard reads the files in the order of their names. An interrupted
@@ -21,7 +22,7 @@ export class TensorBoardLog {
     this.#file = join(folder, `events.out.tfevents.${milliseconds}.toolenv`);
   }
 
-  /** Appends an event's metrics. A name without a group gets the event's type: `rollout/reward`. Checkpoints have no metrics. */
+  /** Appends an event's metrics. Names are those of `reportedName`: `rollout/reward`. Checkpoints have no metrics. */
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
@@ -65,11 +66,11 @@ function sessionStart(step: number): Writer {
     .ldelim();
 }
 
-function summaryEvent(step: number, type: string, metrics: Readonly<Record<string, number>>): Writer {
+function summaryEvent(step: number, type: ReportedType, metrics: Readonly<Record<string, number>>): Writer {
   const event = newEvent(step).uint32(summary).fork();
   for (const [name, value] of Object.entries(metrics)) {
     event.uint32((1 << 3) | 2).fork();
-    event.uint32((1 << 3) | 2).string(name.includes('/') ? name : `${type}/${name}`);
+    event.uint32((1 << 3) | 2).string(reportedName(type, name));
     event.uint32((2 << 3) | 5).float(value);
     event.ldelim();
   }

@@ -36,9 +36,11 @@ test('scales by the batch, or not at all', () => {
   }
 });
 
-test('a group of one keeps its score: mean 0 and deviation 1', () => {
-  expect(groupAdvantages([0.7], [4])[0]).toBeCloseTo(0.7, 5);
-  expect(leaveOneOutAdvantages([0.7], [4])[0]).toBe(0.7);
+test('a group of one, the others of which were aborted, has nothing to be compared with: advantage 0', () => {
+  for (const scale of ['group', 'batch', 'none'] as const) {
+    expect(groupAdvantages([0.7, 1, 0], [4, 5, 5], scale)[0]).toBe(0);
+  }
+  expect(leaveOneOutAdvantages([0.7, 1, 0], [4, 5, 5])).toEqual([0, 1, -1]);
 });
 
 test('a group of equal scores has advantage exactly 0', () => {

@@ -2,14 +2,15 @@
 import { type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AdvantageOptions, estimateAdvantages } from '../../src/advantages/estimate-advantages.ts';
+import { advantages } from '../../src/advantages/advantages.ts';
+import { advantageInputs, estimateAdvantages } from '../../src/advantages/define-advantage.ts';
 import {
   discountedReturns,
   reinforceAdvantages,
   reinforceBaselineAdvantages,
 } from '../../src/advantages/reinforce-advantages.ts';
 import { completionMask } from '../../src/rows/completion-mask.ts';
-import { toTrainingRows } from '../../src/rows/training-row.ts';
+import { type TrainingRow, toTrainingRows } from '../../src/rows/training-row.ts';
 
 /** The golden episodes; what lies at m = 0 is garbage. */
 const rewards = [
@@ -18,6 +19,7 @@ const rewards = [
 ];
 const mask = [Uint8Array.of(1, 1, 0, 0, 1), Uint8Array.of(1, 1, 1, 0, 0)];
 const own = [0, 1];
+const apart = [undefined, undefined];
 
 function expectRows(found: readonly ArrayLike<number>[], expected: number[][], digits = 5): void {
   for (const [b, row] of expected.entries()) {
@@ -31,7 +33,7 @@ function expectRows(found: readonly ArrayLike<number>[], expected: number[][], d
 }
 
 test('REINFORCE++ equals the golden numbers', () => {
-  expectRows(reinforceAdvantages(rewards, mask, own, 0.9), [
+  expectRows(reinforceAdvantages(rewards, mask, apart, 0.9), [
     [0.77742, 1.12062, 0.80862],
     [-1.04782, -0.90742, -0.75142],
   ]);
@@ -50,12 +52,12 @@ test("without the advantage mask the environment's tokens discount, and are whit
     [0, 0, 0.5, 0, 0],
   ];
   const wide = mask.map(completionMask);
-  const returns = discountedReturns(clean, wide, own, 0.9);
+  const returns = discountedReturns(clean, wide, apart, 0.9);
   // 0.2 + 0.9³ and 0.9·that, where skipping gives 1.1 and 0.99.
   expect(returns[0]![1]).toBeCloseTo(0.929, 6);
   expect(returns[0]![0]).toBeCloseTo(0.8361, 6);
-  const skipped = reinforceAdvantages(clean, mask, own, 0.9);
-  const whole = reinforceAdvantages(clean, wide, own, 0.9);
+  const skipped = reinforceAdvantages(clean, mask, apart, 0.9);
+  const whole = reinforceAdvantages(clean, wide, apart, 0.9);
   expect(whole[0]![0]).not.toBeCloseTo(skipped[0]![0]!, 2);
   // Five tokens of +.35 and three of −.35 now: mean .0875, unbiased variance .1225·8/7 − .0875²·8/7.
   const baseline = reinforceBaselineAdvantages([1.2, 0.5], [0, 0], wide, own);
@@ -65,7 +67,7 @@ test("without the advantage mask the environment's tokens discount, and are whit
 });
 
 test('returns continue over the rows of an episode that forked', () => {
-  const one = discountedReturns([[0, 1, 0, 2]], [Uint8Array.of(1, 1, 0, 1)], [0], 0.5);
+  const one = discountedReturns([[0, 1, 0, 2]], [Uint8Array.of(1, 1, 0, 1)], [undefined], 0.5);
   const forked = discountedReturns(
     [
       [0, 1],
@@ -73,7 +75,7 @@ test('returns continue over the rows of an episode that forked', () => {
       [0, 2],
     ],
     [Uint8Array.of(1, 1), Uint8Array.of(0, 1), Uint8Array.of(0, 1)],
-    [0, 1, 0],
+    [undefined, undefined, { row: 0, token: 1 }],
     0.5,
   );
   expect([...one[0]!]).toEqual([1, 2, 0, 2]);
@@ -139,12 +141,30 @@ const episode = fc
     };
   });
 
+interface AdvantageOptions {
+  advantage: string;
+  scaleRewards: string;
+  credit: string;
+  gamma: number;
+}
+
 const options: fc.Arbitrary<AdvantageOptions> = fc.record({
   advantage: fc.constantFrom('grpo', 'rloo', 'reinforce++', 'reinforce++-baseline'),
   scaleRewards: fc.constantFrom('group', 'batch', 'none'),
   credit: fc.constantFrom('episode', 'turn'),
   gamma: fc.constantFrom(1, 0.9),
 });
+
+function estimate(
+  trajectories: readonly Trajectory[],
+  rows: readonly TrainingRow[],
+  rewards: readonly ArrayLike<number>[],
+  mask: readonly Uint8Array[],
+  { advantage, ...options }: AdvantageOptions,
+) {
+  const inputs = advantageInputs(trajectories, rows, rewards, mask);
+  return estimateAdvantages(advantages[advantage]!, inputs, options);
+}
 
 test("a reward written over an environment's token changes nothing, in any estimator", () => {
   const garbage = fc.constantFrom(1, 1e30, Number.NaN, Number.NEGATIVE_INFINITY);
@@ -158,8 +178,8 @@ test("a reward written over an environment's token changes nothing, in any estim
         const masks = rows.map(({ mask }) => mask);
         const rewards = rows.map((row) => row.rewards);
         const spoilt = rewards.map((row, b) => row.map((kept, t) => (masks[b]![t] === 1 ? kept : value)));
-        const found = estimateAdvantages(trajectories, rows, spoilt, masks, options);
-        expect(found).toEqual(estimateAdvantages(trajectories, rows, rewards, masks, options));
+        const found = estimate(trajectories, rows, spoilt, masks, options);
+        expect(found).toEqual(estimate(trajectories, rows, rewards, masks, options));
         for (const [b, row] of found.entries()) {
           for (const [t, advantage] of row.entries()) {
             expect(Number.isFinite(advantage)).toBe(true);
@@ -173,17 +193,20 @@ test("a reward written over an environment's token changes nothing, in any estim
 });
 
 test('a changed reward on an action token changes the score of its episode by the same amount', () => {
+  const several = fc.array(episode, { minLength: 2, maxLength: 5 });
   fc.assert(
-    fc.property(fc.array(episode, { minLength: 1, maxLength: 5 }), (trajectories) => {
+    fc.property(several, (played) => {
+      // A group of one has nothing to be compared with.
+      const trajectories = played.map((trajectory) => ({ ...trajectory, group: 0 }));
       const rows = trajectories.flatMap(toTrainingRows);
       const masks = rows.map(({ mask }) => mask);
       const shaped = rows.map((row) => Float64Array.from(row.rewards));
-      shaped[0]![masks[0]!.indexOf(1)]! += 2;
+      const first = masks[0]!.indexOf(1);
+      shaped[0]![first]! += 2;
       const at = (rewards: readonly ArrayLike<number>[]) =>
-        estimateAdvantages(trajectories, rows, rewards, masks, {
+        estimate(trajectories, rows, rewards, masks, {
           ...{ advantage: 'rloo', scaleRewards: 'none', credit: 'episode', gamma: 1 },
         });
-      const first = masks[0]!.indexOf(1);
       const before = at(rows.map((row) => row.rewards))[0]![first]!;
       expect(at(shaped)[0]![first]! - before).toBeCloseTo(2, 6);
     }),

@@ -1,6 +1,6 @@
 /** Advantages of turns: by hand, and against the true policy gradient where the policy decides when to stop. */
 import { expect, test } from 'vitest';
-import { turnAdvantages } from '../../src/advantages/turn-advantages.ts';
+import { turnAdvantages, turnReturns } from '../../src/advantages/turn-advantages.ts';
 
 test('the advantage of a turn is its return, compared with the whole group', () => {
   const rewards = [[1, 0, 2], [0, 1], [0]];
@@ -111,4 +111,10 @@ test('with the mean over the episodes that reached the turn, late turns would le
   const found = expectedGradient(naive);
   expect(found[0]! / expected[0]!).toBeCloseTo(2 / 3, 8);
   expect(found[1]! / expected[1]!).toBeLessThan(0.6);
+});
+
+test('the return of a turn is the mean over the branches that go on from it, discounted per turn', () => {
+  // Turn 0 branches into 1 and 2; 3 goes on from 1.
+  expect(turnReturns([1, 2, 4, 8], [-1, 0, 0, 1], 0.5)).toEqual([1 + 0.5 * ((6 + 4) / 2), 6, 4, 8]);
+  expect(turnReturns([1, 2, 4])).toEqual([7, 6, 4]);
 });

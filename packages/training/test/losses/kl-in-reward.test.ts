@@ -1,6 +1,6 @@
 /** The KL penalty: where it lies, and how its weight seeks a target. */
 import { expect, test } from 'vitest';
-import { meanOverRows } from '../../src/averages.ts';
+import { meanOverEpisodes } from '../../src/averages.ts';
 import { adaptBeta, penalisedRewards } from '../../src/losses/kl-penalty.ts';
 
 test('subtracts β times the log-ratio from the reward of each action token, and ignores the environment’s tokens', () => {
@@ -29,7 +29,9 @@ test('subtracts β times the log-ratio from the reward of each action token, and
     for (const [t, reward] of row.entries()) expect(rewards[b]![t]).toBeCloseTo(reward, 10);
   }
   // The mean of (.5 − 1)/2 and .2.
-  expect(meanOverRows(kl, mask)).toBeCloseTo((-0.25 + 0.2) / 2, 10);
+  expect(meanOverEpisodes(kl, mask, [0, 1])).toBeCloseTo((-0.25 + 0.2) / 2, 10);
+  // Two rows of one episode weigh as its three tokens.
+  expect(meanOverEpisodes(kl, mask, [0, 0])).toBeCloseTo((0.5 - 1 + 0.2) / 3, 10);
 });
 
 test('an adaptive weight rises above the target and falls below it, by at most a fifth per horizon', () => {

@@ -7,8 +7,8 @@ import {
   terminated,
 } from '@toolenv/core';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { type TrainingRow, toTrainingRows } from '../../src/index.ts';
+import { describe, expect, test } from 'vitest';
+import { type TrainingRow, toTrainingRows, turnParents } from '../../src/index.ts';
 
 interface Turn {
   prompt: number[];
@@ -213,4 +213,109 @@ test('the mask is 1 exactly on generated tokens, each once; a shifted mask is no
       );
     }),
   );
+});
+
+describe('an episode is a tree of steps', () => {
+  test('two steps that go on from one are siblings: the second starts a row, and learns only its own tokens', () => {
+    const rows = toTrainingRows(
+      trajectoryOf([
+        { prompt: [1, 2], action: [3, 4] },
+        { prompt: [1, 2, 3, 4, 5], action: [6], rewards: { found: 4 } },
+        { prompt: [1, 2, 3, 4, 7], action: [8], rewards: { em: 1 } },
+      ]),
+    );
+    expect(rows.map(plain)).toEqual([
+      {
+        tokens: [1, 2, 3, 4, 5, 6],
+        mask: [0, 0, 1, 1, 0, 1],
+        logprobs: [0, 0, -1, -1.125, 0, -2],
+        // The outcome is on both leaves.
+        rewards: [0, 0, 0, 0, 0, 2],
+      },
+      {
+        tokens: [1, 2, 3, 4, 7, 8],
+        mask: [0, 0, 0, 0, 0, 1],
+        logprobs: [0, 0, 0, 0, 0, -3],
+        rewards: [0, 0, 0, 0, 0, 1],
+      },
+    ]);
+    expect(rows.map(({ parent }) => parent)).toEqual([undefined, { row: 0, token: 3 }]);
+    expect([...rows[1]!.turns]).toEqual([-1, -1, -1, -1, -1, 2]);
+  });
+
+  test('a step that goes on from an older row extends it: an agent after its helper', () => {
+    const rows = toTrainingRows(
+      trajectoryOf([
+        { prompt: [1], action: [2] },
+        { prompt: [9], action: [8] },
+        { prompt: [9, 8, 7], action: [6] },
+        { prompt: [1, 2, 3], action: [4], rewards: { em: 1 } },
+      ]),
+    );
+    expect(rows.map(({ tokens, mask }) => [[...tokens], [...mask]])).toEqual([
+      [
+        [1, 2, 3, 4],
+        [0, 1, 0, 1],
+      ],
+      [
+        [9, 8, 7, 6],
+        [0, 1, 0, 1],
+      ],
+    ]);
+    expect(rows.map(({ rewards }) => [...rewards])).toEqual([
+      [0, 0, 0, 1],
+      [0, 0, 0, 1],
+    ]);
+    // The helper's context begins anew: the step before it in time is its parent.
+    expect(rows[1]!.parent).toEqual({ row: 0, token: 1 });
+    expect(turnParents(rows)).toEqual([-1, 0, 1, 0]);
+  });
+
+  test('the longest prefix wins', () => {
+    const [first, second] = toTrainingRows(
+      trajectoryOf([
+        { prompt: [1], action: [2] },
+        { prompt: [1, 2, 3], action: [4] },
+        { prompt: [1, 2, 5], action: [6] },
+        { prompt: [1, 2, 3, 4, 7], action: [8] },
+      ]),
+    );
+    expect([...first!.tokens]).toEqual([1, 2, 3, 4, 7, 8]);
+    expect([...second!.tokens]).toEqual([1, 2, 5, 6]);
+  });
+
+  test('every sampled token is learned once, in any tree', () => {
+    const plan = fc.array(
+      fc.record({
+        from: fc.nat(9),
+        read: fc.integer({ min: 0, max: 2 }),
+        written: fc.integer({ min: 1, max: 3 }),
+      }),
+      { minLength: 1, maxLength: 10 },
+    );
+    fc.assert(
+      fc.property(plan, (steps) => {
+        let next = 1;
+        const fresh = (count: number) => Array.from({ length: count }, () => next++);
+        const turns: Turn[] = [];
+        for (const { from, read, written } of steps) {
+          const parent = turns[from];
+          // A step that nothing goes before begins anew; two prompts may be equal.
+          const context = parent ? [...parent.prompt, ...parent.action] : [0];
+          turns.push({ prompt: [...context, ...fresh(read)], action: fresh(written), rewards: { em: 1 } });
+        }
+        const rows = toTrainingRows(trajectoryOf(turns));
+        const learned = rows.flatMap(({ tokens, mask }) => [...tokens].filter((_, t) => mask[t] === 1));
+        expect(learned.toSorted((a, b) => a - b)).toEqual(turns.flatMap(({ action }) => action));
+        const parents = turnParents(rows);
+        for (const [turn, { from }] of steps.entries()) {
+          if (from < turn) expect(parents[turn]).toBe(from);
+        }
+        // Each leaf has the outcome, and nothing else has.
+        const leaves = [...turns.keys()].filter((turn) => !parents.includes(turn));
+        const rewarded = rows.flatMap(({ rewards, turns: of }) => [...of].filter((_, t) => rewards[t]! > 0));
+        expect(rewarded.toSorted((a, b) => a - b)).toEqual(leaves);
+      }),
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chartColors, svgChart } from '../../src/run-folder/svg-chart.ts';
+import { chartColors, svgChart, svgCharts } from '../../src/run-folder/svg-chart.ts';
 
 const ramp = { name: 'reward', points: [1, 2, 3, 4, 5].map((step) => [step, step / 5] as const) };
 
@@ -43,6 +43,27 @@ describe('svgChart', () => {
       else if (!empty) open.push(name!);
     }
     expect(open).toEqual([]);
+  });
+
+  it('shows a curve of one point as a dot', () => {
+    const dot = svgChart({
+      title: 'one',
+      valueLabel: 'mean',
+      curves: [ramp, { name: 'EM', points: [[5, 1]] }],
+    });
+    expect(dot).toContain(`<circle cx="700" cy="78" r="3" fill="${chartColors.series[1]}"/>`);
+  });
+
+  it('stands beside others in one document', () => {
+    const chart = { title: 'reward', valueLabel: 'mean', curves: [ramp] };
+    const together = svgCharts('GRPO <bridge>', [chart, chart, chart]);
+    expect(together.match(/<svg x="(\d+)" y="(\d+)"/g)).toEqual([
+      '<svg x="0" y="40"',
+      '<svg x="720" y="40"',
+      '<svg x="0" y="440"',
+    ]);
+    expect(together).toMatch(/^<svg xmlns="[^"]+" viewBox="0 0 1440 840"/);
+    expect(together).toContain('<title>GRPO &#60;bridge&#62;</title>');
   });
 
   it('puts values where the axes say', () => {

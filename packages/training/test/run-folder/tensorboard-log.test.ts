@@ -22,3 +22,21 @@ it('writes the bytes that TensorBoard itself would write', async () => {
   const golden = await readFile(join(import.meta.dirname, 'golden/events.tfevents'));
   expect(await readFile(join(folder, file!))).toEqual(golden);
 });
+
+it('keeps the rewards of evaluations apart from those of rollouts', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'toolenv-tensorboard-')), 'tensorboard');
+  const log = new TensorBoardLog(folder);
+  const metrics = { reward: 0.5, 'rewards/em/mean': 0.25 };
+  await log.write({ type: 'rollout', step: 1, metrics, trajectories: [] });
+  await log.write({ type: 'evaluation', step: 1, metrics });
+  const [file] = await readdir(folder);
+  const names = (await readFile(join(folder, file!), 'latin1')).match(
+    /(evaluation\/|rollout\/)?reward[\w/]*/g,
+  );
+  expect(names).toEqual([
+    'rollout/reward',
+    'rewards/em/mean',
+    'evaluation/reward',
+    'evaluation/rewards/em/mean',
+  ]);
+});

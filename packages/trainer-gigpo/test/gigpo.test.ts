@@ -1,0 +1,62 @@
+/** The plugin: it follows the rules, it is found by its references, and the package uses public interfaces only. */
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadPlugin } from '@toolenv/core/plugins';
+import { assertConforms, checkPlugin, checkTrainer } from '@toolenv/testing';
+import { gigpo } from '@toolenv/trainer-gigpo';
+import { expect, test } from 'vitest';
+
+const packageFolder = join(import.meta.dirname, '..');
+const root = join(packageFolder, '../..');
+
+async function toolenv(...args: string[]): Promise<string> {
+  const main = join(root, 'packages/cli/src/main.ts');
+  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
+  return (await promisify(execFile)(process.execPath, flags, { cwd: root })).stdout;
+}
+
+test('keeps the rules of trainers and plugins', async () => {
+  const { skipped } = await assertConforms(checkTrainer(gigpo));
+  expect(skipped).toEqual([]);
+  await assertConforms(checkPlugin(packageFolder));
+}, 180_000);
+
+test('is found by reference, with the options of its advantage', async () => {
+  const trainer = await loadPlugin('trainers', '@toolenv/trainer-gigpo/gigpo-v1', { from: root });
+  expect(trainer.options).toMatchObject({
+    properties: { advantage: { default: 'anchor-state' }, turnWeight: { default: 1 }, clip: {} },
+  });
+  const part = await loadPlugin('advantages', '@toolenv/trainer-gigpo/anchor-state-v1', { from: root });
+  expect(part.name).toBe('anchor-state');
+});
+
+test('on the command line, the reference of an estimator gives flags of its options', async () => {
+  const help = await toolenv('train', '--advantage', '@toolenv/trainer-gigpo/anchor-state-v1', '--help');
+  expect(help).toContain('--turn-weight <x>');
+  expect(await toolenv('train', '--help')).not.toContain('--turn-weight');
+  const listed = JSON.parse(await toolenv('list', '--kind', 'advantages', '--json'));
+  expect(listed).toEqual([
+    {
+      ref: '@toolenv/trainer-gigpo/anchor-state-v1',
+      kind: 'advantages',
+      package: '@toolenv/trainer-gigpo',
+      version: expect.any(String),
+    },
+  ]);
+  const info = await toolenv('info', '@toolenv/trainer-gigpo/anchor-state-v1');
+  expect(info).toContain('advantage estimator, version');
+  expect(info).toContain('--turn-gamma <x>');
+}, 180_000);
+
+test('uses only what packages export', async () => {
+  const sources = (await readdir(join(packageFolder, 'src'))).map((name) =>
+    readFile(join(packageFolder, 'src', name), 'utf8'),
+  );
+  for (const source of await Promise.all(sources)) {
+    for (const [, from] of source.matchAll(/from '(.*?)'/g)) {
+      expect(from).toMatch(/^(\.\/[\w-]+\.ts|@toolenv\/(core|training|trainer-grpo))$/);
+    }
+  }
+});

@@ -1,0 +1,56 @@
+/** TimedLearner: a learner whose passes are timed, so that every trainer reports where its update spends the time. */
+import type {
+  AdamW,
+  CriticOptions,
+  Learner,
+  TokenBatch,
+  TokenGradients,
+  TokenOutputs,
+} from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
+import { BusyClock } from './busy-clock.ts';
+
+export class TimedLearner implements Learner {
+  readonly trains: Learner['trains'];
+  readonly addCritic?: (options: CriticOptions) => Promise<void>;
+  readonly #inner: Learner;
+  readonly #clocks = { forward: new BusyClock(), reference: new BusyClock(), backward: new BusyClock() };
+
+  constructor(inner: Learner) {
+    this.#inner = inner;
+    this.trains = inner.trains;
+    if (inner.addCritic) this.addCritic = (options) => inner.addCritic!(options);
+  }
+
+  /** The seconds since the last call of this method, by phase. */
+  takeTimes(): Metrics {
+    return Object.fromEntries(
+      Object.entries(this.#clocks).map(([phase, clock]) => [`time/${phase}`, clock.take()]),
+    );
+  }
+
+  forward(batch: TokenBatch): Promise<TokenOutputs> {
+    return this.#clocks.forward.time(() => this.#inner.forward(batch));
+  }
+
+  backward(batch: TokenBatch, gradients: TokenGradients): ReturnType<Learner['backward']> {
+    return this.#clocks.backward.time(async () => this.#inner.backward(batch, gradients));
+  }
+
+  step(optimizer: AdamW): ReturnType<Learner['step']> {
+    return this.#clocks.backward.time(() => this.#inner.step(optimizer));
+  }
+
+  async reference(): Promise<Pick<Learner, 'forward'>> {
+    const reference = await this.#inner.reference();
+    return { forward: (batch) => this.#clocks.reference.time(() => reference.forward(batch)) };
+  }
+
+  save(folder: string): Promise<void> {
+    return this.#inner.save(folder);
+  }
+
+  load(folder: string): Promise<void> {
+    return this.#inner.load(folder);
+  }
+}

@@ -1,0 +1,206 @@
+/** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
+import { basename } from 'node:path';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
+
+export interface MlflowOptions {
+  /** Default: MLFLOW_TRACKING_URI. */
+  trackingUri?: string;
+  /** Made if it does not exist. Default: MLFLOW_EXPERIMENT_NAME, or `toolenv`. */
+  experiment?: string;
+  /** Default: MLFLOW_TRACKING_TOKEN, or else MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD. */
+  token?: string;
+}
+
+/** Limits of one runs/log-batch, and of a parameter's value. */
+const most = { metrics: 1000, params: 100, characters: 6000, key: 250 };
+
+const statuses: Record<RunEnd, string> = { finished: 'FINISHED', failed: 'FAILED', killed: 'KILLED' };
+
+/** @throws ToolEnvError `usage.report` without the address of a server. */
+export function mlflow(options: MlflowOptions = {}): MetricSink {
+  const { env } = process;
+  const uri = options.trackingUri ?? env.MLFLOW_TRACKING_URI ?? '';
+  if (!/^https?:\/\//.test(uri)) {
+    const message = `mlflow: ${uri ? `the tracking URI ${uri} is no server` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI, as http://127.0.0.1:5000, where \`mlflow server\` runs.`;
+    throw new ToolEnvError('usage.report', message);
+  }
+  return new MlflowSink(uri.replace(/\/+$/, ''), {
+    experiment: options.experiment ?? env.MLFLOW_EXPERIMENT_NAME ?? 'toolenv',
+    authorization: authorization(options.token ?? env.MLFLOW_TRACKING_TOKEN, env),
+  });
+}
+
+function authorization(token: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  if (token) return `Bearer ${token}`;
+  const { MLFLOW_TRACKING_USERNAME: user, MLFLOW_TRACKING_PASSWORD: password = '' } = env;
+  return user ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : undefined;
+}
+
+class MlflowSink implements MetricSink {
+  readonly name = 'mlflow';
+  readonly #uri: string;
+  readonly #experiment: string;
+  readonly #headers: Record<string, string>;
+  #run: string | undefined;
+
+  constructor(
+    uri: string,
+    { experiment, authorization }: { experiment: string; authorization: string | undefined },
+  ) {
+    this.#uri = uri;
+    this.#experiment = experiment;
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(authorization !== undefined && { authorization }),
+    };
+  }
+
+  async open(run: ReportedRun, signal: AbortSignal): Promise<string> {
+    if (run.id !== undefined && (await this.#continue(run.id, signal))) return run.id;
+    this.#run ??= await this.#create(run, signal);
+    const params = flatten(run.config).map(([key, value]) => ({
+      key: validKey(key),
+      value: value.slice(0, most.characters),
+    }));
+    for (let from = 0; from < params.length; from += most.params)
+      await this.#post(
+        'runs/log-batch',
+        { run_id: this.#run, params: params.slice(from, from + most.params) },
+        signal,
+      );
+    return this.#run;
+  }
+
+  async write(events: readonly ReportedMetrics[], signal: AbortSignal): Promise<void> {
+    const metrics = events.flatMap(({ step, time, metrics: values }) =>
+      Object.entries(values).map(([name, value]) => ({ key: validKey(name), value, timestamp: time, step })),
+    );
+    for (let from = 0; from < metrics.length; from += most.metrics) {
+      const batch = { run_id: this.#run, metrics: metrics.slice(from, from + most.metrics) };
+      await this.#post('runs/log-batch', batch, signal);
+    }
+  }
+
+  async close(end: RunEnd, signal: AbortSignal): Promise<void> {
+    if (this.#run === undefined) return;
+    await this.#post(
+      'runs/update',
+      { run_id: this.#run, status: statuses[end], end_time: Date.now() },
+      signal,
+    );
+  }
+
+  /** False if the run is gone. */
+  async #continue(id: string, signal: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask('runs/update', { run_id: id, status: 'RUNNING' }, signal);
+    if (answer.error_code === 'RESOURCE_DOES_NOT_EXIST') return false;
+    refuseError('runs/update', answer);
+    this.#run = id;
+    return true;
+  }
+
+  async #create({ name, folder }: ReportedRun, signal: AbortSignal): Promise<string> {
+    const answer = await this.#post(
+      'runs/create',
+      {
+        experiment_id: await this.#experimentId(signal),
+        run_name: `${basename(folder)}: ${name}`,
+        start_time: Date.now(),
+        tags: [{ key: 'mlflow.source.name', value: 'toolenv' }],
+      },
+      signal,
+    );
+    return textAt(answer, 'run', 'info', 'run_id');
+  }
+
+  async #experimentId(signal: AbortSignal): Promise<string> {
+    const name = this.#experiment;
+    const byName = `experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`;
+    const known = await this.#ask(byName, undefined, signal);
+    if (known.error_code !== 'RESOURCE_DOES_NOT_EXIST') {
+      refuseError(byName, known);
+      return textAt(known, 'experiment', 'experiment_id');
+    }
+    const made = await this.#ask('experiments/create', { name }, signal);
+    // Another run may have made it meanwhile.
+    if (made.error_code === 'RESOURCE_ALREADY_EXISTS')
+      return textAt(await this.#ask(byName, undefined, signal), 'experiment', 'experiment_id');
+    refuseError('experiments/create', made);
+    return textAt(made, 'experiment_id');
+  }
+
+  async #post(path: string, body: object, signal: AbortSignal): Promise<Answer> {
+    const answer = await this.#ask(path, body, signal);
+    refuseError(path, answer);
+    return answer;
+  }
+
+  /** @throws ToolEnvError `infrastructure.report` if the server cannot be reached or is overloaded. */
+  async #ask(path: string, body: object | undefined, signal: AbortSignal): Promise<Answer> {
+    const url = `${this.#uri}/api/2.0/mlflow/${path}`;
+    const failed = (problem: string) => new ToolEnvError('infrastructure.report', `${url}: ${problem}.`);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, {
+        method: body ? 'POST' : 'GET',
+        headers: this.#headers,
+        ...(body && { body: JSON.stringify(body) }),
+        signal,
+      });
+      text = await response.text();
+    } catch (error) {
+      throw failed(messageOf((error as Error).cause ?? error));
+    }
+    const { status } = response;
+    if (status >= 500 || status === 408 || status === 429) throw failed(`it answered ${status}`);
+    const answer: Answer = parse(text) ?? {};
+    if (response.ok) return answer;
+    return {
+      ...answer,
+      error_code: answer.error_code ?? String(status),
+      message: answer.message ?? text.slice(0, 200),
+    };
+  }
+}
+
+interface Answer {
+  error_code?: string;
+  message?: string;
+  [field: string]: unknown;
+}
+
+/** @throws ToolEnvError `usage.report` with the server's words. */
+function refuseError(path: string, { error_code: code, message }: Answer): void {
+  if (code === undefined) return;
+  throw new ToolEnvError('usage.report', `MLflow refused ${path.split('?')[0]} with ${code}: ${message}`);
+}
+
+function textAt(answer: Answer, ...path: string[]): string {
+  const value = path.reduce<unknown>((part, name) => Object(part)[name], answer);
+  if (typeof value === 'string') return value;
+  throw new ToolEnvError('infrastructure.report', `MLflow answered without ${path.join('.')}.`);
+}
+
+function parse(text: string): Answer | undefined {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Dotted names and texts. Empty texts are left out, which MLflow refuses. */
+function flatten(value: unknown, name = ''): [string, string][] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value).flatMap(([key, inner]) => flatten(inner, name ? `${name}.${key}` : key));
+  }
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text === '' ? [] : [[name, text]];
+}
+
+/** MLflow takes letters, digits, spaces and `_-./:`. */
+function validKey(name: string): string {
+  return name.replaceAll(/[^\w\-. /:]/g, '_').slice(0, most.key);
+}

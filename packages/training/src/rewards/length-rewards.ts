@@ -1,0 +1,117 @@
+/** Rewards for the length of episodes: a penalty near the limit (DAPO), and a preference for short successes (Kimi k1.5). */
+import type { Trajectory } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import type { RolloutBatch } from '../algorithm.ts';
+import { parentsOf } from '../rows/episode-tree.ts';
+
+/** Options of trainers that shape lengths. An algorithm spreads them into its own properties. */
+export const lengthOptions = {
+  maxCompletionLength: {
+    type: 'integer',
+    minimum: 1,
+    description:
+      'tokens of an episode beyond which overlongBuffer takes the whole penalty, and that dr_grpo divides by (default: maxTokens)',
+  },
+  overlongBuffer: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'last tokens before maxCompletionLength, over which a penalty grows (DAPO); 0 is none',
+  },
+  overlongPenalty: {
+    type: 'number',
+    minimum: 0,
+    default: 1,
+    description: 'reward that an episode of maxCompletionLength tokens loses, with overlongBuffer',
+  },
+  lengthPenalty: {
+    type: 'number',
+    minimum: 0,
+    default: 0,
+    description: 'weight of the reward for being shorter than the group (Kimi k1.5); 0 is none',
+  },
+} as const;
+
+export type LengthOptions = OptionsOf<{ properties: typeof lengthOptions }>;
+
+/**
+ * The soft overlong punishment of DAPO (arXiv 2503.14476, equation 13): 0 up to `limit` − `buffer` tokens, −1 beyond `limit`, linear
+ * between them.
+ */
+export function overlongPunishment(length: number, limit: number, buffer: number): number {
+  return -Math.min(Math.max((length - (limit - buffer)) / buffer, 0), 1);
+}
+
+/**
+ * The length reward of Kimi k1.5 (arXiv 2501.12599, section 2.3.3): λ = ½ − (length − shortest)/(longest − shortest) within the
+ * group, and at most 0 for an episode that failed. 0 if all lengths are equal. An episode is a success if it has the highest score of
+ * its group, and this score is above 0.
+ * @param lengths [N]
+ * @param scores [N]
+ * @param groups [N]
+ * @returns [N]
+ */
+export function groupLengthRewards(
+  lengths: readonly number[],
+  scores: readonly number[],
+  groups: readonly number[],
+): number[] {
+  const members = new Map<number, number[]>();
+  for (const [n, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), n]);
+  const rewards = lengths.map(() => 0);
+  for (const group of members.values()) {
+    const [shortest, longest] = [Math.min, Math.max].map((edge) => edge(...group.map((n) => lengths[n]!)));
+    const best = Math.max(...group.map((n) => scores[n]!));
+    if (longest === shortest) continue;
+    for (const n of group) {
+      const reward = 0.5 - (lengths[n]! - shortest!) / (longest! - shortest!);
+      const isSuccess = best > 0 && scores[n]! > best - 1e-9;
+      rewards[n] = isSuccess ? reward : Math.min(0, reward);
+    }
+  }
+  return rewards;
+}
+
+/**
+ * The batch with rewards for length added to the outcome of each episode: to its reward, and to the last token of each of its
+ * leaves. The length of an episode is the number of its action tokens.
+ * @returns `lengthRewards` [N] too; `undefined` if the options shape nothing, and the batch is unchanged.
+ */
+export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' | 'rows'>>(
+  batch: Batch,
+  { maxTokens, maxCompletionLength = maxTokens, ...options }: LengthOptions & { maxTokens: number },
+): Pick<RolloutBatch, 'trajectories' | 'rows'> & { lengthRewards?: number[] } {
+  const { overlongBuffer, overlongPenalty, lengthPenalty } = options;
+  const { trajectories, rows } = batch;
+  if (overlongBuffer === 0 && lengthPenalty === 0) return { trajectories, rows };
+  const lengths = trajectories.map(actionTokens);
+  const ofGroup = groupLengthRewards(
+    lengths,
+    trajectories.map(({ reward }) => reward!),
+    trajectories.map(({ group }) => group),
+  );
+  const lengthRewards = lengths.map((length, n) => {
+    const punishment =
+      overlongBuffer > 0 ? overlongPunishment(length, maxCompletionLength, overlongBuffer) : 0;
+    return overlongPenalty * punishment + lengthPenalty * ofGroup[n]!;
+  });
+
+  const place = new Map(trajectories.map((trajectory, n) => [trajectory, n]));
+  const shaped = trajectories.map((trajectory, n) => ({
+    ...trajectory,
+    reward: trajectory.reward! + lengthRewards[n]!,
+  }));
+  const inner = new Set(parentsOf(rows).map((parent) => parent && `${parent.row} ${parent.token}`));
+  const shapedRows = rows.map((row, b) => {
+    const n = place.get(row.trajectory)!;
+    const last = row.rewards.length - 1;
+    const isLeaf = !inner.has(`${b} ${last}`);
+    const rewards = isLeaf ? row.rewards.with(last, row.rewards[last]! + lengthRewards[n]!) : row.rewards;
+    return { ...row, rewards, trajectory: shaped[n]! };
+  });
+  return { trajectories: shaped, rows: shapedRows, lengthRewards };
+}
+
+function actionTokens({ steps }: Trajectory): number {
+  return steps.reduce((sum, { action }) => sum + (action.tokens?.action.length ?? 0), 0);
+}

@@ -1,0 +1,27 @@
+/** Parts of a trainer that users define: losses and advantage estimators. Each is called to change its options' defaults. */
+import type { JsonSchema } from '@toolenv/core';
+import type { TrainerPart } from '@toolenv/core/plugins';
+import { withDefaults } from './with-defaults.ts';
+
+/** A part that can be called: `myLoss({ strength: 2 })` is the same loss with another default. */
+export type ConfigurablePart<Part extends TrainerPart, Options> = Part &
+  ((defaults?: Partial<Options>) => ConfigurablePart<Part, Options>);
+
+/** The call throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option. */
+export function configurable<Part extends TrainerPart, Options>(part: Part): ConfigurablePart<Part, Options> {
+  const configure = (defaults: Partial<Options> = {}) =>
+    configurable<Part, Options>({
+      ...part,
+      options: withDefaults(part.options, { ...defaults }, part.name),
+    });
+  // A function has a name of its own, which assignment cannot replace.
+  return Object.defineProperties(
+    configure,
+    Object.getOwnPropertyDescriptors(part),
+  ) as unknown as ConfigurablePart<Part, Options>;
+}
+
+/** The schema of a part's options, complete. */
+export function partOptions(options: JsonSchema | undefined): JsonSchema {
+  return { properties: {}, ...options, type: 'object', additionalProperties: false };
+}

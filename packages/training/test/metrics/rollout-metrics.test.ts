@@ -1,0 +1,127 @@
+/** What a rollout reports, in numbers that can be counted by hand. */
+import { type ToolCallRecord, ToolEnvError, type Trajectory, type TrajectoryStep } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { rolloutMetrics } from '../../src/index.ts';
+
+const call = (part: Partial<ToolCallRecord> = {}): ToolCallRecord => ({
+  call: { id: '1', name: 'search', arguments: {} },
+  text: '',
+  milliseconds: 1,
+  ...part,
+});
+const mistaken = (code: NonNullable<ToolCallRecord['mistake']>['code']) =>
+  call({ mistake: { code, path: '', expected: '', received: '', hint: '' } });
+const failed = call({ result: { content: [], isError: true } });
+
+/** A turn of some tokens, each with probability 1/e. */
+function turn(
+  tokens: number,
+  calls: ToolCallRecord[] = [],
+  stopReason: 'stop' | 'length' = 'stop',
+): TrajectoryStep {
+  return {
+    observation: { messages: [], tools: [] },
+    action: {
+      text: '',
+      toolCalls: [],
+      stopReason,
+      tokens: {
+        prompt: Int32Array.of(1),
+        action: new Int32Array(tokens).fill(2),
+        logprobs: new Float32Array(tokens).fill(-1),
+      },
+    },
+    calls,
+    info: {},
+  };
+}
+
+function episode(group: number, reward: number | null, part: Partial<Trajectory>): Trajectory {
+  return {
+    version: 1,
+    env: 'ladder-v1',
+    policy: 'table',
+    episodeId: '1',
+    index: 0,
+    task: null,
+    group,
+    sample: 0,
+    seed: 1,
+    rewardSpec: { em: { kind: 'outcome', range: [0, 1], weight: 1 } },
+    steps: [],
+    outcome: { kind: 'terminated', reason: 'answered' },
+    rewards: { em: reward },
+    reward,
+    ...part,
+  };
+}
+
+const trajectories = [
+  episode(0, 1, { steps: [turn(4, [call(), mistaken('unknown_tool')]), turn(2)] }),
+  episode(0, 0, {
+    steps: [turn(8, [failed, mistaken('malformed_call')], 'length')],
+    outcome: { kind: 'truncated', reason: 'max_turns' },
+  }),
+  episode(1, 1, { steps: [turn(3), turn(3), turn(4)] }),
+  episode(1, 1, { steps: [turn(6)], rewards: { em: null } }),
+  episode(1, null, {
+    steps: [turn(5)],
+    rewards: { em: null },
+    outcome: { kind: 'aborted', cause: new ToolEnvError('infrastructure.server', 'gone'), retryable: true },
+  }),
+];
+
+test('counts rewards, turns, tokens, ends and mistakes', () => {
+  const metrics = rolloutMetrics(trajectories, { rollout: 7, environment: 2.5 });
+  expect(metrics).toMatchObject({
+    reward: 3 / 4,
+    // √½ in the first group, 0 in the second.
+    reward_std: expect.closeTo(Math.SQRT1_2 / 2, 12),
+    // 1, 0 and 1.
+    'rewards/em/mean': 2 / 3,
+    'rewards/em/std': expect.closeTo(Math.sqrt(1 / 3), 12),
+    frac_reward_zero_std: 1 / 2,
+    episodes: 5,
+    aborted: 1,
+    'response/aborted_ratio': 1 / 5,
+    'completions/clipped_ratio': 1 / 4,
+    'truncated/max_turns': 1 / 4,
+    'truncated/deadline': 0,
+    'num_turns/mean': 7 / 4,
+    'num_turns/min': 1,
+    'num_turns/max': 3,
+    'completions/mean_length': 30 / 4,
+    'completions/min_length': 6,
+    'completions/max_length': 10,
+    'tokens_per_turn/mean': 30 / 7,
+    'tokens_per_turn/max': 8,
+    'tokens_per_turn/clipped_ratio': 1 / 7,
+    generated_tokens: 35,
+    'tools/call_frequency': 1,
+    // As TRL: of the calls, not of the episodes.
+    'tools/failure_frequency': 3 / 4,
+    'mistakes/unknown_tool': 1 / 4,
+    'mistakes/malformed_call': 1 / 4,
+    'mistakes/tool_error': 1 / 4,
+    'mistakes/invalid_arguments': 0,
+    'rollout_corr/rollout_log_ppl': 1,
+    'time/rollout': 7,
+    'time/environment': 2.5,
+    'time/generation': 4.5,
+    'tokens_per_second/generation': 5,
+  });
+});
+
+test('a batch without groups has the deviation of its episodes', () => {
+  const [first, second] = [episode(0, 0, {}), episode(1, 1, {})];
+  const metrics = rolloutMetrics([first, second], { rollout: 1, environment: 0 });
+  expect(metrics.reward_std).toBeCloseTo(Math.SQRT1_2, 12);
+  expect(metrics).not.toHaveProperty('frac_reward_zero_std');
+});
+
+test('without a scored episode there is no reward, and every number is finite', () => {
+  const metrics = rolloutMetrics(trajectories.slice(4), { rollout: 1, environment: 0 });
+  expect(metrics).not.toHaveProperty('reward');
+  expect(metrics['response/aborted_ratio']).toBe(1);
+  expect(Object.values(metrics).filter((value) => !Number.isFinite(value))).toEqual([]);
+});

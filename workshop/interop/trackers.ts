@@ -1,0 +1,137 @@
+/** `npm run interop -- trackers`: reports a run to a real MLflow server, and to Weights & Biases' own client in its offline mode. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BanditModel, openBandit } from '@toolenv/testing';
+import { grpo } from '@toolenv/trainer-grpo';
+import { type MetricSink, mlflow, readMetrics, train, wandb } from '@toolenv/training';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+/** @param python Has the packages of trackers.txt. */
+export async function checkTrackers(python: string, check: Check): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-trackers-'));
+  try {
+    await checkMlflow(python, scratch, check);
+    await checkWandb(python, scratch, check);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function trainTo(sink: MetricSink, out: string, steps: number, resume = false): Promise<void> {
+  const policy = new BanditModel();
+  const env = await openBandit({ best: 1 });
+  const run = { env, policy, trainer: grpo, out, reportTo: [sink] };
+  const events = train({ ...run, steps, resume, groupSize: 4, tasksPerStep: 2, evaluateEvery: 1 });
+  for await (const _ of events) {
+    // The sink sees the events.
+  }
+}
+
+async function checkMlflow(python: string, scratch: string, check: Check): Promise<void> {
+  const trackingUri = `http://127.0.0.1:${await freePort()}`;
+  const server = startMlflow(python, trackingUri, scratch);
+  try {
+    await answering(`${trackingUri}/health`, server);
+    const out = join(scratch, 'mlflow-run');
+    const sink = () => mlflow({ trackingUri, experiment: 'toolenv interop' });
+    await trainTo(sink(), out, 2);
+    await trainTo(sink(), out, 3, true);
+
+    const id = JSON.parse(await readFile(join(out, 'reports.json'), 'utf8')).mlflow;
+    const ask = async <Answer>(path: string) =>
+      (await (await fetch(`${trackingUri}/api/2.0/mlflow/${path}`)).json()) as Answer;
+    const { run } = await ask<RunAnswer>(`runs/get?run_id=${id}`);
+    check(run.info.status === 'FINISHED', 'mlflow: the run is finished', JSON.stringify(run.info));
+    const params = Object.fromEntries(run.data.params.map(({ key, value }) => [key, value]));
+    check(params['trainerOptions.groupSize'] === '4', 'mlflow: has the options', JSON.stringify(params));
+    const history = await ask<{ metrics: Point[] }>(
+      `metrics/get-history?run_id=${id}&metric_key=rollout/reward`,
+    );
+    const expected = (await readMetrics(out))
+      .filter(({ type }) => type === 'rollout')
+      .map(({ step, metrics }) => [step, metrics.reward]);
+    const received = history.metrics.map(({ step, value }) => [Number(step), value]);
+    check(
+      JSON.stringify(received) === JSON.stringify(expected),
+      'mlflow: both parts of a resumed run are one run, with the rewards of metrics.jsonl',
+      `${JSON.stringify(received)} instead of ${JSON.stringify(expected)}`,
+    );
+  } finally {
+    process.kill(-server.pid!, 'SIGTERM');
+  }
+}
+
+interface RunAnswer {
+  run: { info: { status: string }; data: { params: { key: string; value: string }[] } };
+}
+
+interface Point {
+  step: string | number;
+  value: number;
+}
+
+/** In a group of its own, because MLflow starts workers that must end with it. */
+function startMlflow(python: string, uri: string, scratch: string): ChildProcess {
+  const { port } = new URL(uri);
+  const store = ['--backend-store-uri', `sqlite:///${join(scratch, 'mlflow.db')}`];
+  const files = ['--artifacts-destination', join(scratch, 'artifacts')];
+  const serve = ['-m', 'mlflow', 'server', '--host', '127.0.0.1', '--port', port, '--workers', '1'];
+  return spawn(python, [...serve, ...store, ...files], { detached: true, stdio: 'ignore', cwd: scratch });
+}
+
+async function answering(url: string, server: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 240; tries++) {
+    if (server.exitCode !== null)
+      throw new Error('mlflow server ended: install workshop/interop/trackers.txt.');
+    if (
+      await fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  throw new Error(`${url} did not answer within two minutes.`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function checkWandb(python: string, scratch: string, check: Check): Promise<void> {
+  process.env.WANDB_MODE = 'offline';
+  const out = join(scratch, 'wandb-run');
+  await trainTo(wandb({ python }), out, 2);
+  const id = JSON.parse(await readFile(join(out, 'reports.json'), 'utf8')).wandb;
+  const runs = (await readdir(join(out, 'wandb'))).filter((name) => name.startsWith('offline-run-'));
+  check(
+    runs.length === 1 && runs[0]!.endsWith(id),
+    'wandb: one offline run with the id that is kept',
+    runs.join(),
+  );
+  const script = join(import.meta.dirname, 'read_wandb.py');
+  const { status, stdout, stderr } = spawnSync(python, [script, join(out, 'wandb', runs[0]!)], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`read_wandb.py failed:\n${stderr}`);
+  const { rewards, exit } = JSON.parse(stdout);
+  const expected = (await readMetrics(out))
+    .filter(({ type }) => type === 'rollout')
+    .map(({ step, metrics }) => [step, metrics.reward]);
+  check(
+    JSON.stringify(rewards) === JSON.stringify(expected),
+    'wandb: has the rewards of metrics.jsonl',
+    `${JSON.stringify(rewards)} instead of ${JSON.stringify(expected)}`,
+  );
+  check(exit === 0, 'wandb: the run has ended well', `exit code ${exit}`);
+}
