@@ -44,7 +44,7 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
       rowsOf: (batch) => [...batch],
       options,
       seed: run.seed,
-      learn: (batch, step) => learnRows(context, batch, step === 0 || (step + 1) % options.logEvery === 0),
+      learn: (batch) => learnRows(context, batch),
       ...(held && { evaluate: () => scoreRows(learner, held) }),
     });
   },

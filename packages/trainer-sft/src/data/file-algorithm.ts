@@ -13,8 +13,8 @@ export interface FileAlgorithm<Item> {
   options: DataOptions & RunOptions;
   /** Of the run. */
   seed: number;
-  /** Learns from a batch. `step` counts from 0. */
-  learn(batch: Item[], step: number): Promise<Metrics>;
+  /** Learns from a batch. */
+  learn(batch: Item[]): Promise<Metrics>;
   evaluate?: DataAlgorithm['evaluate'];
 }
 
@@ -33,7 +33,7 @@ export function fileAlgorithm<Item>(of: FileAlgorithm<Item>): DataAlgorithm {
       refuse();
       const { indices, epoch } = batches.at(step);
       const batch = indices.map((index) => items[index]!);
-      const metrics = await learn(batch, step);
+      const metrics = await learn(batch);
       memory.num_tokens += tokensOf(batch);
       return { ...metrics, num_tokens: memory.num_tokens, epoch };
     },
