@@ -77,7 +77,6 @@ async function supervise(phase: Phase, from: string): Promise<string> {
     'learning-rate-schedule': 'cosine',
     'warmup-steps': phase.warmUp,
     'weight-decay': 0.01,
-    'log-every': 20,
     'checkpoint-every': 200,
   };
   const run = join(work, phase.name);

@@ -1,22 +1,24 @@
 /** learnRows: one optimizer step of supervised learning. */
-import type { TokenRow } from '@toolenv/core/learner';
+import type { Learner, TokenRow } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import type { AlgorithmContext } from '@toolenv/training';
 import type { OptimizerSettings } from './sft-options.ts';
 import { supervisedGradient, supervisedMetrics } from './supervised-loss.ts';
 
-/** @param isLogged Whether to measure loss and entropy, which takes a forward pass of its own. */
+/** Learners whose backward pass says what a forward pass would. For the others, the loss takes a forward pass of its own. */
+const telling = new WeakSet<Learner>();
+
 export async function learnRows(
   { options, learner, optimize }: AlgorithmContext<OptimizerSettings>,
   rows: TokenRow[],
-  isLogged = true,
 ): Promise<Metrics> {
   const { learningRate, weightDecay, maxGradNorm, temperature } = options;
-  const outputs = isLogged ? await learner.forward({ rows, temperature }) : undefined;
+  const before = telling.has(learner) ? undefined : await learner.forward({ rows, temperature });
   const gradients = { dLogprobs: supervisedGradient(rows) };
-  const { gradNorm } = await optimize(rows, gradients, { learningRate, weightDecay, maxGradNorm });
+  const { gradNorm, outputs } = await optimize(rows, gradients, { learningRate, weightDecay, maxGradNorm });
+  if (outputs) telling.add(learner);
   return {
-    ...(outputs && supervisedMetrics(rows, outputs)),
+    ...supervisedMetrics(rows, outputs ?? before!),
     grad_norm: gradNorm,
     learned_tokens: rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
   };

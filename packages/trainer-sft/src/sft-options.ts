@@ -55,13 +55,6 @@ export const sftOptions = {
     type: 'number',
     description: 'learn only from trajectories with at least this reward (default: all)',
   },
-  logEvery: {
-    type: 'integer',
-    minimum: 1,
-    default: 1,
-    mayChange: true,
-    description: 'steps between measurements of loss and entropy, which cost a third of a step',
-  },
 } as const;
 
 export type DataOptions = OptionsOf<{ properties: typeof dataOptions }> & { data: string };

@@ -6,9 +6,8 @@ import {
   hasFixedSchedule,
   type RunOptions,
 } from '@toolenv/training';
-import { Batches } from './data/batches.ts';
-import { checksum, refuseOtherData } from './data/checksum.ts';
 import { requireEncode } from './data/encode-file.ts';
+import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadRows } from './data/load-rows.ts';
 import { learnRows } from './learn-rows.ts';
 import { refuseIdleEvaluation } from './refuse-idle-evaluation.ts';
@@ -40,24 +39,14 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
     const { rows } = await loadRows(options.data, policy, limits);
     const { evalData } = options;
     const held = evalData === undefined ? undefined : (await loadRows(evalData, policy, limits)).rows;
-    const lengths = rows.map(({ tokens }) => tokens.length);
-    const batches = new Batches(lengths, { ...options, seed: run.seed });
-    const memory = { data: checksum(rows), num_tokens: 0 };
-    const refuse = refuseOtherData(memory, options.data);
-    return {
-      memory,
-      steps: options.steps || batches.steps(options.epochs),
-      async learn({ step }) {
-        refuse();
-        const { indices, epoch } = batches.at(step);
-        const batch = indices.map((index) => rows[index]!);
-        const isLogged = (step + 1) % options.logEvery === 0 || step === 0;
-        const metrics = await learnRows(context, batch, isLogged);
-        memory.num_tokens += batch.reduce((sum, { tokens }) => sum + tokens.length, 0);
-        return { ...metrics, num_tokens: memory.num_tokens, epoch };
-      },
+    return fileAlgorithm({
+      items: rows,
+      rowsOf: (batch) => [...batch],
+      options,
+      seed: run.seed,
+      learn: (batch) => learnRows(context, batch),
       ...(held && { evaluate: () => scoreRows(learner, held) }),
-    };
+    });
   },
 });
 export default sft;

@@ -13,7 +13,10 @@ export function supervisedGradient(rows: readonly TokenRow[]): Rows {
  * `loss` in nats per token, as `labels` of −100 average it in transformers, the mean `entropy`, and a lower bound of the token
  * accuracy: a token with a probability above ½ is the likeliest. A learner does not say which token is.
  */
-export function supervisedMetrics(rows: readonly TokenRow[], { logprobs, entropy }: TokenOutputs): Metrics {
+export function supervisedMetrics(
+  rows: readonly TokenRow[],
+  { logprobs, entropy }: Pick<TokenOutputs, 'logprobs' | 'entropy'>,
+): Metrics {
   const mask = rows.map((row) => row.mask);
   const isSure = logprobs.map((row) => Float32Array.from(row, (value) => Number(value > -Math.LN2)));
   return {

@@ -1,0 +1,33 @@
+/** loadPairs: the pairs of a file, as rows of tokens. */
+import { ToolEnvError } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
+import type { Pair } from '../learn-pairs.ts';
+import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
+import { readPair } from './read-pair.ts';
+
+/** @throws ToolEnvError `usage.bad_example` for a line that is not a pair, or longer than `maxLength`. */
+export async function loadPairs(file: string, policy: EncodingPolicy, maxLength: number): Promise<Pair[]> {
+  const pairs: Pair[] = [];
+  let left = 0;
+  const encoded = readFile(file, async (text): Promise<Pair> => {
+    const { chosen, rejected } = readPair(text);
+    return { chosen: await encodeExample(policy, chosen), rejected: await encodeExample(policy, rejected) };
+  });
+  for await (const pair of encoded) {
+    const isWhole = [pair.chosen, pair.rejected].every(
+      (side) => side.length > 0 && side.every(fits(maxLength)),
+    );
+    if (isWhole) pairs.push(pair);
+    else left += 1;
+  }
+  if (left > 0) {
+    const what = `${left} of ${left + pairs.length} pairs of ${file} are longer than ${maxLength} tokens and are left out`;
+    process.emitWarning(`${what}: raise maxLength to learn them.`, 'TruncatedData');
+  }
+  if (pairs.length > 0) return pairs;
+  throw new ToolEnvError('usage.no_examples', `${file} has no pair of at most ${maxLength} tokens.`);
+}
+
+function fits(maxLength: number): (row: TokenRow) => boolean {
+  return ({ tokens }) => tokens.length <= maxLength;
+}
