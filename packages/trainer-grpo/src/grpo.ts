@@ -7,6 +7,7 @@ import {
   type AlgorithmContext,
   advantageInputs,
   type ConfigurableTrainer,
+  carriedAdvantages,
   completionMask,
   correctionOf,
   defaultLearningRate,
@@ -94,8 +95,9 @@ async function update(
   if (placed.length === 0) return nothing;
 
   // 1. What the policy, the sampler and the reference say of each token.
-  const wide = placed.map((row) => completionMask(row.mask));
-  const mask = options.actionMask ? placed.map((row) => row.mask) : wide;
+  const actions = placed.map((row) => row.mask);
+  const wide = actions.map(completionMask);
+  const mask = options.actionMask ? actions : wide;
   const rows = placed.map(({ tokens }, b) => ({ tokens, mask: mask[b]! }));
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
   const mismatchCorrection = correctionOf(options);
@@ -115,14 +117,15 @@ async function update(
     penalty.kl = await klToStart(reference!, rows, oldLogprobs, temperature);
   }
   if (klIn === 'reward' && referenceLogprobs) {
-    const actions = placed.map((row) => row.mask);
     const penalised = penalisedRewards(rewards, oldLogprobs, referenceLogprobs, actions, options);
     rewards = penalised.rewards;
     penalty.kl = meanOverTokens(penalised.kl, actions);
   }
-  const advantageMask = options.advantageMask ? placed.map((row) => row.mask) : wide;
-  const inputs = advantageInputs(compared, placed, rewards, advantageMask);
-  const advantages = estimateAdvantages(estimator, inputs, { ...options });
+  const credited = options.advantageMask ? actions : wide;
+  const inputs = advantageInputs(compared, placed, rewards, credited);
+  const estimated = estimateAdvantages(estimator, inputs, { ...options });
+  const carries = options.advantageMask && !options.actionMask;
+  const advantages = carries ? carriedAdvantages(estimated, actions) : estimated;
 
   // 3. Which episodes are learned from, so that the others do not dilute the averages.
   const groupOf = (b: number) => placed[b]!.trajectory.group;

@@ -284,7 +284,7 @@ test('corrects for a sampler with half the probabilities, up to the cap', async 
   expect(norms[2]!).toBe(0);
 });
 
-test('without the action mask, the average counts the tool’s token; without both masks, it is learned', async () => {
+test('without the action mask, the tool’s token is learned with the advantage of its episode', async () => {
   const watch = async (options: Partial<GrpoOptions>) => {
     const learner = new Watched();
     const env = await openTwoPulls(best);
@@ -292,19 +292,18 @@ test('without the action mask, the average counts the tool’s token; without bo
     return learner.learned[0]!;
   };
   const masked = await watch({});
-  const diluted = await watch({ actionMask: false });
+  const learned = await watch({ actionMask: false });
   const everything = await watch({ actionMask: false, advantageMask: false });
   const unchanged = await watch({ advantageMask: false });
 
   // Prompt, pull, the tool's answer, pull.
   expect(masked.batch.rows.every(({ mask }) => mask.join('') === '0101')).toBe(true);
-  expect(diluted.batch.rows.every(({ mask }) => mask.join('') === '0111')).toBe(true);
+  expect(learned.batch.rows.every(({ mask }) => mask.join('') === '0111')).toBe(true);
   for (const [b, row] of masked.gradients.dLogprobs.entries()) {
-    const [one, two, both] = [diluted, everything, unchanged].map(({ gradients }) => gradients.dLogprobs[b]!);
-    expect(one![1]).toBeCloseTo((2 / 3) * row[1]!, 6);
-    expect(one![2]).toBe(0);
-    expect(two![2]).toBeCloseTo((2 / 3) * row[1]!, 6);
-    // GRPO's advantage is one number for an episode: without the loss reading them, other tokens change nothing.
+    const [one, two, both] = [learned, everything, unchanged].map(({ gradients }) => gradients.dLogprobs[b]!);
+    for (const t of [1, 2, 3]) expect(one![t]).toBeCloseTo((2 / 3) * row[1]!, 6);
+    // GRPO's advantage is one number for an episode: the advantage mask changes nothing.
+    expect([...two!]).toEqual([...one!]);
     expect([...both!]).toEqual([...row]);
   }
 });

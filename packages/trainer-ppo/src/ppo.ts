@@ -7,6 +7,7 @@ import {
   adaptBeta,
   advantageInputs,
   type ConfigurableTrainer,
+  carriedAdvantages,
   completionMask,
   correctionOf,
   defaultLearningRate,
@@ -140,7 +141,9 @@ async function update(
           ...generalizedAdvantages(rewards, before.values, credited, parents, { gamma, lambda }),
           decisions: credited,
         };
-  const advantages = whiten(estimated.advantages, credited);
+  const whitened = whiten(estimated.advantages, credited);
+  const carries = options.advantageMask && !options.actionMask;
+  const advantages = carries ? carriedAdvantages(whitened, action) : whitened;
   // An outcome that several leaves of an episode have counts once.
   const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
   const metrics: Metrics = {
@@ -149,14 +152,12 @@ async function update(
     'critic/rewards/mean': meanScore(rewards),
     ...tokenStatistics('critic/values', before.values, estimated.decisions),
     ...tokenStatistics('critic/returns', estimated.returns, estimated.decisions),
-    ...tokenStatistics('critic/advantages', advantages, credited),
+    ...tokenStatistics('critic/advantages', whitened, credited),
     'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, estimated.decisions),
   };
 
   // 4. The losses and their gradients. Each optimizer step after the first needs new log-probabilities and values.
   const lossMask = options.actionMask ? action : wide;
-  // The critic learns where there are returns.
-  const valueMask = lossMask.map((row, b) => row.map((bit, t) => bit & estimated.decisions[b]![t]!));
   const criticOnly = step < options.criticWarmup;
   const updates: Metrics[] = [];
   for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
@@ -181,7 +182,8 @@ async function update(
         values,
         oldValues: pick(before.values),
         returns: pick(estimated.returns),
-        mask: pick(valueMask),
+        // The critic learns where there are returns.
+        mask: pick(estimated.decisions),
       },
       options,
     );

@@ -87,7 +87,7 @@ export {
 } from './rewards/length-rewards.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';
-export { completionMask } from './rows/completion-mask.ts';
+export { carriedAdvantages, completionMask } from './rows/completion-mask.ts';
 export { parentsOf, turnParents } from './rows/episode-tree.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { type RowParent, type TrainingRow, toTrainingRows } from './rows/training-row.ts';

@@ -39,13 +39,13 @@ export const updateOptions = {
     type: 'boolean',
     default: true,
     description:
-      "for ablations only: without it, losses are averaged over the environment's tokens too, as if the policy had written them",
+      "for ablations only: without it, the environment's tokens are learned from as if the policy had written them, with the advantage of the action before them",
   },
   advantageMask: {
     type: 'boolean',
     default: true,
     description:
-      "for ablations only: without it, returns and advantages run over the environment's tokens too",
+      "for ablations only: without it, returns and advantages run over the environment's tokens too, and a critic learns there",
   },
 } as const;
 

@@ -2,7 +2,13 @@
 import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completionMask, normalisedRewards, toTrainingRows, whiten } from '../../src/index.ts';
+import {
+  carriedAdvantages,
+  completionMask,
+  normalisedRewards,
+  toTrainingRows,
+  whiten,
+} from '../../src/index.ts';
 
 const rewardSpec: RewardSpec = {
   right: { kind: 'outcome', range: [0, 1], weight: 2 },
@@ -98,4 +104,15 @@ test('whitening gives mean 0 and variance 1, and ignores values at mask 0', () =
 test('the completion mask spans from the first generated token to the last', () => {
   expect([...completionMask(Uint8Array.of(0, 1, 0, 0, 1, 0))]).toEqual([0, 1, 1, 1, 1, 0]);
   expect([...completionMask(new Uint8Array(3))]).toEqual([0, 0, 0]);
+});
+
+test('advantages are carried to the environment’s tokens that follow an action', () => {
+  const mask = [Uint8Array.of(0, 1, 0, 0, 1, 0), Uint8Array.of(0, 0, 0, 0, 0, 0)];
+  const advantages = [
+    [9, 2, 9, 9, -3, 9],
+    [9, 9, 9, 9, 9, 9],
+  ];
+  const [carried, nothing] = carriedAdvantages(advantages, mask);
+  expect([...carried!]).toEqual([0, 2, 2, 2, -3, 0]);
+  expect([...nothing!]).toEqual([0, 0, 0, 0, 0, 0]);
 });
