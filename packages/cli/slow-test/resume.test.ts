@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fixture, runCli, startCli } from '../run-cli.ts';
+import { fixture, runCli, startCli } from '../test/run-cli.ts';
 
 const steps = 12;
 

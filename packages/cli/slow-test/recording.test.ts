@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runProgram } from '../../src/program.ts';
-import { fixture, startCli } from '../run-cli.ts';
+import { runProgram } from '../src/program.ts';
+import { fixture, startCli } from '../test/run-cli.ts';
 
-const root = join(import.meta.dirname, '../../../..');
+const root = join(import.meta.dirname, '../../..');
 const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
 /** A tool that is not installed: a run that makes its tools fails. */
 const noTool = ['--tool', 'search=nobody/nothing-v1'];
