@@ -101,8 +101,16 @@ export async function* train<Options extends object = RunOptions>(
     if (!settings.resume)
       await refuseUsedFolder(folder, 'choose another folder, or go on with its run by resume');
     else if (!settings.change) await refuseOtherRun(folder, same, { mayChange });
-    const { seed: own, resume: goesOn } = settings;
-    const run = { env, policy, evaluateOn, learner, out: folder, signal, seed: own, resume: goesOn };
+    const run = {
+      env,
+      policy,
+      evaluateOn,
+      learner,
+      out: folder,
+      signal,
+      seed: settings.seed,
+      resume: settings.resume,
+    };
     const config = { ...same, ...(await runVersions(env)) };
     yield* keepRun(run, plugin.train(run, options), { config, settings, sinks, title: titleOf(plugin, run) });
   } finally {
