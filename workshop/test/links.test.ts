@@ -69,7 +69,11 @@ function anchorsOf(file: string): Set<string> {
 function brokenLink(document: string, link: string): string | undefined {
   const [path, anchor] = link.split('#') as [string, string?];
   const target = path === '' ? join(root, document) : join(root, dirname(document), decodeURI(path));
-  if (relative(root, target).startsWith('..')) return `${link} leads out of the repository`;
+  // npm shows the README of a package without the repository.
+  const isShipped = /^packages\/[^/]+\/README\.md$/.test(document);
+  const whole = isShipped ? join(root, dirname(document)) : root;
+  if (relative(whole, target).startsWith('..'))
+    return `${link} leads out of the ${isShipped ? 'package' : 'repository'}`;
   if (!existsSync(target)) return `${link} does not exist`;
   if (anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).has(anchor))
     return `${link} names no heading`;
