@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCli, startCli } from '../run-cli.ts';
+import { runCli, startCli } from '../test/run-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
