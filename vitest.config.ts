@@ -5,8 +5,12 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@toolenv/source', 'node'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'templates/*/test/**/*.test.ts', 'workshop/test/**/*.test.ts'],
+    // The files of a worker share its process, which halves the time. So a test puts back what it changes of the process.
     pool: 'forks',
+    isolate: false,
     maxWorkers: 2,
+    restoreMocks: true,
+    unstubEnvs: true,
     testTimeout: 60_000,
   },
 });

@@ -6,7 +6,7 @@ export function run(...argv: string[]): Promise<void> {
   return runProgram(argv, new AbortController().signal);
 }
 
-/** What `--help` prints. The test restores stdout with `vi.restoreAllMocks()`. */
+/** What `--help` prints. The end of the test restores stdout. */
 export async function helpOf(...argv: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   await run(...argv, '--help');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';
 
 const dispatchOptions = {
@@ -42,7 +42,7 @@ describe('server-everything', () => {
   let everything: McpConnection;
   const progress: McpCallProgress[] = [];
   beforeAll(async () => {
-    process.env.TOOLENV_TEST_SECRET = 'hush';
+    vi.stubEnv('TOOLENV_TEST_SECRET', 'hush');
     everything = await connectMcp(
       { ...realServer('everything'), env: { GIVEN: 'on purpose' } },
       { onProgress: (report) => progress.push(report) },

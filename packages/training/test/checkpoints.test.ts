@@ -3,16 +3,16 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { TableLearner } from '../../testing/test/table-model.ts';
 import { checkpointSteps, resumeCheckpoint, saveCheckpoint } from '../src/index.ts';
 
 let out: string;
-const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+let warn: MockInstance<typeof process.emitWarning>;
 beforeEach(async () => {
+  warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   out = await mkdtemp(join(tmpdir(), 'toolenv-checkpoints-'));
 });
-afterEach(() => warn.mockClear());
 
 /** Checkpoints of these steps, each with a table that begins with its step. */
 async function saveSteps(...steps: number[]): Promise<TableLearner> {

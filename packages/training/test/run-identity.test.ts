@@ -131,7 +131,6 @@ test('a change whose steps are played again is recorded with the step from which
     },
   ]);
   expect(warn).toHaveBeenCalledTimes(2);
-  warn.mockRestore();
 });
 
 test('a change that played no step leaves no trace', async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Report } from '@toolenv/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { reportView } from '../../src/display/report-view.ts';
 import { fixture, runCli, startCli } from '../run-cli.ts';
 
@@ -150,10 +150,9 @@ describe.concurrent('toolenv check', () => {
 
 it('is coloured where the terminal shows it', () => {
   const report: Report = { subject: 'lamp', ok: false, findings: [], warnings: [], passed: [], skipped: [] };
-  process.env.FORCE_COLOR = '1';
+  vi.stubEnv('FORCE_COLOR', '1');
   expect(reportView(report)).toContain('\u001b[31m✘\u001b[39m');
-  delete process.env.FORCE_COLOR;
-  process.env.NO_COLOR = '1';
+  vi.unstubAllEnvs();
+  vi.stubEnv('NO_COLOR', '1');
   expect(reportView(report)).not.toContain('\u001b');
-  delete process.env.NO_COLOR;
 });

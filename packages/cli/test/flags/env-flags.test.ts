@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EnvDefinition } from '@toolenv/core';
 import { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addEnvFlags, chosenEnv, flagsOfEnv } from '../../src/flags/env-flags.ts';
 import { firstArgument } from '../../src/flags/first-argument.ts';
 import { helpOf } from '../help-of.ts';
 import { fixture, runCli } from '../run-cli.ts';
 
+const folder = process.cwd();
 beforeEach(() => process.chdir(fixture.folder));
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => process.chdir(folder));
 
 const schema = {
   type: 'object',

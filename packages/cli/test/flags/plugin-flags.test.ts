@@ -2,7 +2,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { helpOf, run } from '../help-of.ts';
 import { fixture, runCli } from '../run-cli.ts';
 
@@ -10,8 +10,9 @@ const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/c
 const transformer = '@toolenv/policy/transformer-v1';
 
 // Plugins are looked for from the working folder.
+const folder = process.cwd();
 beforeEach(() => process.chdir(fixture.folder));
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => process.chdir(folder));
 
 it.each([
   ['chooses a device by itself', '--policy', checkpoint, '--device', 'auto'],
