@@ -14,8 +14,9 @@ export interface MixedTask<Task = unknown> {
 }
 
 /**
- * An environment whose splits contain the tasks of all `envs`, one environment after another. All must declare the same
- * rewards. Closing the mix closes them all.
+ * An environment whose splits contain the tasks of all `envs`: those of `train` one environment after another, the others in
+ * turn, so that an evaluation on the first tasks plays every environment. All must declare the same rewards. Closing the mix
+ * closes them all.
  * @param envs Environments by names of your choice; each task carries the name.
  * @param options.weights How often training draws the tasks of each environment, relative to the others; 0 is never.
  *   Default: by their numbers of tasks.
@@ -30,8 +31,8 @@ export function mixEnvs<Task>(
   return {
     tasks: {
       train: concatenate(envs, 'train'),
-      validation: concatenate(envs, 'validation'),
-      test: concatenate(envs, 'test'),
+      validation: inTurn(envs, 'validation'),
+      test: inTurn(envs, 'test'),
     },
     episode: () => mixedEpisode(spec, envs),
     close: async () => void (await Promise.all(Object.values(envs).map((env) => env.close()))),
@@ -112,6 +113,34 @@ function concatenate<Task>(
       for (const { env, tasks } of sets) {
         if (rest < tasks.length) return { env, task: tasks.get(rest) };
         rest -= tasks.length;
+      }
+      throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+    },
+  };
+}
+
+/** One task of each environment, then the next of each; an environment that has no more is left out. */
+function inTurn<Task>(
+  envs: Readonly<Record<string, EnvHandle<Task>>>,
+  split: Split,
+): TaskSet<MixedTask<Task>> {
+  const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
+  const length = sets.reduce((total, { tasks }) => total + tasks.length, 0);
+  return {
+    length,
+    get(index) {
+      // `round` rounds are over for the sets that are left: after each set ends, fewer tasks make a round.
+      let [left, round] = [index, 0];
+      let open = sets.filter(({ tasks }) => tasks.length > 0);
+      while (left >= 0 && open.length > 0) {
+        const rounds = Math.min(...open.map(({ tasks }) => tasks.length)) - round;
+        if (left < rounds * open.length) {
+          const { env, tasks } = open[left % open.length]!;
+          return { env, task: tasks.get(round + Math.floor(left / open.length)) };
+        }
+        left -= rounds * open.length;
+        round += rounds;
+        open = open.filter(({ tasks }) => tasks.length > round);
       }
       throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
     },

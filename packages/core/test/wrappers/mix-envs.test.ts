@@ -1,4 +1,5 @@
 import { evaluate } from '@toolenv/training';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { collect, type EnvSpec, rollout, scriptedPolicy } from '../../src/index.ts';
 import { mixEnvs } from '../../src/wrappers/index.ts';
@@ -35,6 +36,30 @@ test('contains the tasks of all environments and plays each in its own environme
     { env: 'slow', task: { goal: 4 } },
   ]);
   expect(slow.closed).toBe(slow.opened - 1);
+});
+
+test('the first validation tasks are of every environment, and each task comes once', () => {
+  const of = (length: number) => {
+    const validation = { length, get: (index: number): Rung => ({ goal: index }) };
+    const env = openLadder();
+    return { ...env, tasks: { ...env.tasks, validation } };
+  };
+  fc.assert(
+    fc.property(fc.array(fc.nat(7), { minLength: 1, maxLength: 4 }), (lengths) => {
+      const mix = mixEnvs<Rung>(
+        Object.fromEntries(lengths.map((length, index) => [`env-${index}`, of(length)])),
+      );
+      const { validation } = mix.tasks;
+      expect(validation.length).toBe(lengths.reduce((sum, length) => sum + length, 0));
+      const all = Array.from({ length: validation.length }, (_, index) => validation.get(index));
+      const expected = Array.from({ length: 7 }, (_, goal) =>
+        lengths.flatMap((length, index) => (goal < length ? [{ env: `env-${index}`, task: { goal } }] : [])),
+      ).flat();
+      expect(all).toEqual(expected);
+      for (const bad of [-1, validation.length])
+        expect(() => validation.get(bad)).toThrow(`there are ${validation.length}`);
+    }),
+  );
 });
 
 test('can be evaluated on the tasks of all its environments', async () => {
