@@ -26,6 +26,9 @@ export interface InstalledPackage {
 /** Names that npm accepts, without those of old packages with capitals. */
 const packageName = /^(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/;
 
+/** Characters of a version, as npm has it. */
+const longestVersion = 256;
+
 /** Finds a package by name from a folder: the folder's own package, an enclosing one, or one in the nearest node_modules. */
 export function findPackage(name: string, from: string): InstalledPackage | undefined {
   for (const folder of upwards(from)) {
@@ -110,6 +113,7 @@ export function readPackage(folder: string): InstalledPackage | undefined {
   try {
     const json: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (typeof json?.name !== 'string' || typeof json.version !== 'string') return undefined;
+    if (json.version.length > longestVersion) return undefined;
     const name = nameInModules(resolve(folder)) ?? json.name;
     return packageName.test(name) ? { name, folder: realpathSync(folder), json } : undefined;
   } catch {

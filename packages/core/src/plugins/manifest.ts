@@ -17,6 +17,9 @@ const entries: JsonSchema = {
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_.-]*-v[1-9][0-9]*$' },
   additionalProperties: { type: 'string', pattern: '^\\./(?!.*\\.\\.)' },
 };
+/** Characters of the name of a version of the protocol; a longer text is no name. */
+const longestSpec = 32;
+
 /** Schema of the `"toolenv"` field. */
 export const manifestSchema: JsonSchema = {
   type: 'object',
@@ -34,7 +37,7 @@ export function readManifest({ name, json, folder }: InstalledPackage): Manifest
   const { version, toolenv } = json;
   if (toolenv === undefined) return undefined;
   const spec = (toolenv as Partial<Manifest> | null)?.spec;
-  if (typeof spec === 'string' && spec !== 'v1') {
+  if (typeof spec === 'string' && spec !== 'v1' && spec.length <= longestSpec) {
     const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of the package for v1, or update toolenv.`;
     throw new ToolEnvError('usage.spec_version', message);
   }

@@ -180,6 +180,26 @@ test('a package whose package.json cannot be read is damaged, not missing', asyn
   expect(error.message).toContain(`${join(folder, 'package.json')} is damaged: npm install damaged`);
 });
 
+test.each([
+  [
+    'spec',
+    { name: 'endless', version: '1.2.3', toolenv: { spec: 'v'.repeat(100_000) } },
+    'usage.bad_manifest',
+  ],
+  [
+    'version',
+    { name: 'endless', version: '1'.repeat(100_000), toolenv: { spec: 'v9' } },
+    'usage.unknown_plugin',
+  ],
+])('an endless %s is not repeated in the message', async (_, json, code) => {
+  const folder = join(root, 'node_modules/endless');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.json'), JSON.stringify(json));
+  const error = await thrown(loadPlugin('envs', 'endless/x-v1', { from: root }));
+  expect(error.code).toBe(code);
+  expect(error.message.length).toBeLessThan(1000);
+});
+
 describe('openEnv', () => {
   const open = (options: object = {}, settings: object = {}) =>
     openEnv('@lab/envs/maze-v1', { ...options }, { seed: 4, from: root, ...settings });
