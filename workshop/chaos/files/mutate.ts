@@ -74,7 +74,7 @@ function mutateField(rng: Rng, root: unknown): void {
   else if (kind === 1 && !Array.isArray(parent)) {
     parent[rng.pick(['__proto__', 'constructor', 'name', `${key} `, ''])] = parent[key];
     delete parent[key];
-  } else parent[key] = rng.pick(hostile);
+  } else parent[key] = structuredClone(rng.pick(hostile));
 }
 
 /** Every array and object that is not empty, the shallow ones more than once, because they have few fields. */
