@@ -36,7 +36,7 @@ export const manifestSchema: JsonSchema = {
 export function readManifest({ name, json, folder }: InstalledPackage): Manifest | undefined {
   const { version, toolenv } = json;
   if (toolenv === undefined) return undefined;
-  const spec = (toolenv as Partial<Manifest> | null)?.spec;
+  const spec: unknown = (toolenv as Partial<Manifest> | null)?.spec;
   if (typeof spec === 'string' && spec !== 'v1' && spec.length <= longestSpec) {
     const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of the package for v1, or update toolenv.`;
     throw new ToolEnvError('usage.spec_version', message);
