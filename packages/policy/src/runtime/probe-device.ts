@@ -26,12 +26,13 @@ const known: Map<DeviceName, DeviceProbe> = new Map();
  * at most a minute. The answer is remembered.
  */
 export function probeDevice(device: DeviceName): DeviceProbe {
-  const found = known.get(device) ?? probe(device);
+  const found = known.get(device) ?? probeAgain(device);
   known.set(device, found);
   return found;
 }
 
-function probe(device: DeviceName): DeviceProbe {
+/** As {@link probeDevice}, but never from memory. */
+export function probeAgain(device: DeviceName): DeviceProbe {
   const library = createRequire(import.meta.url).resolve('onnxruntime-node');
   // The single product is the test. In the chain of products, copies to and from a fast device take a small part of the time.
   const input = JSON.stringify({ library, device, width, one: products(1), many: products(64), count: 64 });
