@@ -30,9 +30,9 @@ export function mixEnvs<Task>(
   const spec = mixedSpec(Object.values(envs).map((env) => env.episode().spec));
   return {
     tasks: {
-      train: concatenate(envs, 'train'),
-      validation: inTurn(envs, 'validation'),
-      test: inTurn(envs, 'test'),
+      train: joined(envs, 'train', oneAfterAnother),
+      validation: joined(envs, 'validation', inTurn),
+      test: joined(envs, 'test', inTurn),
     },
     episode: () => mixedEpisode(spec, envs),
     close: async () => void (await Promise.all(Object.values(envs).map((env) => env.close()))),
@@ -100,51 +100,55 @@ function mixedSpec(specs: readonly EnvSpec[]): EnvSpec {
   };
 }
 
-function concatenate<Task>(
+/** Which set of tasks has the task at an index of the joined split, and where; `undefined` beyond the end. */
+type FindPlace = (lengths: readonly number[], index: number) => { set: number; index: number } | undefined;
+
+/** The tasks of all environments in a split, in the order of `find`. */
+function joined<Task>(
   envs: Readonly<Record<string, EnvHandle<Task>>>,
   split: Split,
+  find: FindPlace,
 ): TaskSet<MixedTask<Task>> {
   const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
-  const length = sets.reduce((total, { tasks }) => total + tasks.length, 0);
+  const lengths = sets.map(({ tasks }) => tasks.length);
+  const length = lengths.reduce((total, each) => total + each, 0);
   return {
     length,
     get(index) {
-      let rest = index;
-      for (const { env, tasks } of sets) {
-        if (rest < tasks.length) return { env, task: tasks.get(rest) };
-        rest -= tasks.length;
-      }
-      throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+      const place = find(lengths, index);
+      if (!place)
+        throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
+      const { env, tasks } = sets[place.set]!;
+      return { env, task: tasks.get(place.index) };
     },
   };
 }
 
-/** One task of each environment, then the next of each; an environment that has no more is left out. */
-function inTurn<Task>(
-  envs: Readonly<Record<string, EnvHandle<Task>>>,
-  split: Split,
-): TaskSet<MixedTask<Task>> {
-  const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
-  const length = sets.reduce((total, { tasks }) => total + tasks.length, 0);
-  return {
-    length,
-    get(index) {
-      // `round` rounds are over for the sets that are left: after each set ends, fewer tasks make a round.
-      let [left, round] = [index, 0];
-      let open = sets.filter(({ tasks }) => tasks.length > 0);
-      while (left >= 0 && open.length > 0) {
-        const rounds = Math.min(...open.map(({ tasks }) => tasks.length)) - round;
-        if (left < rounds * open.length) {
-          const { env, tasks } = open[left % open.length]!;
-          return { env, task: tasks.get(round + Math.floor(left / open.length)) };
-        }
-        left -= rounds * open.length;
-        round += rounds;
-        open = open.filter(({ tasks }) => tasks.length > round);
-      }
-      throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
-    },
-  };
+/** All tasks of the first set, then all of the next. */
+function oneAfterAnother(lengths: readonly number[], index: number): ReturnType<FindPlace> {
+  let left = index;
+  for (const [set, length] of lengths.entries()) {
+    if (left < length) return { set, index: left };
+    left -= length;
+  }
+  return undefined;
+}
+
+/** One task of each set, then the next of each. A set that has no more tasks is passed over. */
+function inTurn(lengths: readonly number[], index: number): ReturnType<FindPlace> {
+  let left = index;
+  let round = 0;
+  let open = [...lengths.keys()].filter((set) => lengths[set]! > 0);
+  while (left >= 0 && open.length > 0) {
+    // The same sets take part in every round until the shortest of them ends.
+    const rounds = Math.min(...open.map((set) => lengths[set]!)) - round;
+    if (left < rounds * open.length)
+      return { set: open[left % open.length]!, index: round + Math.floor(left / open.length) };
+    left -= rounds * open.length;
+    round += rounds;
+    open = open.filter((set) => lengths[set]! > round);
+  }
+  return undefined;
 }
 
 /** An Env that delegates to an Env of the task's environment. */
