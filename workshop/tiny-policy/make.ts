@@ -4,8 +4,8 @@
  * This script writes an untrained checkpoint and a data file for each phase. The trainer `sft` then learns to copy names, to
  * read documents, and to play whole episodes of the good strategy. The recipes of the shipped policies end with habits from a
  * mix in which that strategy is a minority: the policy can then solve the task, but mostly does not, which leaves something for
- * reinforcement learning. The recipe `from-nothing` goes on with GRPO. Worlds change from phase to phase and within a
- * phase, so that the model cannot memorise entities.
+ * reinforcement learning. The recipe `from-nothing` goes on with GRPO. Worlds change from phase to phase and within a phase, so
+ * that the model cannot memorise entities.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
