@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../src/program.ts';
 import { fixture, startCli } from '../test/run-cli.ts';
 
@@ -12,6 +12,7 @@ const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
 /** A tool that is not installed: a run that makes its tools fails. */
 const noTool = ['--tool', 'search=nobody/nothing-v1'];
 
+const before = process.cwd();
 let folder: string;
 let files = 0;
 const newPath = (name: string) => join(folder, `${files++}-${name}`);
@@ -19,10 +20,12 @@ const newPath = (name: string) => join(folder, `${files++}-${name}`);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolenv-recording-'));
   process.chdir(fixture.folder);
+});
+beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
 });
 afterAll(async () => {
-  vi.restoreAllMocks();
+  process.chdir(before);
   await rm(folder, { recursive: true });
 });
 
