@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { JsonSchema } from '@toolenv/core';
+import { isLoopback } from '@toolenv/core/serving';
 import type { HttpOptions } from '@toolenv/mcp';
 import { Command } from 'commander';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
@@ -51,7 +52,7 @@ interface Serving {
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
   const { http: port, split, seed } = completeFlags(schema, given);
   const options: Record<string, unknown> & HttpOptions = readHttpFlags(http, given, port);
-  const { serveMcp, isLoopback } = await importMcp('toolenv serve');
+  const { serveMcp } = await importMcp('toolenv serve');
   // As Jupyter does: other machines can connect, so they need a secret.
   const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
   if (isOpen) options.token = randomBytes(32).toString('hex');
