@@ -1,1 +1,3 @@
-export {};
+/** @toolenv/openenv: environments for clients of OpenEnv, and OpenEnv environments as environments. */
+export { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from './serve-openenv.ts';
+export type { OpenEnvServeOptions } from './serve-options.ts';
