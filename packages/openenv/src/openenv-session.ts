@@ -1,5 +1,6 @@
 /** OpenEnvSession: one client's episodes, as OpenEnv's observations, states and errors. */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isInfrastructure, type Observation, ToolEnvError, weigh } from '@toolenv/core';
 import {
   closeInTime,
@@ -241,6 +242,7 @@ export class OpenEnvSession<Task> {
       outcome,
       rewards,
       ...(isRewritten && { rewritten: true }),
+      ...(!isDeepStrictEqual(before.tools, observation.tools) && { tools_changed: true }),
     };
     // An environment may reply to an answer and continue the episode.
     const reply = done ? `The episode has ended (${endText(outcome)}).` : (messages.at(-1)?.content ?? '');

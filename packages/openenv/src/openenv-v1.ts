@@ -74,16 +74,21 @@ const definition: EnvDefinition<OpenEnvTask> = defineToolEnv({
     );
     const turn = new ServerTurn(socket);
     try {
-      const all = server.action
-        ? [actionTool(server.action, server.description, turn)]
-        : listedTools(await socket.ask('step', { type: 'list_tools' }, signal), turn);
-      const answers = all.some(({ name }) => name === answerName);
+      const list = async (signal: AbortSignal) =>
+        server.action
+          ? [actionTool(server.action, server.description, turn)]
+          : listedTools(await socket.ask('step', { type: 'list_tools' }, signal), turn);
+      let listed = await list(signal);
+      const hasAnswers = listed.some(({ name }) => name === answerName);
       return {
         messages: openingOf(begun, server),
-        tools: all.filter(({ name }) => name !== answerName),
-        onToolResults: () => turn.end(),
+        tools: () => listed.filter(({ name }) => name !== answerName),
+        async onToolResults(_, { signal }) {
+          if (turn.hasOtherTools && !turn.isOver) listed = await list(signal);
+          return turn.end();
+        },
         async onAnswer(answer, { signal }) {
-          if (!answers) return { end: 'answered' };
+          if (!hasAnswers) return { end: 'answered' };
           const args = { text: answer };
           await turn.act({ type: 'call_tool', tool_name: answerName, arguments: args }, signal);
           // An answer must have a reply.

@@ -1,7 +1,6 @@
 /** ServerSocket: the WebSocket of one episode on an OpenEnv server. It checks what the server sends. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import pLimit, { type LimitFunction } from 'p-limit';
 import { WebSocket } from 'ws';
 import { isObject } from './frame.ts';
 import { accessHeaders } from './server-address.ts';
@@ -40,7 +39,6 @@ interface Waiting {
 export class ServerSocket {
   readonly #url: string;
   readonly #socket: WebSocket;
-  readonly #oneAtATime: LimitFunction = pLimit(1);
   #waiting: Waiting | undefined;
   /** A frame that nobody asked for: OpenEnv sends errors so before it closes the socket. */
   #unasked: string | undefined;
@@ -109,16 +107,13 @@ export class ServerSocket {
   }
 
   /**
-   * Sends a frame and reads its answer, one at a time. If the signal aborts, the socket closes, because a late answer would
-   * belong to no question.
+   * Sends a frame and reads its answer. Ask one thing at a time. If the signal aborts, the socket closes, because a late
+   * answer would belong to no question.
    * @throws ToolEnvError {@link refused}, `infrastructure.openenv_closed`, `infrastructure.openenv_error` for an error of the
    *   environment, `infrastructure.openenv_reply` for a malformed answer.
    */
-  ask(type: 'reset' | 'step', data: object, signal: AbortSignal): Promise<ServerStep> {
-    return this.#oneAtATime(async () => {
-      const text = await this.#exchange(JSON.stringify({ type, data }), signal);
-      return this.#read(text);
-    });
+  async ask(type: 'reset' | 'step', data: object, signal: AbortSignal): Promise<ServerStep> {
+    return this.#read(await this.#exchange(JSON.stringify({ type, data }), signal));
   }
 
   /** Ends the episode on the server. */

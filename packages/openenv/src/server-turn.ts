@@ -1,10 +1,13 @@
 /** ServerTurn: what the server has said since the policy's last turn. */
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { isObject } from './frame.ts';
 import { refused, type ServerSocket, type ServerStep } from './server-socket.ts';
 
 export class ServerTurn {
   readonly #socket: ServerSocket;
+  /** Tools of one turn are called at once; the server takes one step at a time. */
+  readonly #oneAtATime: LimitFunction = pLimit(1);
   #steps: ServerStep[] = [];
 
   constructor(socket: ServerSocket) {
@@ -19,18 +22,29 @@ export class ServerTurn {
   }
 
   /** Steps for a tool. An action that the server refuses is a mistake of the model. */
-  async call(
+  call(
     action: object,
     signal: AbortSignal,
     read: (observation: Record<string, unknown>) => ToolResult,
   ): Promise<ToolResult> {
-    if (this.#steps.at(-1)?.done) return failure('The episode has ended.');
-    try {
-      return read((await this.act(action, signal)).observation);
-    } catch (error) {
-      if (ToolEnvError.isInstance(error) && error.code === refused) return failure(error.message);
-      throw error;
-    }
+    return this.#oneAtATime(async () => {
+      if (this.isOver) return failure('The episode has ended.');
+      try {
+        return read((await this.act(action, signal)).observation);
+      } catch (error) {
+        if (ToolEnvError.isInstance(error) && error.code === refused) return failure(error.message);
+        throw error;
+      }
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#steps.some(({ done }) => done);
+  }
+
+  /** Whether the server says that it offers other tools now. */
+  get hasOtherTools(): boolean {
+    return this.#steps.some(({ metadata }) => metadata.tools_changed === true);
   }
 
   /** What the turn means. The next turn begins. */
@@ -39,8 +53,8 @@ export class ServerTurn {
     this.#steps = [];
     const scored = steps.flatMap(({ reward }) => (reward === null ? [] : [reward]));
     const reward = scored.length === 0 ? null : scored.reduce((sum, each) => sum + each, 0);
-    const last = steps.at(-1);
-    if (last?.done) return { rewards: { reward }, end: reasonOf(last) };
+    const last = steps.find(({ done }) => done);
+    if (last) return { rewards: { reward }, end: reasonOf(last) };
     const rewritten = steps.findLastIndex(({ metadata }) => metadata.rewritten === true);
     const reply = steps
       .slice(rewritten + 1)
