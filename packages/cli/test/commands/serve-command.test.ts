@@ -129,7 +129,7 @@ it('serves to clients of OpenEnv, with their token, until Ctrl-C', async () => {
 
 it('refuses an option that the protocol does not have', async () => {
   const flags = ['--protocol', 'openenv', '--http', '0', '--reconnect-timeout', '5'];
-  const { code, stderr } = await runCli(`serve ${fixture.env} ${flags.join(' ')}`);
+  const { code, stderr } = await runCli('serve', fixture.env, ...flags);
   expect(code).not.toBe(0);
   expect(stderr).toContain('reconnectTimeout');
 });
