@@ -27,8 +27,8 @@ const options = {
     connectTimeout: {
       type: 'integer',
       minimum: 1,
-      default: 10_000,
-      description: 'milliseconds in which a connection must open',
+      default: 30_000,
+      description: 'milliseconds in which a connection must open, also while the server starts again',
     },
     placeTimeout: {
       type: 'integer',

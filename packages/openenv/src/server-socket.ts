@@ -81,11 +81,27 @@ export class ServerSocket {
     }
   }
 
+  /** Tries again for a while where nobody listens: a server that was killed may be starting again. */
   static async #connect(url: string, timeout: number, signal: AbortSignal): Promise<ServerSocket> {
-    signal.throwIfAborted();
+    const end = performance.now() + timeout;
+    for (let pause = attempts.first; ; pause = Math.min(2 * pause, attempts.longest)) {
+      signal.throwIfAborted();
+      try {
+        return await ServerSocket.#tryConnect(url, end - performance.now(), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const { code } = error as NodeJS.ErrnoException;
+        const isDown = code === 'ECONNREFUSED' || code === 'ECONNRESET';
+        if (!isDown || performance.now() + pause > end) throw cannotReach(url, error);
+      }
+      await wait(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  static async #tryConnect(url: string, timeout: number, signal: AbortSignal): Promise<ServerSocket> {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, {
       headers: accessHeaders(),
-      handshakeTimeout: timeout,
+      handshakeTimeout: Math.max(1, timeout),
       maxPayload: largestFrame,
     });
     const connection = new ServerSocket(url, socket);
@@ -97,10 +113,6 @@ export class ServerSocket {
         socket.once('error', reject);
       });
       return connection;
-    } catch (error) {
-      signal.throwIfAborted();
-      const message = `The OpenEnv server at ${url} cannot be reached: ${messageOf(error)}: check the address and that the server runs.`;
-      throw new ToolEnvError('infrastructure.openenv_connect', message, { cause: error });
     } finally {
       signal.removeEventListener('abort', leave);
     }
@@ -181,6 +193,11 @@ export class ServerSocket {
     const message = `The OpenEnv server at ${this.#url} sent no observation of OpenEnv: ${text.slice(0, 200)}`;
     return new ToolEnvError('infrastructure.openenv_reply', message);
   }
+}
+
+function cannotReach(url: string, error: unknown): ToolEnvError {
+  const message = `The OpenEnv server at ${url} cannot be reached: ${messageOf(error)}: check the address and that the server runs.`;
+  return new ToolEnvError('infrastructure.openenv_connect', message, { cause: error });
 }
 
 function parse(text: string): unknown {

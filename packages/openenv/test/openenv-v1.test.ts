@@ -1,40 +1,16 @@
 /** The environment of an OpenEnv server: whole episodes of a served environment, and servers that misbehave. */
-import { defineTool, defineToolEnv, type OpenedEnv, openEnv, playTask, type Trajectory } from '@toolenv/core';
+import { type OpenedEnv, openEnv, playTask, type Trajectory } from '@toolenv/core';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { doors, openDoors } from '../../mcp/test/door-env.ts';
+import { counter } from './counter-env.ts';
 import { type FakeServer, type FakeServerOptions, fakeServer, listed, observed } from './fake-server.ts';
 
 const open: { close(): Promise<void> }[] = [];
 beforeEach(() => vi.stubEnv('OPENENV_TOKEN', ''));
 afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
-});
-
-/** Counts to the number of its task. */
-const counter = defineToolEnv({
-  name: 'counter-v1',
-  description: 'A counter.',
-  tasks: { train: [1, 2, 3] },
-  rewards: { counted: { kind: 'outcome' } },
-  episode({ task }) {
-    let count = 0;
-    const add = defineTool({
-      name: 'add',
-      description: 'Adds to the count.',
-      inputSchema: { properties: { by: { type: 'integer', minimum: 1, maximum: 9 } }, required: ['by'] },
-      execute({ by }) {
-        count += Number(by);
-        return String(count);
-      },
-    });
-    return {
-      messages: `Count to ${task}.`,
-      tools: [add],
-      onAnswer: () => ({ rewards: { counted: Number(count === task) }, end: 'answered' }),
-    };
-  },
 });
 
 async function opened(url: string, options: Record<string, unknown> = {}): Promise<OpenedEnv<unknown>> {
@@ -278,7 +254,7 @@ describe('a server that misbehaves aborts the episode, and none is scored', () =
 
   test('is not there', async () => {
     const server = await fake({ reply: () => observed({}) });
-    const env = await opened(server.url);
+    const env = await opened(server.url, { connectTimeout: 300 });
     await server.close();
     open.splice(open.indexOf(server), 1);
     const { outcome } = await playTask(env, env.tasks.train.get(0), ['x'], { retries: 0 });
