@@ -12,10 +12,10 @@ export interface OpenEnvTask {
 }
 
 const options = {
+  required: ['address'],
   properties: {
     address: {
       type: 'string',
-      default: '',
       description: 'URL of the server, as http://127.0.0.1:8000; openenv:<url> sets it',
     },
     tasks: {

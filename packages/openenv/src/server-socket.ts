@@ -136,7 +136,11 @@ export class ServerSocket {
 
   async #exchange(frame: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted();
-    if (this.#unasked !== undefined) return this.#unasked;
+    if (this.#unasked !== undefined) {
+      // An error says why the socket closes. Anything else would be taken for the answer to another question.
+      this.#read(this.#unasked);
+      throw this.#malformed(this.#unasked);
+    }
     if (this.#socket.readyState !== WebSocket.OPEN) throw this.#gone('its socket has closed');
     const leave = () => {
       this.#settle()?.reject(signal.reason);

@@ -244,6 +244,16 @@ describe('a server that misbehaves aborts the episode, and none is scored', () =
     }
   });
 
+  test('answers twice', async () => {
+    const { url } = await at('call', (_, socket) => {
+      socket.send(JSON.stringify(observed({ tool_name: 'look', result: 'one', error: null }, 1)));
+      return observed({ tool_name: 'look', result: 'two', error: null }, 1);
+    });
+    const { outcome, steps } = await play(url, [tool('look'), tool('look')]);
+    expect(steps[0]!.calls[0]!.text).toBe('one');
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.openenv_reply' } });
+  });
+
   test('never answers', async () => {
     const { url, sockets } = await at('call', () => undefined);
     const { outcome } = await play(url, [tool('look', { at: 'x' })], { toolTimeout: 300 });
