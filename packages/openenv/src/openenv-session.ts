@@ -62,6 +62,8 @@ export class OpenEnvSession<Task> {
   readonly #oneAtATime: LimitFunction = pLimit(1);
   #timer: ReturnType<typeof setTimeout>;
   #handedOut: ServedEpisode | undefined;
+  /** The last reset failed. A step then must not begin an episode that nobody asked for. */
+  #resetFailed = false;
   /** Sum of the rewards of the episode so far; `null` if none was scored. */
   #reward: number | null = null;
   #calls = 0;
@@ -174,23 +176,26 @@ export class OpenEnvSession<Task> {
     };
   }
 
-  #begin(
+  async #begin(
     { seed, task, episodeId = randomUUID() }: { seed?: number; task?: number; episodeId?: string },
     signal: AbortSignal,
   ): Promise<ServedEpisode> {
     this.#reward = null;
-    return this.#episodes.begin(
-      {
-        ...(seed !== undefined && { seed }),
-        ...(task !== undefined && { task }),
-        episodeId,
-      },
-      signal,
-    );
+    this.#resetFailed = true;
+    const wanted = { ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), episodeId };
+    const episode = await this.#episodes.begin(wanted, signal);
+    this.#resetFailed = false;
+    return episode;
+  }
+
+  /** The current episode. Begins one if the client never did. */
+  async #current(signal: AbortSignal): Promise<ServedEpisode> {
+    if (this.#resetFailed) throw new FrameError('EXECUTION_ERROR', 'The last reset failed: reset again.');
+    return this.#episodes.current ?? (await this.#begin({}, signal));
   }
 
   async #listTools(signal: AbortSignal): Promise<ListedTool[]> {
-    const { observation } = this.#episodes.current ?? (await this.#begin({}, signal));
+    const { observation } = await this.#current(signal);
     if (observation.tools.some(({ name }) => name === answerName)) {
       const message = `${this.#episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.openenv_tool_name', message);
@@ -209,7 +214,7 @@ export class OpenEnvSession<Task> {
       const tools = await this.#listTools(signal);
       return { observation: { tools, metadata: {} }, reward: null, done: false, metadata: {} };
     }
-    const episode = this.#episodes.current ?? (await this.#begin({}, signal));
+    const episode = await this.#current(signal);
     const { outcome } = episode;
     if (outcome.kind === 'aborted' || outcome.kind === 'cancelled') {
       throw new FrameError('EXECUTION_ERROR', `The episode is not scored (${outcome.kind}): reset.`);

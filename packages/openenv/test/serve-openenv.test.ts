@@ -1,6 +1,6 @@
 /** Serving to clients of OpenEnv: whole episodes, mistakes, faults, and what clients may do to a server. */
 import { connect as connectSocket } from 'node:net';
-import { type EnvHandle, openEnv } from '@toolenv/core';
+import { defineToolEnv, type EnvHandle, openEnv, ToolEnvError } from '@toolenv/core';
 import { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from '@toolenv/openenv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientOptions } from 'ws';
@@ -177,6 +177,32 @@ describe('what is wrong', () => {
     expect(await client.call('knock')).toMatchObject({ type: 'error', data: { code: 'EXECUTION_ERROR' } });
     expect(await client.ask('reset', { task: 0 })).toMatchObject({ type: 'observation' });
     expect(await client.call('knock')).toMatchObject({ type: 'observation' });
+  });
+
+  test('a step after a reset that failed begins no other episode', async () => {
+    let resets = 0;
+    const broken = defineToolEnv({
+      name: 'broken-v1',
+      description: 'Its second reset fails.',
+      tasks: { test: ['a'] },
+      rewards: { right: { kind: 'outcome' } },
+      episode() {
+        resets += 1;
+        if (resets === 2) throw new ToolEnvError('infrastructure.quake', 'The house fell.');
+        return { messages: 'Go.' };
+      },
+    });
+    const opened = await openEnv(broken);
+    const service = await serveOpenEnv(opened);
+    services.push(service);
+    const client = await FrameClient.connect(service.url);
+    await client.ask('reset');
+    expect(await client.ask('reset')).toMatchObject({ type: 'error', data: { code: 'EXECUTION_ERROR' } });
+    const refused = await client.call('episode_answer', { text: 'x' });
+    expect(refused).toMatchObject({ type: 'error', data: { code: 'EXECUTION_ERROR' } });
+    expect(resets).toBe(2);
+    expect(await client.ask('reset')).toMatchObject({ type: 'observation' });
+    expect((await client.call('episode_answer', { text: 'x' })).data).toMatchObject({ done: true });
   });
 
   test('a bug of the environment is reported here, and the client learns no more', async () => {
