@@ -1,14 +1,20 @@
-/** The Python for the checks: named by TOOLENV_PYTHON, or in .venv, which is created if it is missing. */
+/** The Python for the checks: named by TOOLENV_PYTHON, or in a folder such as .venv, which is created if it is missing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const folder = join(import.meta.dirname, '../..', '.venv');
-const python = join(folder, 'bin', 'python');
+const root = join(import.meta.dirname, '../..');
 
 /** @throws Error if the environment cannot be created; the output of pip is on stderr. */
 export function pythonWithTransformers(): string {
   return pythonWith('transformers, trl, peft', 'requirements.txt');
+}
+
+/**
+ * With OpenEnv, TRL and verifiers, in an environment of their own: .venv-openenv. Throws as {@link pythonWithTransformers} does.
+ */
+export function pythonWithOpenEnv(): string {
+  return pythonWith('openenv, trl, verifiers', 'openenv.txt', '.venv-openenv');
 }
 
 /** With the experiment trackers. Throws as {@link pythonWithTransformers} does. */
@@ -16,7 +22,9 @@ export function pythonWithTrackers(): string {
   return pythonWith('mlflow, wandb', 'trackers.txt');
 }
 
-function pythonWith(modules: string, file: string): string {
+function pythonWith(modules: string, file: string, name = '.venv'): string {
+  const folder = join(root, name);
+  const python = join(folder, 'bin', 'python');
   const requirements = join(import.meta.dirname, file);
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
   // An environment without these modules is incomplete: continue to create it.

@@ -48,8 +48,8 @@ describe('environments', () => {
     const installed = listPlugins(root).filter(
       ({ kind, ref }) => kind === 'envs' && ref.startsWith('@toolenv/'),
     );
-    // The tests of envs-classic check its environments. An episode of envs-mcp starts a process: `npm run conformance` checks it.
-    const elsewhere = /^@toolenv\/envs-(classic|mcp)\//;
+    // The tests of envs-classic and openenv check theirs. An episode of envs-mcp starts a process: `npm run conformance` checks it.
+    const elsewhere = /^@toolenv\/(envs-(classic|mcp)|openenv)\//;
     const quick = installed.map(({ ref }) => ref).filter((ref) => !elsewhere.test(ref));
     expect(envs.map(([ref]) => ref)).toEqual(quick.sort());
   });
@@ -124,6 +124,7 @@ test.each([
   'envs-classic',
   'envs-mcp',
   'envs-qa',
+  'openenv',
   'policy',
   'tools-search',
   'trainer-gigpo',

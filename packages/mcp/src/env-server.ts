@@ -9,9 +9,9 @@ import {
   McpError,
   type PromptMessage,
 } from '@modelcontextprotocol/sdk/types.js';
-import { isInfrastructure, type Message, messageOf, ToolEnvError } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
-import { answerName, EnvSession, type EpisodeOptions, resetName, type ServedEnv } from './env-session.ts';
+import { isInfrastructure, type Message, messageOf } from '@toolenv/core';
+import { closeInTime, type EpisodeOptions, type ServedEnv } from '@toolenv/core/serving';
+import { answerName, EnvSession, resetName } from './env-session.ts';
 import { implementation } from './implementation.ts';
 
 export interface EnvServerOptions extends EpisodeOptions {
@@ -24,9 +24,6 @@ export interface EnvServer {
   /** Settles when the server is closed, and its Env too. */
   readonly closed: Promise<void>;
 }
-
-/** Milliseconds that an Env has to close, after which the session counts as closed. */
-const closeTimeout = 10_000;
 
 /** Creates the server for one client. Closing the server closes its Env. */
 export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): EnvServer {
@@ -69,21 +66,12 @@ export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServe
   );
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {
-      closeInTime(session)
+      closeInTime(session, session.name)
         .catch((error: unknown) => reportError(error, options.onError))
         .finally(resolve);
     };
   });
   return { server, closed };
-}
-
-async function closeInTime<Task>(session: EnvSession<Task>): Promise<void> {
-  const message = `${session.name} did not close within ${closeTimeout / 1000} s: its step or its close hangs; make both end when the signal aborts.`;
-  const deadline = new Deadline({
-    after: closeTimeout,
-    reason: () => new ToolEnvError('infrastructure.env_close', message),
-  });
-  await deadline.waitFor(() => session.close()).finally(() => deadline.clear());
 }
 
 /** MCP prompts have only the roles user and assistant. */

@@ -2,34 +2,21 @@
 import { type CallToolResult, ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import {
   type Action,
-  deriveSeed,
-  type Env,
-  type EnvHandle,
   type JsonSchema,
   type Observation,
-  type Outcome,
-  running,
-  type Split,
-  type TaskSet,
   type ToolCallRecord,
   ToolEnvError,
-  type Transition,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
+import {
+  type EpisodeOptions,
+  endText,
+  type ScoredTransition,
+  type ServedEnv,
+  type ServedEpisode,
+  ServedEpisodes,
+} from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
-
-/** The part of an open environment that serving needs. */
-export type ServedEnv<Task> = Pick<
-  EnvHandle<Task>,
-  'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
->;
-
-export interface EpisodeOptions {
-  /** The split whose tasks are played. Default `test`. */
-  split?: Split;
-  /** Seeds the episodes of each session, together with their number in the session. Default 1. */
-  seed?: number;
-}
 
 /** Tools that every session has in addition to those of its environment. */
 export const resetName = 'episode_reset';
@@ -76,44 +63,20 @@ const episodeTools: Tool[] = [
   },
 ];
 
-interface Episode {
-  task: number;
-  seed: number;
-  observation: Observation;
-  /** `cancelled`: the client cancelled a turn, whose tools may have acted. */
-  outcome: Outcome | { kind: 'cancelled' };
-  steps: number;
-  handedOut: boolean;
-}
-
-/** @throws ToolEnvError `usage.mcp_no_tasks` if the split has no tasks. */
-export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): TaskSet<Task> {
-  if (tasks[split].length > 0) return tasks[split];
-  const message = `The environment has no tasks in its split "${split}": serve another split.`;
-  throw new ToolEnvError('usage.mcp_no_tasks', message);
-}
-
 export class EnvSession<Task> {
-  readonly name: string;
-  readonly #env: Env<Task>;
-  readonly #tasks: TaskSet<Task>;
-  readonly #seed: number;
+  readonly #episodes: ServedEpisodes<Task>;
   readonly #toolsChanged: () => Promise<void>;
-  #episode: Episode | undefined;
-  /** Number of episodes begun. */
-  #count = 0;
+  /** The last episode that was handed out, which the client knows. */
+  #handedOut: ServedEpisode | undefined;
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
-  constructor(
-    served: ServedEnv<Task>,
-    { split, seed = 1 }: EpisodeOptions,
-    toolsChanged: () => Promise<void>,
-  ) {
-    this.#env = served.episode();
-    this.name = served.ref ?? this.#env.spec.name;
-    this.#tasks = tasksOf(served, split);
-    this.#seed = seed;
+  constructor(served: ServedEnv<Task>, options: EpisodeOptions, toolsChanged: () => Promise<void>) {
+    this.#episodes = new ServedEpisodes(served, options);
     this.#toolsChanged = toolsChanged;
+  }
+
+  get name(): string {
+    return this.#episodes.name;
   }
 
   /** Runs one task at a time: a client may send concurrent calls, but an Env takes one step at a time. */
@@ -138,7 +101,7 @@ export class EnvSession<Task> {
 
   /** The current observation. Begins the first episode if there is none. */
   async observe(signal: AbortSignal): Promise<Observation> {
-    return (this.#episode ?? (await this.#begin({}, signal))).observation;
+    return (this.#episodes.current ?? (await this.#begin({}, signal))).observation;
   }
 
   async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
@@ -149,62 +112,49 @@ export class EnvSession<Task> {
       return mistake(`${wrong.path || 'arguments'}: ${what}.`);
     }
     if (name === resetName) return this.#reset(args, signal);
-    const episode = this.#episode ?? (await this.#begin({}, signal));
+    const episode = this.#episodes.current ?? (await this.#begin({}, signal));
     if (episode.outcome.kind !== 'running') {
       return mistake(`The episode has ended (${endText(episode.outcome)}): call ${resetName} for another.`);
     }
     if (name === answerName) {
       const action: Action = { text: String(args.text), toolCalls: [], stopReason: 'stop' };
-      return answerResult(await this.#step(episode, action, signal));
+      return answerResult(await this.#step(action, signal));
     }
     const id = `call-${episode.steps}`;
     const toolCalls = [{ id, name, arguments: args }];
-    return callResult(await this.#step(episode, { text: '', toolCalls, stopReason: 'tool_call' }, signal));
+    return callResult(await this.#step({ text: '', toolCalls, stopReason: 'tool_call' }, signal));
   }
 
   async close(): Promise<void> {
-    await this.inTurn(() => this.#env.close());
+    await this.inTurn(() => this.#episodes.env.close());
   }
 
   async #reset(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<CallToolResult> {
-    const fresh = this.#episode && !this.#episode.handedOut && this.#episode.steps === 0;
+    const current = this.#episodes.current;
+    const fresh = current !== undefined && current !== this.#handedOut && current.steps === 0;
     const any = wanted.task === undefined && wanted.seed === undefined;
     // Listing the tools may have begun an episode that has not been played yet.
-    const episode = fresh && any ? this.#episode! : await this.#begin(wanted, signal);
-    episode.handedOut = true;
+    const episode = fresh && any ? current : await this.#begin(wanted, signal);
+    this.#handedOut = episode;
     const { task, seed, observation } = episode;
     const content = observation.messages.map((message) => ({ type: 'text' as const, text: message.content }));
     return { content, structuredContent: { task, seed, messages: observation.messages } };
   }
 
-  async #begin(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<Episode> {
-    const { length } = this.#tasks;
-    const { task = this.#count % length, seed = deriveSeed(this.#seed, this.#count) } = wanted;
-    if (task >= length) {
-      throw new McpError(ErrorCode.InvalidParams, `There is no task ${task}: choose one below ${length}.`);
+  async #begin(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<ServedEpisode> {
+    const { taskCount, current } = this.#episodes;
+    if (wanted.task !== undefined && wanted.task >= taskCount) {
+      const message = `There is no task ${wanted.task}: choose one below ${taskCount}.`;
+      throw new McpError(ErrorCode.InvalidParams, message);
     }
-    const before = this.#episode?.observation;
-    this.#episode = undefined;
-    const observation = await this.#env.reset({ task: this.#tasks.get(task), seed, signal });
-    this.#count += 1;
-    this.#episode = { task, seed, observation, outcome: running, steps: 0, handedOut: false };
-    if (before) await this.#compareTools(before, observation);
-    return this.#episode;
+    const episode = await this.#episodes.begin(wanted, signal);
+    if (current) await this.#compareTools(current.observation, episode.observation);
+    return episode;
   }
 
-  async #step(
-    episode: Episode,
-    action: Action,
-    signal: AbortSignal,
-  ): Promise<Exclude<Transition, { rewards?: undefined }>> {
-    const before = episode.observation;
-    // Replaced if the step succeeds. A step that throws cannot be repeated.
-    episode.outcome = { kind: 'cancelled' };
-    episode.steps += 1;
-    const transition = await this.#env.step(action, { signal });
-    episode.outcome = transition.outcome;
-    episode.observation = transition.observation;
-    if (!transition.rewards) throw transition.outcome.cause;
+  async #step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
+    const before = this.#episodes.current!.observation;
+    const transition = await this.#episodes.step(action, signal);
     await this.#compareTools(before, transition.observation);
     return transition;
   }
@@ -214,10 +164,8 @@ export class EnvSession<Task> {
   }
 }
 
-type Scored = Exclude<Transition, { rewards?: undefined }>;
-
 /** The text that a policy would read, then the blocks that are not text. */
-function callResult({ calls: [record], outcome, rewards }: Scored): CallToolResult {
+function callResult({ calls: [record], outcome, rewards }: ScoredTransition): CallToolResult {
   const { text = '', result, mistake } = record ?? ({} as Partial<ToolCallRecord>);
   const content: CallToolResult['content'] = [{ type: 'text', text }];
   const others = result?.content.filter(({ type }) => type !== 'text') ?? [];
@@ -235,7 +183,7 @@ function callResult({ calls: [record], outcome, rewards }: Scored): CallToolResu
   };
 }
 
-function answerResult({ outcome, rewards, observation }: Scored): CallToolResult {
+function answerResult({ outcome, rewards, observation }: ScoredTransition): CallToolResult {
   const goesOn = outcome.kind === 'running';
   // An environment may reply to an answer and continue the episode.
   const reply = goesOn ? observation.messages.at(-1)?.content : undefined;
@@ -249,8 +197,4 @@ function answerResult({ outcome, rewards, observation }: Scored): CallToolResult
 
 function mistake(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
-}
-
-function endText(outcome: Episode['outcome']): string {
-  return 'reason' in outcome ? `${outcome.kind}: ${outcome.reason}` : outcome.kind;
 }

@@ -1,86 +1,20 @@
 /** HttpOptions: how an environment is served over HTTP. The schema has the defaults, and gives `toolenv serve` its flags. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { serveProperties } from '@toolenv/core/serving';
 
-/** The times are at most the longest delay of setTimeout. */
-export const httpOptionsSchema = {
-  type: 'object',
-  properties: {
-    port: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      default: 0,
-      description: 'port to listen on, 0 for any free port',
-    },
-    host: {
-      type: 'string',
-      minLength: 1,
-      default: '127.0.0.1',
-      description: 'address to listen on; at an address other than loopback, clients need a token',
-    },
-    token: {
-      type: 'string',
-      description: 'bearer token that every request must have, at least 16 characters',
-    },
-    allowedHosts: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      description:
-        'host names that requests may name (default: on loopback its names, elsewhere any, because clients have the token)',
-    },
-    allowedOrigins: {
-      type: 'array',
-      items: { type: 'string', minLength: 1 },
-      description:
-        'origins of web pages that may send requests, besides those on allowed hosts, for example https://app.example',
-    },
-    maxSessions: {
-      type: 'integer',
-      minimum: 1,
-      default: 1_000,
-      description: 'largest number of clients at once; an environment that is not concurrent has one',
-    },
-    idleTimeout: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 2_147_483_647,
-      default: 3_600_000,
-      milliseconds: true,
-      description: 'time without a call after which a session ends',
-    },
-    reconnectTimeout: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 2_147_483_647,
-      default: 5_000,
-      milliseconds: true,
-      description: 'time that a client has to return after its connection broke, before its session ends',
-    },
-    silenceTimeout: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 2_147_483_647,
-      default: 60_000,
-      milliseconds: true,
-      description:
-        'time without a call after which a client without a stream loses its session to a client that was refused',
-    },
-    requestTimeout: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 2_147_483_647,
-      default: 30_000,
-      milliseconds: true,
-      description: 'time that a request may take to arrive, headers and body',
-    },
-    maxBodyBytes: {
-      type: 'integer',
-      minimum: 1,
-      default: 4_194_304,
-      description: 'largest body of a request',
-    },
-  },
+const reconnectTimeout = {
+  type: 'number',
+  exclusiveMinimum: 0,
+  maximum: 2_147_483_647,
+  default: 5_000,
+  milliseconds: true,
+  description: 'time that a client has to return after its connection broke, before its session ends',
 } as const;
+
+export const httpOptionsSchema: {
+  readonly type: 'object';
+  readonly properties: typeof serveProperties & { readonly reconnectTimeout: typeof reconnectTimeout };
+} = { type: 'object', properties: { ...serveProperties, reconnectTimeout } };
 
 /** Times are in milliseconds. */
 export type HttpOptions = Partial<OptionsOf<typeof httpOptionsSchema>>;

@@ -1,13 +1,10 @@
 /** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one Env for each client. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import { messageOf, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
 import type { EnvServer } from './env-server.ts';
-import { HttpAccess } from './http-access.ts';
-import { readBody } from './http-body.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
 import { HttpSession } from './http-session.ts';
 
@@ -37,14 +34,14 @@ const refusals = {
 } as const satisfies Record<string, Refusal>;
 
 /**
- * @throws ToolEnvError `usage.mcp_token` for an address other than loopback without a token, `usage.mcp_host` for a wrong
- *   name, `usage.mcp_port` if the port cannot be opened, `usage.unknown_option`, `usage.bad_option`.
+ * @throws ToolEnvError `usage.serve_token` for an address other than loopback without a token, `usage.serve_host` for a wrong
+ *   name, `usage.serve_port` if the port cannot be opened, `usage.unknown_option`, `usage.bad_option`.
  */
 export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpService> {
   const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
     typeof httpOptionsSchema
   >;
-  const { host, port, maxSessions, maxBodyBytes, requestTimeout, silenceTimeout } = options;
+  const { maxSessions, maxBodyBytes, silenceTimeout } = options;
   const access = new HttpAccess(options);
   const sessions = new Map<string, HttpSession>();
   /** Sessions whose Env is open, those that begin and end included. */
@@ -89,40 +86,18 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     return refuse(response, [503, -32000, full(maxSessions)]);
   };
 
-  const timing = {
-    requestTimeout,
-    headersTimeout: requestTimeout,
-    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
-    // A client that computes for minutes does not notice that its idle connection was closed, and fails on it.
-    keepAliveTimeout: Math.min(600_000, options.idleTimeout),
-    // Notices clients whose machine has vanished.
-    keepAlive: true,
-    keepAliveInitialDelay: 5_000,
-  };
-  const http = createServer(timing, (request, response) => {
+  const listener = await listen(options, (request, response) => {
     handle(request, response).catch((error: unknown) => {
       hooks.onError(error);
       if (response.headersSent) response.destroy();
       else refuse(response, refusals.bug);
     });
   });
-  // A client has its stream, a call, and a few idle connections.
-  http.maxConnections = 4 * maxSessions + 100;
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', (error) => {
-      const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
-      reject(new ToolEnvError('usage.mcp_port', message, { cause: error }));
-    });
-    http.listen(port, host, resolve);
-  });
-  const { address, port: bound, family } = http.address() as AddressInfo;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}${path}`,
+    url: `${listener.origin}${path}`,
     async close() {
       await Promise.all([...open].map((session) => session.end()));
-      const closed = new Promise((resolve) => http.close(resolve));
-      http.closeAllConnections();
-      await closed;
+      await listener.close();
     },
   };
 }

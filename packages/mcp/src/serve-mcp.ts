@@ -1,8 +1,8 @@
 /** serveMcp: serves an environment as an MCP server. Each client has a session with its own episodes. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type ServedEnv, tasksOf } from '@toolenv/core/serving';
 import { createEnvServer, type EnvServerOptions, reportError } from './env-server.ts';
-import { type ServedEnv, tasksOf } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { serveHttp } from './serve-http.ts';
 
@@ -29,7 +29,7 @@ export interface McpService {
  * messages; `episode_answer` gives the policy's answer and returns outcome and rewards. The result of every turn has its
  * outcome and rewards in `_meta["toolenv/transition"]`, which models do not see. The prompt `observation` is the whole
  * conversation. An infrastructure fault is a JSON-RPC error, and its episode has no reward.
- * @throws ToolEnvError `usage.mcp_no_tasks`, `usage.mcp_token`, `usage.mcp_host`, `usage.mcp_port`, `usage.bad_option`.
+ * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
  */
 export async function serveMcp<Task>(
   env: ServedEnv<Task>,

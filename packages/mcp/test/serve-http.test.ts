@@ -272,7 +272,7 @@ describe('a token', () => {
 
   test('is needed to listen on an address that other machines reach', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com'])
-      await expect(serve({ host })).rejects.toMatchObject({ code: 'usage.mcp_token' });
+      await expect(serve({ host })).rejects.toMatchObject({ code: 'usage.serve_token' });
     const { url } = await serve({ host: '0.0.0.0', token });
     const local = url.replace('0.0.0.0', '127.0.0.1');
     expect((await initialize(local)).status).toBe(401);
@@ -284,7 +284,7 @@ describe('a token', () => {
   test('must be long, and is not repeated in the error', async () => {
     for (const bad of ['', 'short', 'with spaces in between them'])
       await expect(serve({ token: bad })).rejects.toMatchObject({
-        code: 'usage.mcp_token',
+        code: 'usage.serve_token',
         message: expect.not.stringContaining(bad || 'received'),
       });
   });
@@ -327,8 +327,8 @@ describe('hosts and origins', () => {
   });
 
   test('are refused if they are no names', async () => {
-    await expect(serve({ allowedHosts: ['a b'] })).rejects.toMatchObject({ code: 'usage.mcp_host' });
-    await expect(serve({ allowedHosts: ['a:80'] })).rejects.toMatchObject({ code: 'usage.mcp_host' });
-    await expect(serve({ allowedOrigins: ['app'] })).rejects.toMatchObject({ code: 'usage.mcp_host' });
+    await expect(serve({ allowedHosts: ['a b'] })).rejects.toMatchObject({ code: 'usage.serve_host' });
+    await expect(serve({ allowedHosts: ['a:80'] })).rejects.toMatchObject({ code: 'usage.serve_host' });
+    await expect(serve({ allowedOrigins: ['app'] })).rejects.toMatchObject({ code: 'usage.serve_host' });
   });
 });

@@ -171,7 +171,7 @@ describe('the SDK’s client plays an episode', () => {
 test('a split without tasks is refused', async () => {
   const [, there] = InMemoryTransport.createLinkedPair();
   await expect(serveMcp(env, { transport: there, split: 'train' })).rejects.toMatchObject({
-    code: 'usage.mcp_no_tasks',
+    code: 'usage.serve_no_tasks',
   });
 });
 
@@ -316,7 +316,7 @@ describe('over Streamable HTTP', () => {
     const { url } = await serve({ transport: { type: 'http' } });
     const port = Number(new URL(url!).port);
     await expect(serve({ transport: { type: 'http', port } })).rejects.toMatchObject({
-      code: 'usage.mcp_port',
+      code: 'usage.serve_port',
     });
   });
 });

@@ -50,6 +50,8 @@ interface Context {
 interface Found {
   info: PluginInfo | { kind: PluginKind; module: string };
   plugin: PluginTypes[keyof PluginTypes];
+  /** The reference that was given; absent for a module. */
+  source?: string;
   /** Folder that the tools of an environment are looked for from. */
   from: string;
 }
@@ -106,7 +108,7 @@ async function* pluginsOf(subject: Subject): AsyncGenerator<Found, void, void> {
     const from = folder ?? process.cwd();
     const loaded = await findPlugin(kind, ref, { from: folder ?? pluginFolders() });
     const { plugin, folder: _, ...info } = loaded;
-    return { info, plugin, from };
+    return { info, plugin, from, source: ref };
   };
   switch (subject.type) {
     case 'plugin':
@@ -142,7 +144,7 @@ async function reportOf(found: Found, context: Context): Promise<Report> {
   const options = optionsOf(found.plugin, context);
   report.missingOptions = missingOptions(found.plugin, options);
   if (report.missingOptions.length > 0) return report;
-  const env = 'ref' in found.info ? found.info.ref : found.plugin;
+  const env = found.source ?? found.plugin;
   try {
     const tools = readTools(given.tool);
     report.opened = await openedDetails(env, { options, tools, seed, from: found.from, signal });

@@ -1,14 +1,15 @@
-/** `toolenv serve`: serves an environment to any client that speaks MCP. */
+/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { JsonSchema } from '@toolenv/core';
-import type { HttpOptions } from '@toolenv/mcp';
+import type { JsonSchema, OpenedEnv } from '@toolenv/core';
+import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
 import { Command } from 'commander';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
 import { importMcp } from './import-mcp.ts';
+import { importOpenEnv } from './import-openenv.ts';
 
 const schema = {
   type: 'object',
@@ -17,8 +18,10 @@ const schema = {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description: 'serve over Streamable HTTP on this port, 0 for any free port (default: serve over stdio)',
+      description:
+        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, OpenEnv on port 8000)',
     },
+    protocol: { enum: ['mcp', 'openenv'], default: 'mcp', description: 'protocol of the clients' },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
   },
@@ -27,8 +30,10 @@ const schema = {
 /** @param http Schema of the options of serving over HTTP. */
 export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchema): Command {
   const command = new Command('serve')
-    .summary('serve an environment to MCP clients')
-    .description('Serves an environment as an MCP server. Each client has its own session.')
+    .summary('serve an environment to clients of MCP or OpenEnv')
+    .description(
+      'Serves an environment as an MCP server or an OpenEnv server. Each client has its own session.',
+    )
     .argument(
       '<environment>',
       'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
@@ -48,17 +53,20 @@ interface Serving {
   signal: AbortSignal;
 }
 
+/** The port of OpenEnv's own servers. */
+const openEnvPort = 8_000;
+
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
-  const { http: port, split, seed } = completeFlags(schema, given);
-  const options: Record<string, unknown> & HttpOptions = readHttpFlags(http, given, port);
-  const { serveMcp, isLoopback } = await importMcp('toolenv serve');
+  const { http: givenPort, protocol, split, seed } = completeFlags(schema, given);
+  const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
+  const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
+  const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer();
   // As Jupyter does: other machines can connect, so they need a secret.
   const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
   if (isOpen) options.token = randomBytes(32).toString('hex');
   const env = await openRunEnv(chosen, { ...given, seed });
   try {
-    const transport = port === undefined ? 'stdio' : ({ ...options, type: 'http' } as const);
-    const service = await serveMcp(env, { transport, split, seed });
+    const service = await start(env, port === undefined ? undefined : options, { split, seed });
     // Over stdio, the server writes to stdout: say this on stderr.
     process.stderr.write(
       service.url ? `${name} is served at ${service.url}\n` : `${name} is served over stdio\n`,
@@ -75,4 +83,28 @@ async function serve(name: string, { chosen, given, http, signal }: Serving): Pr
     await env.close();
   }
   signal.throwIfAborted();
+}
+
+interface Service {
+  url?: string;
+  closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param http Absent to serve over stdio. */
+type Start = (
+  env: OpenedEnv<unknown>,
+  http: ServeOptions | undefined,
+  episodes: EpisodeOptions,
+) => Promise<Service>;
+
+async function mcpServer(): Promise<Start> {
+  const { serveMcp } = await importMcp('toolenv serve');
+  return (env, http, episodes) =>
+    serveMcp(env, { transport: http ? { ...http, type: 'http' } : 'stdio', ...episodes });
+}
+
+async function openEnvServer(): Promise<Start> {
+  const { serveOpenEnv } = await importOpenEnv('--protocol openenv');
+  return (env, http, episodes) => serveOpenEnv(env, { ...http, ...episodes });
 }

@@ -111,3 +111,25 @@ it.each([
   expect(stderr).toMatch(/^toolenv: .*\n$/);
   expect(stderr).toContain(message);
 });
+
+it('serves to clients of OpenEnv, with their token, until Ctrl-C', async () => {
+  const token = 'a-token-of-at-least-16-characters';
+  const flags = ['--protocol', 'openenv', '--http', '0', '--token', token, '--max-sessions', '1'];
+  const { child, finished } = startCli(['serve', fixture.env, ...flags]);
+  const [line] = (await once(child.stderr!, 'data')) as [string];
+  const [, url] = /^fixture-plugin\/lamp-v1 is served at (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line)!;
+  expect((await fetch(`${url}/metadata`)).status).toBe(401);
+  const headers = { authorization: `Bearer ${token}` };
+  expect(await (await fetch(`${url}/metadata`, { headers })).json()).toMatchObject({ name: fixture.env });
+  const reset = await fetch(`${url}/reset`, { method: 'POST', headers, body: '{"task":0}' });
+  expect(await reset.json()).toMatchObject({ observation: { task: 0 }, reward: null, done: false });
+  child.kill('SIGINT');
+  expect(await finished).toMatchObject({ code: 130, stdout: '' });
+});
+
+it('refuses an option that the protocol does not have', async () => {
+  const flags = ['--protocol', 'openenv', '--http', '0', '--reconnect-timeout', '5'];
+  const { code, stderr } = await runCli('serve', fixture.env, ...flags);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('reconnectTimeout');
+});

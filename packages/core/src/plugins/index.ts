@@ -23,7 +23,7 @@ export {
   type PolicyDefinition,
   type PolicyHandle,
 } from './policy-definition.ts';
-export { parseReference, type Reference } from './reference.ts';
+export { type AddressedPlugin, addressedPlugin, parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';
 export type { PartKind, TrainerPart } from './trainer-part.ts';

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
 import {
   allPackages,
   findDamagedPackage,
@@ -14,7 +15,7 @@ import {
 } from './installed-package.ts';
 import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
-import { parseReference, type Reference } from './reference.ts';
+import { addressedPlugin, parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';
 import type { TrainerPart } from './trainer-part.ts';
@@ -79,15 +80,17 @@ export function listPlugins(
 
 /**
  * Imports the plugin with a reference. The result also names its package.
+ * @param text A reference, or an address as {@link addressedPlugin} reads it.
  * @param from Folder or folders to search from, in order, each with its parents. Default: the working folder. The folder
  *   of this package is searched last.
  * @throws ToolEnvError `usage.bad_reference`, `usage.unknown_plugin`, `usage.spec_version`, `usage.bad_manifest`.
  */
 export async function findPlugin<Kind extends PluginKind>(
   kind: Kind,
-  ref: string,
+  text: string,
   { from = process.cwd() }: { from?: string | readonly string[] } = {},
 ): Promise<LoadedPlugin<Kind>> {
+  const { ref, address } = addressedPlugin(text) ?? { ref: text };
   const reference = parseReference(ref);
   const folders = [from, import.meta.dirname].flat();
   const installed = folders.map((folder) => findPackage(reference.package, folder)).find((found) => found);
@@ -118,7 +121,16 @@ export async function findPlugin<Kind extends PluginKind>(
     const message = `${name}@${version}: ${subpath} has no default export: it must be the ${singular[kind]}.`;
     throw new ToolEnvError('usage.bad_manifest', message);
   }
-  return { ref, kind, ...about, folder: installed.folder, plugin: module.default };
+  const plugin = address === undefined ? module.default : atAddress(module.default, address);
+  return { ref, kind, ...about, folder: installed.folder, plugin };
+}
+
+/** The plugin with the address as the default of its option. */
+function atAddress<Plugin extends object>(plugin: Plugin, address: string): Plugin {
+  const { options } = plugin as { options?: JsonSchema };
+  const properties = options?.properties as Record<string, JsonSchema> | undefined;
+  const withDefault = { ...properties, address: { ...properties?.address, default: address } };
+  return { ...plugin, options: { ...options, properties: withDefault } };
 }
 
 /** The default export of a plugin's entry file. Throws as {@link findPlugin} does. */

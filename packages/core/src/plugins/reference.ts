@@ -20,3 +20,17 @@ export function parseReference(reference: string): Reference {
   const message = `"${reference}" is not a reference: write <package>/<name>-v<N>, for example @toolenv/envs-qa/bridge-v1.`;
   throw new ToolEnvError('usage.bad_reference', message);
 }
+
+/** A plugin that connects to a server, and the server's address. */
+export interface AddressedPlugin {
+  ref: string;
+  /** Default of the plugin's option `address`. */
+  address: string;
+}
+
+/** `openenv:http://127.0.0.1:8000` is `@toolenv/openenv/openenv-v1` at that address. `undefined` for other references. */
+export function addressedPlugin(reference: string): AddressedPlugin | undefined {
+  const [, scheme, address] = /^(openenv):(.+)$/.exec(reference) ?? [];
+  if (scheme === undefined || address === undefined) return undefined;
+  return { ref: `@toolenv/${scheme}/${scheme}-v1`, address };
+}

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEnv, ToolEnvError } from '../../src/index.ts';
-import { findPlugin, listPlugins, loadPlugin, parseReference } from '../../src/plugins/index.ts';
+import {
+  addressedPlugin,
+  findPlugin,
+  listPlugins,
+  loadPlugin,
+  parseReference,
+} from '../../src/plugins/index.ts';
 
 let root: string;
 
@@ -295,4 +301,26 @@ describe('a package whose name is not that of its folder', () => {
       code: 'usage.unknown_plugin',
     });
   });
+});
+
+test('a reference by address is a plugin with that address', () => {
+  expect(addressedPlugin('openenv:http://127.0.0.1:8000')).toEqual({
+    ref: '@toolenv/openenv/openenv-v1',
+    address: 'http://127.0.0.1:8000',
+  });
+  for (const other of ['openenv:', 'http://127.0.0.1:8000', '@toolenv/envs-qa/bridge-v1', 'C:\\envs\\a.ts']) {
+    expect(addressedPlugin(other)).toBeUndefined();
+  }
+});
+
+test('a plugin at an address has it as the default of its option, which stays its own otherwise', async () => {
+  const ref = '@toolenv/openenv/openenv-v1';
+  const at = await findPlugin('envs', 'openenv:http://127.0.0.1:8000');
+  expect(at.ref).toBe(ref);
+  expect(at.plugin.options).toMatchObject({
+    required: ['address'],
+    properties: { address: { type: 'string', default: 'http://127.0.0.1:8000' } },
+  });
+  const plain = await loadPlugin('envs', ref);
+  expect(plain.options.properties).not.toHaveProperty('address.default');
 });

@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { ToolEnvError } from '@toolenv/core';
-import type { HttpOptions } from './http-options.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { ServeOptions } from './serve-options.ts';
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
 const loopback = new BlockList();
@@ -22,20 +22,20 @@ export class HttpAccess {
   readonly #origins: readonly string[];
   readonly #token: Buffer | undefined;
 
-  /** @throws ToolEnvError `usage.mcp_token` for a token that is missing or unusable, `usage.mcp_host` for a wrong name. */
-  constructor({ host, token, allowedHosts, allowedOrigins = [] }: HttpOptions & { host: string }) {
+  /** @throws ToolEnvError `usage.serve_token` for a token that is missing or unusable, `usage.serve_host` for a wrong name. */
+  constructor({ host, token, allowedHosts, allowedOrigins = [] }: ServeOptions & { host: string }) {
     if (token !== undefined) checkToken(token);
     const local = isLoopback(host);
     if (!local && token === undefined) {
       const message = `Serving on ${host} lets other machines connect: set a token that clients must send.`;
-      throw new ToolEnvError('usage.mcp_token', message);
+      throw new ToolEnvError('usage.serve_token', message);
     }
     this.#hosts = (allowedHosts ?? (local ? [...loopbackNames, host] : undefined))?.map(hostName);
     this.#origins = allowedOrigins.map(origin);
     this.#token = token === undefined ? undefined : digest(token);
   }
 
-  /** Protects against DNS rebinding, as the specification requires (basic/transports#security-warning). */
+  /** Protects against DNS rebinding, as MCP 2025-11-25 requires (basic/transports#security-warning). */
   isAllowed({ headers }: IncomingMessage): boolean {
     const host = `http://${headers.host}`;
     if (this.#hosts && !(URL.canParse(host) && this.#hosts.includes(new URL(host).hostname))) return false;
@@ -59,14 +59,14 @@ function checkToken(token: string): void {
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token) && token.length >= 16) return;
   const message =
     'The token is not usable: give at least 16 letters, digits or characters of -._~+/, as `openssl rand -hex 32` prints.';
-  throw new ToolEnvError('usage.mcp_token', message);
+  throw new ToolEnvError('usage.serve_token', message);
 }
 
 function hostName(name: string): string {
   const url = `http://${isIPv6(name) ? `[${name}]` : name}`;
   if (/^(\[[\da-f:.]+\]|[^:/?#@]+)$/i.test(url.slice(7)) && URL.canParse(url)) return new URL(url).hostname;
   throw new ToolEnvError(
-    'usage.mcp_host',
+    'usage.serve_host',
     `"${name}" is not a host name: give a name or an address, without a port.`,
   );
 }
@@ -74,7 +74,7 @@ function hostName(name: string): string {
 function origin(text: string): string {
   if (URL.canParse(text) && new URL(text).origin !== 'null') return new URL(text).origin;
   throw new ToolEnvError(
-    'usage.mcp_host',
+    'usage.serve_host',
     `"${text}" is not an origin: give one such as https://app.example.`,
   );
 }

@@ -1,0 +1,50 @@
+/** listen: an HTTP server with the timeouts and limits of {@link ServeOptions}. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import type { CompleteServeOptions } from './serve-options.ts';
+
+export interface HttpListener {
+  readonly server: Server;
+  /** `http://<address>:<port>`. */
+  readonly origin: string;
+  /** Breaks off open connections. */
+  close(): Promise<void>;
+}
+
+/** @throws ToolEnvError `usage.serve_port` if the port cannot be opened. */
+export async function listen(
+  { host, port, requestTimeout, idleTimeout, maxSessions }: CompleteServeOptions,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<HttpListener> {
+  const timing = {
+    requestTimeout,
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+    // A client that computes for minutes does not notice that its idle connection was closed, and fails on it.
+    keepAliveTimeout: Math.min(600_000, idleTimeout),
+    // Notices clients whose machine has vanished.
+    keepAlive: true,
+    keepAliveInitialDelay: 5_000,
+  };
+  const server = createServer(timing, handle);
+  // A client has its stream, a call, and a few idle connections.
+  server.maxConnections = 4 * maxSessions + 100;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
+      reject(new ToolEnvError('usage.serve_port', message, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const { address, port: bound, family } = server.address() as AddressInfo;
+  return {
+    server,
+    origin: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** @toolenv/core/serving: what servers of environments share, whatever protocol their clients speak. */
+export { closeInTime } from './close-in-time.ts';
+export { HttpAccess, isLoopback } from './http-access.ts';
+export { type Body, readBody } from './http-body.ts';
+export { type HttpListener, listen } from './http-listener.ts';
+export { type CompleteServeOptions, type ServeOptions, serveProperties } from './serve-options.ts';
+export {
+  type EpisodeOptions,
+  endText,
+  type ScoredTransition,
+  type ServedEnv,
+  type ServedEpisode,
+  ServedEpisodes,
+  tasksOf,
+  type WantedEpisode,
+} from './served-episodes.ts';

@@ -1,0 +1,109 @@
+/** ServedEpisodes: the episodes that one client of a served environment plays, one after another. */
+import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
+import type { Action } from '../protocol/action.ts';
+import type { Env, Transition } from '../protocol/env.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Observation } from '../protocol/message.ts';
+import { type Outcome, running } from '../protocol/outcome.ts';
+import { deriveSeed } from '../protocol/rng.ts';
+
+/** The part of an open environment that serving needs. */
+export type ServedEnv<Task> = Pick<
+  EnvHandle<Task>,
+  'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
+>;
+
+export interface EpisodeOptions {
+  /** The split whose tasks are played. Default `test`. */
+  split?: Split;
+  /** Seeds the episodes of each session, together with their number. Default 1. */
+  seed?: number;
+}
+
+export interface ServedEpisode {
+  /** Index of the task. */
+  readonly task: number;
+  readonly seed: number;
+  readonly id: string | undefined;
+  observation: Observation;
+  /** `cancelled`: the client cancelled a turn, whose tools may have acted. */
+  outcome: Outcome | { kind: 'cancelled' };
+  steps: number;
+}
+
+export interface WantedEpisode {
+  /** Default: the next task. */
+  task?: number;
+  /** Default: a different seed for each episode. */
+  seed?: number;
+  episodeId?: string;
+}
+
+export type ScoredTransition = Exclude<Transition, { rewards?: undefined }>;
+
+/** @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks. */
+export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): TaskSet<Task> {
+  if (tasks[split].length > 0) return tasks[split];
+  const message = `The environment has no tasks in its split "${split}": serve another split.`;
+  throw new ToolEnvError('usage.serve_no_tasks', message);
+}
+
+export class ServedEpisodes<Task> {
+  readonly name: string;
+  readonly env: Env<Task>;
+  readonly #tasks: TaskSet<Task>;
+  readonly #seed: number;
+  readonly #next: () => number;
+  #current: ServedEpisode | undefined;
+
+  /** @param next Numbers the episodes. Default: those of this client. */
+  constructor(served: ServedEnv<Task>, { split, seed = 1 }: EpisodeOptions, next: () => number = counter()) {
+    this.env = served.episode();
+    this.name = served.ref ?? this.env.spec.name;
+    this.#tasks = tasksOf(served, split);
+    this.#seed = seed;
+    this.#next = next;
+  }
+
+  get taskCount(): number {
+    return this.#tasks.length;
+  }
+
+  /** The last episode that has begun, ended or not. */
+  get current(): ServedEpisode | undefined {
+    return this.#current;
+  }
+
+  /** @param wanted A task below `taskCount`. */
+  async begin(wanted: WantedEpisode, signal: AbortSignal): Promise<ServedEpisode> {
+    const number = this.#next();
+    const { task = number % this.taskCount, seed = deriveSeed(this.#seed, number), episodeId } = wanted;
+    this.#current = undefined;
+    const observation = await this.env.reset({ task: this.#tasks.get(task), seed, episodeId, signal });
+    this.#current = { task, seed, id: episodeId, observation, outcome: running, steps: 0 };
+    return this.#current;
+  }
+
+  /** Plays a turn of the current episode. Throws the cause if the episode is aborted. */
+  async step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
+    const episode = this.#current!;
+    // Replaced if the step succeeds. A step that throws cannot be repeated.
+    episode.outcome = { kind: 'cancelled' };
+    episode.steps += 1;
+    const transition = await this.env.step(action, { signal });
+    episode.outcome = transition.outcome;
+    episode.observation = transition.observation;
+    if (!transition.rewards) throw transition.outcome.cause;
+    return transition;
+  }
+}
+
+/** Why an episode does not run, in words. */
+export function endText(outcome: ServedEpisode['outcome']): string {
+  return 'reason' in outcome ? `${outcome.kind}: ${outcome.reason}` : outcome.kind;
+}
+
+function counter(): () => number {
+  let count = 0;
+  return () => count++;
+}

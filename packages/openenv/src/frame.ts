@@ -1,0 +1,64 @@
+/** Frames of OpenEnv 0.10's WebSocket: what clients may send, and the errors that they get. */
+
+export type RequestType = 'reset' | 'step' | 'state' | 'mcp' | 'close';
+
+export interface RequestFrame {
+  type: RequestType;
+  data: Record<string, unknown>;
+}
+
+/** The codes of OpenEnv (core/env_server/types.py). */
+export type ErrorCode =
+  | 'INVALID_JSON'
+  | 'UNKNOWN_TYPE'
+  | 'VALIDATION_ERROR'
+  | 'EXECUTION_ERROR'
+  | 'CAPACITY_REACHED'
+  | 'SESSION_ERROR';
+
+/** An error that the client gets as a frame. OpenEnv's client raises it, so it is never a mistake of the model. */
+export class FrameError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  /** @param details Further fields of the frame. */
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+
+  get frame(): object {
+    return { type: 'error', data: { message: this.message, code: this.code, ...this.details } };
+  }
+}
+
+const types: readonly string[] = ['reset', 'step', 'state', 'mcp', 'close'] satisfies RequestType[];
+
+/** @throws FrameError if the text is not a frame. */
+export function readFrame(text: string): RequestFrame {
+  const frame = parse(text);
+  if (!isObject(frame)) throw new FrameError('VALIDATION_ERROR', 'A frame must be an object with a "type".');
+  const { type, data = {}, ...others } = frame;
+  if (typeof type !== 'string' || !types.includes(type)) {
+    throw new FrameError('UNKNOWN_TYPE', `Unknown type of frame: expected one of ${types.join(', ')}.`);
+  }
+  const [extra] = Object.keys(others);
+  if (extra !== undefined) {
+    throw new FrameError('VALIDATION_ERROR', `A frame has "type" and "data", not "${extra.slice(0, 100)}".`);
+  }
+  if (!isObject(data)) throw new FrameError('VALIDATION_ERROR', 'The "data" of a frame must be an object.');
+  return { type: type as RequestType, data };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FrameError('INVALID_JSON', 'The frame is not JSON.');
+  }
+}

@@ -1,0 +1,105 @@
+/** OpenEnv's HTTP interface. Each request that plays has an episode of its own; only a WebSocket holds an episode. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBody } from '@toolenv/core/serving';
+import { type Metadata, openApi, schemas } from './description.ts';
+import { FrameError, isObject } from './frame.ts';
+import { answerRpc, type Sessions } from './json-rpc.ts';
+import type { OpenEnvSession } from './openenv-session.ts';
+
+export interface Routes {
+  metadata: Metadata;
+  sessions: Sessions;
+  /** Largest body of a request, in bytes. */
+  maxBodyBytes: number;
+}
+
+export const healthPath = '/health';
+
+/** Answers a request that may reach the server. */
+export async function answerHttp(
+  request: IncomingMessage,
+  response: ServerResponse,
+  routes: Routes,
+): Promise<void> {
+  const { metadata, sessions, maxBodyBytes } = routes;
+  const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${pathOf(request)}`;
+  switch (route) {
+    case `GET ${healthPath}`:
+      return reply(response, 200, { status: 'healthy' });
+    case 'GET /metadata':
+      return reply(response, 200, metadata);
+    case 'GET /schema':
+      return reply(response, 200, schemas);
+    case 'GET /openapi.json':
+      return reply(response, 200, openApi(metadata.name));
+    case 'GET /state':
+      return play(response, sessions, (session) => session.state());
+    case 'POST /reset':
+    case 'POST /step':
+    case 'POST /mcp':
+      break;
+    default:
+      return reply(response, 404, { detail: 'Not Found' });
+  }
+  const body = await readBody(request, maxBodyBytes);
+  // Node has answered 408, or the client is gone.
+  if (body === 'broken') return;
+  if (body === 'too_large') {
+    return reply(response, 413, { detail: `A body may have ${maxBodyBytes} bytes (maxBodyBytes).` });
+  }
+  if (route === 'POST /mcp') {
+    return reply(response, 200, body === 'not_json' ? parseError : await answerRpc(body.json, sessions));
+  }
+  if (body === 'not_json' || !isObject(body.json)) return invalid(response, ['body'], 'expected an object');
+  if (route === 'POST /reset') {
+    const data = body.json;
+    return play(response, sessions, (session) => session.reset(data));
+  }
+  const { action } = body.json;
+  if (!isObject(action)) return invalid(response, ['body', 'action'], 'expected an object');
+  return play(response, sessions, (session) => session.step(action));
+}
+
+export function pathOf({ url = '/' }: IncomingMessage): string {
+  return URL.canParse(url, 'http://any') ? new URL(url, 'http://any').pathname : '/';
+}
+
+export function reply(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not JSON.' } };
+const statusOf: Partial<Record<FrameError['code'], number>> = {
+  VALIDATION_ERROR: 422,
+  CAPACITY_REACHED: 503,
+};
+
+/** Plays in a session that ends with the request. */
+async function play(
+  response: ServerResponse,
+  sessions: Sessions,
+  work: (session: OpenEnvSession<unknown>) => Promise<object>,
+): Promise<void> {
+  let session: OpenEnvSession<unknown> | undefined;
+  try {
+    session = sessions.open();
+    response.once('close', () => void session?.close());
+    reply(response, 200, await work(session));
+  } catch (error) {
+    if (!(error instanceof FrameError)) throw error;
+    if (error.code === 'VALIDATION_ERROR') return invalid(response, ['body'], error.message);
+    reply(response, statusOf[error.code] ?? 500, { detail: error.message, code: error.code });
+  } finally {
+    await session?.close();
+  }
+}
+
+/** FastAPI's form of errors. */
+function invalid(response: ServerResponse, loc: string[], msg: string): void {
+  reply(response, 422, { detail: [{ type: 'value_error', loc, msg }] });
+}

@@ -1,0 +1,281 @@
+/** OpenEnvSession: one client's episodes, as OpenEnv's observations, states and errors. */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { isInfrastructure, type Observation, ToolEnvError, weigh } from '@toolenv/core';
+import {
+  closeInTime,
+  type EpisodeOptions,
+  endText,
+  type ScoredTransition,
+  type ServedEnv,
+  type ServedEpisode,
+  ServedEpisodes,
+} from '@toolenv/core/serving';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { answerName, readAction } from './action.ts';
+import { FrameError } from './frame.ts';
+import { newMessages, observe, type Played, toSaid } from './observation.ts';
+import { readReset } from './reset-request.ts';
+
+/** What OpenEnv calls a step result. */
+export interface StepResult {
+  observation: Record<string, unknown>;
+  /** The weighted sum of the step's rewards; `null` if none was scored. */
+  reward: number | null;
+  done: boolean;
+  metadata: Record<string, unknown>;
+}
+
+/** A tool as OpenEnv lists it. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  input_schema: object;
+}
+
+export interface SessionHooks {
+  /** Numbers the episodes of all clients. */
+  next(): number;
+  /** Called with bugs of the environment. The client learns only that there was one. */
+  onError(error: unknown): void;
+  /** Called once the Env is closed. */
+  onClosed(): void;
+}
+
+const answerTool: ListedTool = {
+  name: answerName,
+  description: 'Give the final answer to the task.',
+  input_schema: {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    required: ['text'],
+    additionalProperties: false,
+  },
+};
+
+export class OpenEnvSession<Task> {
+  readonly id: string = randomUUID();
+  readonly #episodes: ServedEpisodes<Task>;
+  readonly #hooks: SessionHooks;
+  readonly #idleTimeout: number;
+  readonly #left = new AbortController();
+  readonly #oneAtATime: LimitFunction = pLimit(1);
+  #timer: ReturnType<typeof setTimeout>;
+  #handedOut: ServedEpisode | undefined;
+  /** The last reset failed. A step then must not begin an episode that nobody asked for. */
+  #resetFailed = false;
+  /** Sum of the rewards of the episode so far; `null` if none was scored. */
+  #reward: number | null = null;
+  #calls = 0;
+  #lastCall: number = performance.now();
+  #closed: Promise<void> | undefined;
+  /** Called when the session has been idle for too long. */
+  onIdle: () => void = () => void this.close();
+
+  /** @param idleTimeout Milliseconds. */
+  constructor(
+    served: ServedEnv<Task>,
+    { idleTimeout, ...options }: EpisodeOptions & { idleTimeout: number },
+    hooks: SessionHooks,
+  ) {
+    this.#episodes = new ServedEpisodes(served, options, hooks.next);
+    this.#hooks = hooks;
+    this.#idleTimeout = idleTimeout;
+    this.#timer = setTimeout(() => this.#checkIdle(), idleTimeout).unref();
+  }
+
+  /** Milliseconds without a call; 0 during a call. */
+  get silence(): number {
+    return this.#calls > 0 ? 0 : performance.now() - this.#lastCall;
+  }
+
+  reset(data: Record<string, unknown>): Promise<StepResult> {
+    return this.#run((signal) => this.#reset(data, signal));
+  }
+
+  step(data: Record<string, unknown>): Promise<StepResult> {
+    return this.#run((signal) => this.#step(data, signal));
+  }
+
+  listTools(): Promise<ListedTool[]> {
+    return this.#run((signal) => this.#listTools(signal));
+  }
+
+  state(): Promise<Record<string, unknown>> {
+    return this.#run(async () => {
+      const { current } = this.#episodes;
+      return {
+        episode_id: current?.id ?? null,
+        step_count: current?.steps ?? 0,
+        ...(current && {
+          task: current.task,
+          seed: current.seed,
+          reward: this.#reward,
+          done: current.outcome.kind !== 'running',
+        }),
+      };
+    });
+  }
+
+  /** Aborts a call in flight and closes the Env. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#left.abort(new ToolEnvError('infrastructure.episode_left', 'The client has left.'));
+    const { env, name } = this.#episodes;
+    try {
+      await closeInTime({ close: () => this.#oneAtATime(() => env.close()) }, name);
+    } catch (error) {
+      this.#hooks.onError(error);
+    } finally {
+      this.#hooks.onClosed();
+    }
+  }
+
+  /** Runs one call at a time, because an Env takes one step at a time. */
+  async #run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    this.#calls += 1;
+    try {
+      return await this.#oneAtATime(() => {
+        this.#left.signal.throwIfAborted();
+        return work(this.#left.signal);
+      });
+    } catch (error) {
+      throw this.#toFrame(error);
+    } finally {
+      this.#calls -= 1;
+      this.#lastCall = performance.now();
+    }
+  }
+
+  async #reset(data: Record<string, unknown>, signal: AbortSignal): Promise<StepResult> {
+    const { current, taskCount } = this.#episodes;
+    const { seed, task, episodeId } = readReset(data, taskCount);
+    const asksNothing = seed === undefined && task === undefined && episodeId === undefined;
+    // Listing the tools may have begun an episode that has not been played yet.
+    const isFresh = current !== undefined && current !== this.#handedOut && current.steps === 0;
+    const episode =
+      asksNothing && isFresh
+        ? current
+        : await this.#begin(
+            { seed, task: task ?? (seed === undefined ? undefined : seed % taskCount), episodeId },
+            signal,
+          );
+    this.#handedOut = episode;
+    const { observation } = episode;
+    const metadata = { task: episode.task, seed: episode.seed };
+    return {
+      observation: { messages: observation.messages, ...metadata, metadata },
+      reward: null,
+      done: false,
+      metadata,
+    };
+  }
+
+  async #begin(
+    { seed, task, episodeId = randomUUID() }: { seed?: number; task?: number; episodeId?: string },
+    signal: AbortSignal,
+  ): Promise<ServedEpisode> {
+    this.#reward = null;
+    this.#resetFailed = true;
+    const wanted = { ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), episodeId };
+    const episode = await this.#episodes.begin(wanted, signal);
+    this.#resetFailed = false;
+    return episode;
+  }
+
+  /** The current episode. Begins one if the client never did. */
+  async #current(signal: AbortSignal): Promise<ServedEpisode> {
+    if (this.#resetFailed) throw new FrameError('EXECUTION_ERROR', 'The last reset failed: reset again.');
+    return this.#episodes.current ?? (await this.#begin({}, signal));
+  }
+
+  async #listTools(signal: AbortSignal): Promise<ListedTool[]> {
+    const { observation } = await this.#current(signal);
+    if (observation.tools.some(({ name }) => name === answerName)) {
+      const message = `${this.#episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
+      throw new ToolEnvError('usage.openenv_tool_name', message);
+    }
+    const own = observation.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    }));
+    return [...own, answerTool];
+  }
+
+  async #step(data: Record<string, unknown>, signal: AbortSignal): Promise<StepResult> {
+    const asked = readAction(data, this.#episodes.current?.steps ?? 0);
+    if (asked.type === 'list_tools') {
+      const tools = await this.#listTools(signal);
+      return { observation: { tools, metadata: {} }, reward: null, done: false, metadata: {} };
+    }
+    const episode = await this.#current(signal);
+    const { outcome } = episode;
+    if (outcome.kind === 'aborted' || outcome.kind === 'cancelled') {
+      throw new FrameError('EXECUTION_ERROR', `The episode is not scored (${outcome.kind}): reset.`);
+    }
+    if (outcome.kind !== 'running') {
+      const text = `The episode has ended (${endText(outcome)}).`;
+      const metadata = { outcome, rewards: {} };
+      return {
+        observation: { ...observe(asked, { text, isError: true }), messages: [], metadata },
+        reward: null,
+        done: true,
+        metadata,
+      };
+    }
+    const before = episode.observation;
+    return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
+  }
+
+  #toResult(
+    asked: Played,
+    before: Observation,
+    { observation, outcome, rewards, calls }: ScoredTransition,
+  ): StepResult {
+    const scored = Object.values(rewards).some((value) => typeof value === 'number');
+    const reward = scored ? weigh(this.#episodes.env.spec.rewards, rewards) : null;
+    if (reward !== null) this.#reward = (this.#reward ?? 0) + reward;
+    const done = outcome.kind !== 'running';
+    const [messages, isRewritten] = newMessages(before.messages, observation.messages);
+    const metadata = {
+      outcome,
+      rewards,
+      ...(isRewritten && { rewritten: true }),
+      ...(!isDeepStrictEqual(before.tools, observation.tools) && { tools_changed: true }),
+    };
+    // An environment may reply to an answer and continue the episode.
+    const reply = done ? `The episode has ended (${endText(outcome)}).` : (messages.at(-1)?.content ?? '');
+    const said = asked.type === 'answer' ? { text: reply } : toSaid(calls[0]);
+    return {
+      observation: { ...observe(asked, said, calls), messages, metadata },
+      reward,
+      done,
+      metadata,
+    };
+  }
+
+  /** The error as the client sees it. The message of a bug stays on this side. */
+  #toFrame(error: unknown): FrameError {
+    if (error instanceof FrameError) return error;
+    if (isInfrastructure(error)) {
+      const message = `The episode was aborted and is not scored: ${error.message}`;
+      return new FrameError('EXECUTION_ERROR', message, {
+        errors: [{ type: error.code, retryable: true }],
+      });
+    }
+    this.#hooks.onError(error);
+    return new FrameError('EXECUTION_ERROR', 'The environment failed: see the log of its server.');
+  }
+
+  #checkIdle(): void {
+    const rest = this.#idleTimeout - this.silence;
+    if (rest <= 0) this.onIdle();
+    else this.#timer = setTimeout(() => this.#checkIdle(), rest).unref();
+  }
+}

@@ -1,0 +1,210 @@
+/** serveOpenEnv: serves an environment to clients of OpenEnv 0.10, TRL and verifiers. Each client has its own episodes. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { messageOf } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import {
+  type CompleteServeOptions,
+  type EpisodeOptions,
+  HttpAccess,
+  listen,
+  type ServedEnv,
+  tasksOf,
+} from '@toolenv/core/serving';
+import { WebSocketServer } from 'ws';
+import { metadataOf } from './description.ts';
+import { FrameError } from './frame.ts';
+import { answerHttp, healthPath, pathOf, reply } from './http-routes.ts';
+import type { Sessions } from './json-rpc.ts';
+import { OpenEnvSession } from './openenv-session.ts';
+import { type OpenEnvServeOptions, serveOptionsSchema } from './serve-options.ts';
+import { SessionSocket } from './session-socket.ts';
+
+export interface ServeOpenEnvOptions extends OpenEnvServeOptions, EpisodeOptions {
+  /** Called with errors that are bugs. The client learns only that there was one. Default: write to stderr. */
+  onError?(error: unknown): void;
+}
+
+export interface OpenEnvService {
+  /** The base URL that clients are given: `http://127.0.0.1:8000`. */
+  readonly url: string;
+  /** Settles after {@link close}. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+const socketPath = '/ws';
+
+/**
+ * Serves an environment. Does not close it: close it yourself after {@link OpenEnvService.close}.
+ *
+ * A WebSocket holds a session. `reset` takes `task`, `seed` and `episode_id`; a step is a tool call, the answer
+ * (`episode_answer`) or a whole turn. The model's mistakes are results (`is_error`). An infrastructure fault is an error frame,
+ * and its episode has no reward.
+ * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`,
+ *   `usage.unknown_option`.
+ */
+export async function serveOpenEnv<Task>(
+  env: ServedEnv<Task>,
+  { onError = toStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
+): Promise<OpenEnvService> {
+  const options = completeOptions(
+    serveOptionsSchema,
+    // An environment that is not concurrent can serve only one client at a time.
+    env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : { ...given },
+    'serveOpenEnv',
+  ) as CompleteServeOptions;
+  tasksOf(env, split);
+  const access = new HttpAccess(options);
+  const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
+  const probe = env.episode();
+  const metadata = metadataOf(env.ref ?? probe.spec.name, env.packageVersion);
+  await probe.close();
+  const routes = { metadata, sessions, maxBodyBytes: options.maxBodyBytes };
+
+  const listener = await listen(options, (request, response) => {
+    const refusal = refusalOf(request, access);
+    if (refusal) return refuse(response, refusal);
+    answerHttp(request, response, routes).catch((error: unknown) => {
+      onError(error);
+      if (response.headersSent) response.destroy();
+      else reply(response, 500, { detail: 'The server failed: see its log.' });
+    });
+  });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes });
+  listener.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    stream.on('error', () => {});
+    const refusal = refusalOf(request, access) ?? (pathOf(request) === socketPath ? undefined : notFound);
+    if (refusal) return refuseUpgrade(stream, refusal);
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      try {
+        const session = sessions.attach(new URL(request.url!, 'http://any').searchParams.get('session_id'));
+        new SessionSocket(socket, session, sessions, onError);
+      } catch (error) {
+        socket.on('error', () => {});
+        if (error instanceof FrameError) socket.send(JSON.stringify(error.frame));
+        else onError(error);
+        socket.close(1000);
+      }
+    });
+  });
+
+  let settle = () => {};
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return {
+    url: listener.origin,
+    closed,
+    async close() {
+      for (const socket of sockets.clients) socket.close(1001);
+      await sessions.close();
+      for (const socket of sockets.clients) socket.terminate();
+      await listener.close();
+      settle();
+    },
+  };
+}
+
+/** The sessions whose Env is open, those that end included. */
+class OpenSessions<Task> implements Sessions {
+  readonly #env: ServedEnv<Task>;
+  readonly #options: CompleteServeOptions & EpisodeOptions;
+  readonly #onError: (error: unknown) => void;
+  readonly #open = new Map<string, OpenEnvSession<unknown>>();
+  /** Sessions with a WebSocket. */
+  readonly #attached = new Set<OpenEnvSession<unknown>>();
+  #episodes = 0;
+
+  constructor(
+    env: ServedEnv<Task>,
+    options: CompleteServeOptions & EpisodeOptions,
+    onError: (error: unknown) => void,
+  ) {
+    this.#env = env;
+    this.#options = options;
+    this.#onError = onError;
+  }
+
+  open(): OpenEnvSession<unknown> {
+    const { maxSessions, silenceTimeout, idleTimeout, split, seed } = this.#options;
+    if (this.#open.size >= maxSessions) {
+      // Their places are free when the client tries again.
+      for (const session of this.#open.values()) {
+        if (!this.#attached.has(session) && session.silence > silenceTimeout) void session.close();
+      }
+      const message = `The server is full: it takes ${maxSessions} clients at once (maxSessions). Try again later.`;
+      const details = { active_sessions: this.#open.size, max_sessions: maxSessions };
+      throw new FrameError('CAPACITY_REACHED', message, details);
+    }
+    const session: OpenEnvSession<Task> = new OpenEnvSession(
+      this.#env,
+      { idleTimeout, split, seed },
+      {
+        next: () => this.#episodes++,
+        onError: this.#onError,
+        onClosed: () => {
+          this.#open.delete(session.id);
+          this.#attached.delete(session);
+        },
+      },
+    );
+    this.#open.set(session.id, session);
+    return session;
+  }
+
+  find(id: string): OpenEnvSession<unknown> | undefined {
+    return this.#open.get(id);
+  }
+
+  /** The session of a new WebSocket: its own, or one that was created over HTTP. */
+  attach(id: string | null): OpenEnvSession<unknown> {
+    const session = id === null ? this.open() : this.#open.get(id);
+    if (!session || this.#attached.has(session)) {
+      const message = session ? 'The session has a WebSocket already.' : 'There is no such session.';
+      throw new FrameError('SESSION_ERROR', message);
+    }
+    this.#attached.add(session);
+    return session;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((session) => session.close()));
+  }
+}
+
+type Refusal = readonly [status: number, reason: string, detail: string];
+
+const notFound: Refusal = [404, 'Not Found', `The WebSocket is at ${socketPath}.`];
+const unauthorized: Refusal = [
+  401,
+  'Unauthorized',
+  'Send the token of this server as "Authorization: Bearer <token>".',
+];
+const forbidden: Refusal = [403, 'Forbidden', 'This host name or origin is not served.'];
+
+/** Health is no secret: probes have no token. */
+function refusalOf(request: IncomingMessage, access: HttpAccess): Refusal | undefined {
+  if (!access.isAllowed(request)) return forbidden;
+  const isHealth = request.method === 'GET' && pathOf(request) === healthPath && !request.headers.upgrade;
+  return isHealth || access.isAuthorized(request) ? undefined : unauthorized;
+}
+
+function refuse(response: ServerResponse, refusal: Refusal): void {
+  const [status, , detail] = refusal;
+  if (refusal === unauthorized) response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
+  response.setHeader('connection', 'close');
+  reply(response, status, { detail });
+}
+
+function refuseUpgrade(stream: Duplex, [status, reason, detail]: Refusal): void {
+  const body = JSON.stringify({ detail });
+  const head = `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  // A client that never closes its side holds no socket.
+  stream.once('finish', () => stream.destroy());
+  stream.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+}
+
+function toStderr(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+}

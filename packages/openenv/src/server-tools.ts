@@ -1,0 +1,74 @@
+/** The tools of an episode on an OpenEnv server, and their results. */
+import {
+  type ContentBlock,
+  failure,
+  type JsonSchema,
+  type Tool,
+  ToolEnvError,
+  type ToolResult,
+  text,
+} from '@toolenv/core';
+import { isObject } from './frame.ts';
+import type { ServerStep } from './server-socket.ts';
+import type { ServerTurn } from './server-turn.ts';
+
+/** The tools that a server lists. */
+export function listedTools({ observation }: ServerStep, turn: ServerTurn): Tool[] {
+  const { tools } = observation;
+  if (!Array.isArray(tools)) throw malformed('it lists no tools');
+  return tools.map((tool: unknown) => {
+    const { name, description, input_schema: given } = Object(tool);
+    if (typeof name !== 'string' || !isObject(given)) throw malformed('a tool has no name or no schema');
+    return {
+      name,
+      description: typeof description === 'string' ? description : '',
+      inputSchema: given,
+      async execute(args, { signal }) {
+        const action = { type: 'call_tool', tool_name: name, arguments: args };
+        return turn.call(action, signal, callResult);
+      },
+    };
+  });
+}
+
+/** The one tool of an environment with actions of its own. */
+export function actionTool(schema: JsonSchema, description: string, turn: ServerTurn): Tool {
+  const { metadata: _, ...properties } = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  return {
+    name: 'step',
+    description: `Act in the environment. ${description}`.trim(),
+    inputSchema: { ...schema, type: 'object', properties },
+    async execute(args, { signal }) {
+      return turn.call(args, signal, (observation) => text(JSON.stringify(visible(observation))));
+    },
+  };
+}
+
+/** What the policy may read of an observation. */
+export function visible({ metadata, done, reward, ...observation }: Record<string, unknown>): object {
+  return observation;
+}
+
+/** Errors that are not the tool's or the model's. */
+const machinery = ['transport_error', 'timeout'];
+
+function callResult({ result, error }: Record<string, unknown>): ToolResult {
+  if (isObject(error)) {
+    const message = String(error.message);
+    if (!machinery.includes(String(error.error_type))) return failure(message);
+    throw new ToolEnvError('infrastructure.openenv_error', `The tool's server failed: ${message}`);
+  }
+  if (!isObject(result) || !Array.isArray(result.content)) {
+    return text(typeof result === 'string' ? result : JSON.stringify(result ?? null));
+  }
+  const { structured_content: data, is_error: isError } = result;
+  return {
+    content: result.content as ContentBlock[],
+    ...(isObject(data) && { structuredContent: data }),
+    ...(isError === true && { isError: true }),
+  };
+}
+
+function malformed(why: string): ToolEnvError {
+  return new ToolEnvError('infrastructure.openenv_reply', `The OpenEnv server cannot be used: ${why}.`);
+}

@@ -1,0 +1,208 @@
+/**
+ * `npm run interop -- openenv`: serves an environment to OpenEnv's own validator and clients, to TRL and to verifiers, and plays the
+ * environment of OpenEnv's template here.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Action, isParseFailure, type OpenedEnv, openEnv, playTask } from '@toolenv/core';
+import { loadPlugin } from '@toolenv/core/plugins';
+import { serveOpenEnv } from '@toolenv/openenv';
+import { checkEnv } from '@toolenv/testing';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+const root = join(import.meta.dirname, '../../..');
+const ref = '@toolenv/envs-qa/bridge-v1';
+/** Tasks that each client plays. */
+const tasks = 20;
+/** Of rewards. */
+const tolerance = 1e-9;
+
+/** @param python Has the packages of openenv.txt. */
+export async function checkOpenEnv(python: string, check: Check): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-openenv-'));
+  const env = await openEnv(ref);
+  const service = await serveOpenEnv(env, { split: 'train' });
+  try {
+    await checkValidator(python, service.url, check);
+    await checkClients(python, service.url, env, check);
+    await checkVerifiers(python, service.url, env, scratch, check);
+    await checkTrl(python, service.url, scratch, check);
+    await checkTemplate(python, scratch, check);
+  } finally {
+    await service.close();
+    await env.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function checkValidator(python: string, url: string, check: Check): Promise<void> {
+  const args = ['-m', 'openenv.cli', 'validate', '--url', url, '--json'];
+  const { criteria, passed } = (await run(python, args)) as {
+    passed: boolean;
+    criteria: { passed: boolean }[];
+  };
+  const held = criteria.filter((each) => each.passed).length;
+  check(passed && held === 6, 'openenv validate: 6 of 6 criteria', JSON.stringify(criteria));
+}
+
+interface PlayedEpisode {
+  reward: number;
+  done: boolean;
+  steps: number;
+}
+
+interface Played {
+  generic: PlayedEpisode[];
+  mcp: PlayedEpisode[];
+  tools: string[];
+  called: string;
+  mistake: string;
+}
+
+async function checkClients(
+  python: string,
+  url: string,
+  env: OpenedEnv<unknown>,
+  check: Check,
+): Promise<void> {
+  const own = await playedHere(env);
+  const scripts = own.map(({ actions }) => actions.map(toScript));
+  const played = (await run(python, [script('play.py'), url], scripts)) as Played;
+  for (const client of ['generic', 'mcp'] as const) {
+    const same = played[client].filter(
+      ({ reward, done, steps }, i) =>
+        done && steps === own[i]!.actions.length && Math.abs(reward - own[i]!.reward) < tolerance,
+    );
+    const title = `OpenEnv's client (${client}): ${tasks} episodes with the rewards that they have here`;
+    check(same.length === tasks, title, JSON.stringify({ theirs: played[client], ours: own }));
+  }
+  const tools = played.tools.join(', ');
+  check(tools === 'search, episode_answer', "OpenEnv's client lists the tools", tools);
+  check(played.called.length > 0, "OpenEnv's client calls a tool over HTTP", played.called);
+  check(
+    played.mistake.includes('unknown_tool'),
+    "a mistake is a result of OpenEnv's client, and no exception",
+    played.mistake,
+  );
+}
+
+/** The episodes that the oracle plays in this process. */
+async function playedHere(env: OpenedEnv<unknown>): Promise<{ actions: Action[]; reward: number }[]> {
+  const definition = await loadPlugin('envs', ref);
+  const played = [];
+  for (let i = 0; i < tasks; i++) {
+    const task = env.tasks.train.get(i);
+    const { steps, reward } = await playTask(env, task, definition.oracle!(task)!);
+    played.push({ actions: steps.map(({ action }) => action), reward: reward! });
+  }
+  return played;
+}
+
+function toScript({ text, toolCalls }: Action): string | object[] {
+  if (toolCalls.length === 0) return text;
+  return toolCalls.flatMap((call) =>
+    isParseFailure(call) ? [] : [{ name: call.name, arguments: call.arguments }],
+  );
+}
+
+async function checkTrl(python: string, url: string, scratch: string, check: Check): Promise<void> {
+  const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
+  const args = [script('train_trl.py'), pythonPackage, url, checkpoint, join(scratch, 'trl')];
+  const { steps, rewards, moved, calls, seconds, trl } = (await run(python, args)) as {
+    steps: number;
+    rewards: number[];
+    moved: number;
+    calls: number[];
+    seconds: number;
+    trl: string;
+  };
+  const detail = JSON.stringify({ steps, rewards, moved, calls, seconds });
+  check(steps === 2 && moved > 0, `TRL ${trl}: two optimizer steps`, detail);
+  check(
+    new Set(rewards).size > 1 && calls.every((each) => each > 0),
+    `TRL ${trl}: calls tools, and has rewards of this environment`,
+    detail,
+  );
+  check(seconds < 60, `TRL ${trl}: in under 60 s`, detail);
+}
+
+async function checkVerifiers(
+  python: string,
+  url: string,
+  env: OpenedEnv<unknown>,
+  scratch: string,
+  check: Check,
+): Promise<void> {
+  const [own] = await playedHere(env);
+  const turns = own!.actions.map(toScript);
+  const played = (await run(python, [script('play_verifiers.py'), pythonPackage, url, scratch], turns)) as {
+    reward: number;
+    turns: number;
+    verifiers: string;
+  };
+  check(
+    Math.abs(played.reward - own!.reward) < tolerance && played.turns === turns.length,
+    `verifiers ${played.verifiers}: plays an episode with the reward that it has here`,
+    JSON.stringify({ played, own: own!.reward }),
+  );
+}
+
+async function checkTemplate(python: string, scratch: string, check: Check): Promise<void> {
+  const made = spawnSync(python, ['-m', 'openenv.cli', 'init', 'my_env'], { cwd: scratch, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`openenv init failed: ${made.stderr}`);
+  const port = String(await freePort());
+  const args = ['-m', 'uvicorn', 'server.app:app', '--port', port, '--log-level', 'error'];
+  const server = spawn(python, args, {
+    cwd: join(scratch, 'my_env'),
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    await answering(`${url}/health`, server);
+    const { ok, findings, passed } = await checkEnv(`openenv:${url}`, { actions: 200 });
+    const title = `the template of openenv init, as openenv:<url>: ${passed.length} rules hold`;
+    check(ok && passed.length > 20, title, JSON.stringify(findings));
+  } finally {
+    server.kill();
+  }
+}
+
+const pythonPackage = join(root, 'packages/openenv/python');
+
+function script(name: string): string {
+  return join(import.meta.dirname, name);
+}
+
+/** The JSON that a program prints. The program runs beside this process, which serves it. */
+async function run(python: string, args: string[], input?: unknown): Promise<unknown> {
+  const child = spawn(python, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input === undefined ? '' : JSON.stringify(input));
+  let printed = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) printed += chunk;
+  try {
+    return JSON.parse(printed);
+  } catch {
+    throw new Error(`${args.join(' ')} failed: see its message above. It printed: ${printed}`);
+  }
+}
+
+async function answering(url: string, server: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 600 && server.exitCode === null; attempt++) {
+    if ((await fetch(url).catch(() => undefined))?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`No server answers at ${url}: see its message above.`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
