@@ -43,7 +43,7 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, or reference of a policy; its options are flags',
+      'Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags',
     )
     .option('--out <folder>', 'write trajectories.jsonl and summary.json there')
     .option('--json', 'print one JSON object instead of the table');

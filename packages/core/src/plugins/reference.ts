@@ -20,3 +20,18 @@ export function parseReference(reference: string): Reference {
   const message = `"${reference}" is not a reference: write <package>/<name>-v<N>, for example @toolenv/envs-qa/bridge-v1.`;
   throw new ToolEnvError('usage.bad_reference', message);
 }
+
+/** A plugin that speaks to something elsewhere, by the scheme of its address. */
+export interface AddressedReference {
+  /** `@toolenv/openai/openai-v1` for the scheme `openai`. */
+  ref: string;
+  /** What follows the scheme: the plugin's option `address`. */
+  address: string;
+}
+
+/** Parses `<scheme>:<address>`, as `openai:http://127.0.0.1:8000/v1#qwen3`. `undefined` for every other name. */
+export function parseAddressed(name: string): AddressedReference | undefined {
+  // A single letter is a drive of Windows.
+  const match = /^([a-z][a-z0-9-]+):(.+)$/s.exec(name);
+  return match ? { ref: `@toolenv/${match[1]}/${match[1]}-v1`, address: match[2]! } : undefined;
+}

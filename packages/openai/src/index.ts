@@ -1,0 +1,4 @@
+/** @toolenv/openai: language models on other machines as policies. */
+export { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
+export type { ServerOptions } from './server.ts';
+export type { TokenChat } from './token-policy.ts';
