@@ -8,7 +8,7 @@ export interface Address {
   model?: string;
 }
 
-/** @throws ToolEnvError `usage.openai_address`. */
+/** @throws ToolEnvError `usage.model_address`. */
 export function parseAddress(address: string): Address {
   const hash = address.indexOf('#');
   const text = hash < 0 ? address : address.slice(0, hash);
@@ -16,11 +16,11 @@ export function parseAddress(address: string): Address {
   const url = tryUrl(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     const message = `"${address}" is not the address of a model: write openai:<url>#<model>, for example openai:http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B.`;
-    throw new ToolEnvError('usage.openai_address', message);
+    throw new ToolEnvError('usage.model_address', message);
   }
   if (url.username !== '' || url.password !== '') {
     const message = 'The address of a model has a password: name the variable of a key with --api-key.';
-    throw new ToolEnvError('usage.openai_address', message);
+    throw new ToolEnvError('usage.model_address', message);
   }
   return { url: text.replace(/\/+$/, ''), ...(model !== '' && { model }) };
 }

@@ -18,7 +18,7 @@ const optional = ['min_p', 'top_k', 'top_p', 'seed'];
 
 /**
  * @param probesTools Whether to find out about tools.
- * @throws ToolEnvError `usage.openai_model` if the server does not have the model, `usage.openai_request` if it refuses a
+ * @throws ToolEnvError `usage.model_unknown` if the server does not have the model, `usage.model_request` if it refuses a
  *   plain request, and as {@link Server.ask} does.
  */
 export async function probeCapabilities(
@@ -35,7 +35,7 @@ export async function probeCapabilities(
 
 /**
  * The model in the server's list. A server without a list has to take the name on trust.
- * @throws ToolEnvError `usage.openai_model`.
+ * @throws ToolEnvError `usage.model_unknown`.
  */
 export async function findModel(
   server: Server,
@@ -45,7 +45,7 @@ export async function findModel(
   const names = models?.map(({ id }) => String(id)) ?? [];
   const remedy = `${names.length > 0 ? `It has ${names.slice(0, 8).join(', ')}` : 'Its models are unknown'}: write openai:${server.url}#<model>.`;
   if (wanted === undefined && names.length !== 1) {
-    throw new ToolEnvError('usage.openai_model', `${server.url} has ${names.length} models. ${remedy}`);
+    throw new ToolEnvError('usage.model_unknown', `${server.url} has ${names.length} models. ${remedy}`);
   }
   const found = models?.find(({ id, aliases }) => {
     const others = Array.isArray(aliases) ? aliases : [];
@@ -53,7 +53,7 @@ export async function findModel(
   });
   // Services list a part of what they offer; a server of one model is strict.
   if (!found && names.length === 1) {
-    throw new ToolEnvError('usage.openai_model', `${server.url} has no model "${wanted}". ${remedy}`);
+    throw new ToolEnvError('usage.model_unknown', `${server.url} has no model "${wanted}". ${remedy}`);
   }
   const meta = Object(found?.meta);
   const lengths = [found?.max_model_len, meta.n_ctx, found?.context_length, found?.max_context_length];
@@ -69,7 +69,7 @@ async function listModels(server: Server): Promise<Json[] | undefined> {
     const { body } = await server.ask('models', undefined, { retries: 0 });
     return Array.isArray(body?.data) ? body.data.map((each) => Object(each) as Json) : undefined;
   } catch (error) {
-    if (ToolEnvError.isInstance(error) && error.code === 'usage.openai_key') throw error;
+    if (ToolEnvError.isInstance(error) && error.code === 'usage.model_key') throw error;
     return undefined;
   }
 }

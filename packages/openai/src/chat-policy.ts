@@ -1,16 +1,13 @@
 /** ChatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
 import {
   type Action,
-  isParseFailure,
   type Observation,
-  type ParseFailure,
   type Policy,
   type PolicySpec,
   type SamplingOptions,
-  type ToolCall,
   ToolEnvError,
 } from '@toolenv/core';
-import { boundCall, hermesFormat } from '@toolenv/core/tools';
+import { readTurn } from './read-turn.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
 import type { Json, Server } from './server.ts';
@@ -70,7 +67,7 @@ export class ChatPolicy implements Policy {
     const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
     const { message } = choice;
     if (typeof message !== 'object' || message === null) {
-      throw new ToolEnvError('infrastructure.openai_reply', `${spec.name} answers without a message.`);
+      throw new ToolEnvError('infrastructure.model_reply', `${spec.name} answers without a message.`);
     }
     // Some servers cut a prompt that is too long, without a word.
     const { prompt_tokens: prompt } = Object(body.usage);
@@ -79,42 +76,8 @@ export class ChatPolicy implements Policy {
       throw new ToolEnvError('context.overflow', `${spec.name}: the prompt has ${prompt} tokens, ${remedy}.`);
     }
     const content = typeof message.content === 'string' ? message.content : '';
-    const native = readCalls(message.tool_calls);
-    // A parser of the server leaves in the text what it does not understand.
-    const written = tools.length > 0 ? hermesFormat.parse(content) : { text: content.trim(), toolCalls: [] };
-    const toolCalls = [...native, ...written.toolCalls].map((call, index) =>
-      isParseFailure(call) ? call : { ...call, id: `call-${index}` },
-    );
-    const failed = native.filter(isParseFailure).map(({ text }) => text);
-    const text = [written.text, ...failed].filter((part) => part !== '').join('\n');
-    const stopReason =
-      choice.finish_reason === 'length' ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
-    return { text, toolCalls, stopReason };
+    const given: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+    const calls = given.map((call) => Object(Object(call).function));
+    return readTurn({ content, calls, isCut: choice.finish_reason === 'length' }, tools.length > 0);
   }
-}
-
-/** Calls of one turn beyond it are not read. */
-const mostCalls = 256;
-
-function readCalls(given: unknown): (ToolCall | ParseFailure)[] {
-  return Array.isArray(given) ? given.slice(0, mostCalls).map(readCall) : [];
-}
-
-function readCall(given: unknown): ToolCall | ParseFailure {
-  const { name, arguments: written } = Object(Object(given).function);
-  const text = `${name}(${typeof written === 'string' ? written : JSON.stringify(written)})`;
-  if (typeof name !== 'string') return { parseFailure: 'The call must have a name.', text };
-  let args: unknown = written;
-  if (typeof written === 'string') {
-    try {
-      // A call without arguments may come with an empty text.
-      args = written.trim() === '' ? {} : JSON.parse(written);
-    } catch (error) {
-      return { parseFailure: `Not JSON: ${(error as Error).message}.`, text };
-    }
-  }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    return { parseFailure: 'The arguments must be an object.', text };
-  }
-  return boundCall({ id: 'call', name, arguments: args as Record<string, unknown> });
 }

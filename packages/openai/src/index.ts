@@ -1,4 +1,6 @@
 /** @toolenv/openai: language models on other machines as policies. */
 export { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
+export type { QueueOptions } from './request-queue.ts';
 export type { ServerOptions } from './server.ts';
 export type { TokenChat } from './token-policy.ts';
+export type { Prices } from './usage-count.ts';

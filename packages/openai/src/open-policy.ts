@@ -23,7 +23,7 @@ export interface OpenAiPolicyOptions extends ServerOptions {
 
 /**
  * Asks the server a few times for one token, to learn what it can do.
- * @throws ToolEnvError `usage.openai_*` and `infrastructure.openai_*`, naming the remedy.
+ * @throws ToolEnvError `usage.model_*` and `infrastructure.model_*`, naming the remedy.
  */
 export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<PolicyHandle> {
   const server = new Server(options);

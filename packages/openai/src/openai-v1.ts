@@ -84,7 +84,7 @@ const openai: PolicyDefinition<OpenAiOptions> = definePolicy({
 
 export default openai;
 
-/** @throws ToolEnvError `usage.openai_*`, `infrastructure.openai_*`, `usage.checkpoint_*`. */
+/** @throws ToolEnvError `usage.model_*`, `infrastructure.model_*`, `usage.checkpoint_*`. */
 async function open(options: OpenAiOptions): Promise<PolicyHandle> {
   const { address, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
   const { url, model } = parseAddress(address);
@@ -111,7 +111,7 @@ function keyOf(url: string, variable: string | undefined): string | undefined {
   const key = process.env[variable];
   if (key !== undefined && key !== '') return key;
   throw new ToolEnvError(
-    'usage.openai_key',
+    'usage.model_key',
     `The variable ${variable} that --api-key names is empty: set it.`,
   );
 }

@@ -18,7 +18,7 @@ const noFields: ReadonlySet<string> = new Set();
 
 /**
  * Compares the same distribution at two temperatures.
- * @throws ToolEnvError `usage.openai_tokens` if ids or log-probabilities are missing or do not agree with the counts.
+ * @throws ToolEnvError `usage.model_tokens` if ids or log-probabilities are missing or do not agree with the counts.
  */
 export async function probeTokens(
   server: Server,
@@ -48,5 +48,5 @@ export async function probeTokens(
 function untrainable({ url }: Server, cause: Error): ToolEnvError {
   const remedy = 'start vLLM or llama.cpp, or leave --tokenizer out, which only training needs.';
   const message = `${url} does not give the exact tokens of an action: ${remedy} ${cause.message}`;
-  return new ToolEnvError('usage.openai_tokens', message, { cause });
+  return new ToolEnvError('usage.model_tokens', message, { cause });
 }

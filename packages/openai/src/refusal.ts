@@ -54,8 +54,15 @@ function roomOf(error: Record<string, unknown>, message: string): number | undef
 export function errorOf(refusal: Refusal, who: string, spoken: boolean): ToolEnvError {
   const { status, message, isOverflow } = refusal;
   if (isOverflow) return new ToolEnvError('context.overflow', `${who}: ${message}`);
-  const code = spoken ? 'infrastructure.openai_request' : 'usage.openai_request';
+  const code = spoken ? 'infrastructure.model_request' : 'usage.model_request';
   return new ToolEnvError(code, `${who} refuses the request with status ${status}: ${message}`);
+}
+
+/** The error after a transient status. A quota that is used up does not come back by waiting: it is thrown at once. */
+export function transientError({ status, message, code }: Refusal, who: string): ToolEnvError {
+  if (code === 'insufficient_quota') throw new ToolEnvError('usage.model_quota', `${who}: ${message}`);
+  const kind = status === 429 ? 'infrastructure.model_rate_limit' : 'infrastructure.model_server';
+  return new ToolEnvError(kind, `${who} answers with status ${status}: ${message}.`);
 }
 
 function oneLine(text: string): string {

@@ -6,7 +6,7 @@ import type { Json } from './server.ts';
 /** llama.cpp reads 2³² − 1 as "any seed", vLLM takes 63 bits. */
 const seeds = 2 ** 31;
 
-/** @throws ToolEnvError `usage.openai_request` for an option that the server does not have. */
+/** @throws ToolEnvError `usage.model_request` for an option that the server does not have. */
 export function samplingFields(
   { maxTokens, temperature, topP = 1, topK, minP = 0, seed }: SamplingOptions,
   refused: ReadonlySet<string>,
@@ -15,7 +15,7 @@ export function samplingFields(
   const needed = { top_p: topP !== 1, top_k: topK !== undefined, min_p: minP !== 0 };
   for (const [name, isNeeded] of Object.entries(needed)) {
     if (!isNeeded || !refused.has(name)) continue;
-    throw new ToolEnvError('usage.openai_request', `${who} has no ${name}: leave the option out.`);
+    throw new ToolEnvError('usage.model_request', `${who} has no ${name}: leave the option out.`);
   }
   const fields = {
     max_tokens: maxTokens,

@@ -120,13 +120,13 @@ export class TokenPolicy implements Policy {
       if (temperature === 0 || temperature === 1) return;
       const remedy = `sample at temperature 1, start vLLM with --logprobs-mode processed_logprobs, or leave --tokenizer out`;
       const message = `${spec.name} gives log-probabilities of temperature 1, not of ${temperature}: ${remedy}.`;
-      throw new ToolEnvError('usage.openai_tokens', message);
+      throw new ToolEnvError('usage.model_tokens', message);
     }
     if (temperature !== 0 && topP === 1 && topK === undefined && minP === 0) return;
     const what = temperature === 0 ? 'at temperature 0' : 'with top-p, top-k or min-p';
     const remedy = 'start vLLM with --logprobs-mode raw_logprobs, or leave --tokenizer out';
     const message = `${spec.name} gives no log-probabilities of the whole vocabulary ${what}: ${remedy}.`;
-    throw new ToolEnvError('usage.openai_tokens', message);
+    throw new ToolEnvError('usage.model_tokens', message);
   }
 }
 

@@ -19,13 +19,13 @@ export interface Asked {
 
 /**
  * The sampled tokens. Servers leave tokens out or add some in silence, so every count that the reply has is compared.
- * @throws ToolEnvError `infrastructure.openai_tokens` if ids, log-probabilities and counts do not agree.
+ * @throws ToolEnvError `infrastructure.model_tokens` if ids, log-probabilities and counts do not agree.
  */
 export function readTokenReply(body: Json, asked: Asked, who: string): TokenReply {
   const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
   const { ids, logprobs } = sampled(choice);
   const wrong = mistake(ids, logprobs, { choice, usage: Object(body.usage), asked });
-  if (wrong) throw new ToolEnvError('infrastructure.openai_tokens', `${who} ${wrong}.`);
+  if (wrong) throw new ToolEnvError('infrastructure.model_tokens', `${who} ${wrong}.`);
   return {
     tokens: Int32Array.from(ids as number[]),
     // Rounding may leave a probability a little above 1.

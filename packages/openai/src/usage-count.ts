@@ -1,34 +1,38 @@
-/** UsageCount: what a run has asked of a server, in requests, tokens and dollars. */
+/** UsageCount: what a run has asked of a model elsewhere, in requests, tokens and dollars. */
 import type { PolicyUsage } from '@toolenv/core/plugins';
+
+/** Dollars for a million tokens. */
+export interface Prices {
+  inputPrice?: number | undefined;
+  outputPrice?: number | undefined;
+}
 
 export class UsageCount {
   requests = 0;
   retries = 0;
-  inputTokens = 0;
-  cachedTokens = 0;
-  outputTokens = 0;
-  readonly #price: { inputPrice?: number | undefined; outputPrice?: number | undefined };
+  #input = 0;
+  #cached = 0;
+  #output = 0;
+  readonly #prices: Prices;
 
-  /** @param price Dollars for a million tokens. */
-  constructor(price: { inputPrice?: number | undefined; outputPrice?: number | undefined } = {}) {
-    this.#price = price;
+  constructor(prices: Prices) {
+    this.#prices = prices;
   }
 
-  /** Adds the `usage` of a reply, which some servers leave out. */
-  add(usage: unknown): void {
-    const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = Object(usage);
-    this.inputTokens += count(prompt_tokens);
-    this.outputTokens += count(completion_tokens);
-    this.cachedTokens += count(Object(details).cached_tokens);
+  /** Adds the tokens of a reply; some servers leave them out. */
+  add(input: unknown, output: unknown, cached: unknown): void {
+    this.#input += count(input);
+    this.#output += count(output);
+    this.#cached += count(cached);
   }
 
   get total(): PolicyUsage {
-    const { requests, retries, inputTokens, cachedTokens, outputTokens } = this;
-    const { inputPrice, outputPrice } = this.#price;
-    const counts = { requests, retries, inputTokens, cachedTokens, outputTokens };
-    if (inputPrice === undefined && outputPrice === undefined) return counts;
-    const cost = (inputTokens * (inputPrice ?? 0) + outputTokens * (outputPrice ?? 0)) / 1e6;
-    return { ...counts, cost };
+    const { requests, retries } = this;
+    const { inputPrice, outputPrice } = this.#prices;
+    const tokens = { inputTokens: this.#input, cachedTokens: this.#cached, outputTokens: this.#output };
+    if (inputPrice === undefined && outputPrice === undefined) return { requests, retries, ...tokens };
+    const cost = (this.#input * (inputPrice ?? 0) + this.#output * (outputPrice ?? 0)) / 1e6;
+    return { requests, retries, ...tokens, cost };
   }
 }
 

@@ -34,6 +34,7 @@ export function wireTools(tools: readonly ToolDescription[]): Json[] {
   }));
 }
 
-function wireId(message: number, call: number): string {
+/** The id of a call by its place in the conversation. */
+export function wireId(message: number, call: number): string {
   return `c${String(message % 1e4).padStart(4, '0')}${String(call % 1e4).padStart(4, '0')}`;
 }

@@ -182,7 +182,7 @@ test('what a server refuses by name is not sent to it again', async () => {
   const { messages, tools, ...fields } = server.requests.at(-1)!.body;
   expect(fields).toEqual({ model: 'hosted', max_completion_tokens: 32, temperature: 1, top_p: 1, seed: 7 });
   await expect(policy.act(question, { ...sampling, topK: 5 })).rejects.toMatchObject({
-    code: 'usage.openai_request',
+    code: 'usage.model_request',
   });
 });
 
@@ -229,18 +229,18 @@ test('a refusal is the user’s before the first turn, and ends one episode afte
   });
   const policy = await openAiPolicy({ url: server.url });
   await expect(policy.act(question, sampling)).rejects.toMatchObject({
-    code: 'usage.openai_request',
+    code: 'usage.model_request',
     message: expect.stringContaining('Roles must alternate'),
   });
   await expect(policy.act(searched, sampling)).rejects.toMatchObject({
-    code: 'infrastructure.openai_request',
+    code: 'infrastructure.model_request',
   });
 });
 
 test('a model that the server does not have is refused, with those that it has', async () => {
   await using server = await startWireServer();
   await expect(openAiPolicy({ url: server.url, model: 'other' })).rejects.toMatchObject({
-    code: 'usage.openai_model',
+    code: 'usage.model_unknown',
     message: expect.stringContaining('It has tiny'),
   });
 });

@@ -49,20 +49,20 @@ test('a connection that drops is tried again', async () => {
 test.each([
   [
     { status: 429, headers: { 'retry-after': '0' }, body: { error: { message: 'Too fast' } } },
-    'infrastructure.openai_rate_limit',
+    'infrastructure.model_rate_limit',
     3,
   ],
-  [{ status: 502, headers: { 'retry-after': '0' }, body: 'Bad gateway' }, 'infrastructure.openai_server', 3],
-  [{ status: 429, headers: { 'retry-after': '3600' }, body: {} }, 'infrastructure.openai_rate_limit', 1],
+  [{ status: 502, headers: { 'retry-after': '0' }, body: 'Bad gateway' }, 'infrastructure.model_server', 3],
+  [{ status: 429, headers: { 'retry-after': '3600' }, body: {} }, 'infrastructure.model_rate_limit', 1],
   [
     { status: 429, body: { error: { message: 'Pay first', code: 'insufficient_quota' } } },
-    'usage.openai_quota',
+    'usage.model_quota',
     1,
   ],
-  [{ status: 401, body: { error: { message: 'Incorrect API key' } } }, 'usage.openai_key', 1],
-  [{ status: 200, body: 'not JSON' }, 'infrastructure.openai_reply', 1],
-  [{ status: 200, body: { error: { message: 'No provider' } } }, 'infrastructure.openai_reply', 1],
-  [{ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, 'infrastructure.openai_reply', 1],
+  [{ status: 401, body: { error: { message: 'Incorrect API key' } } }, 'usage.model_key', 1],
+  [{ status: 200, body: 'not JSON' }, 'infrastructure.model_reply', 1],
+  [{ status: 200, body: { error: { message: 'No provider' } } }, 'infrastructure.model_reply', 1],
+  [{ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, 'infrastructure.model_reply', 1],
 ] as const)('%j ends with %s', async (fault, code, requests) => {
   await using wire = await startWireServer({ intercept: () => fault });
   const server = new Server({ url: wire.url, retries: 2 });
@@ -83,7 +83,7 @@ test('a server that is not there is a fault of the infrastructure, which names t
 test('a server that says nothing fails after the timeout', async () => {
   await using wire = await startWireServer({ intercept: () => 'hang' });
   const asking = new Server({ url: wire.url, retries: 0, timeout: 50 }).ask('chat/completions', body);
-  await expect(asking).rejects.toMatchObject({ code: 'infrastructure.openai_unreachable' });
+  await expect(asking).rejects.toMatchObject({ code: 'infrastructure.model_unreachable' });
 });
 
 test.each(['hang', { status: 429, headers: { 'retry-after': '60' }, body: {} }] as const)(

@@ -123,7 +123,7 @@ test.each([
     const policy = await openAiPolicy({ url: server.url, tokens });
     const acting = policy.act(question, { ...sampling, ...given });
     await expect(acting).rejects.toMatchObject({
-      code: 'usage.openai_tokens',
+      code: 'usage.model_tokens',
       message: expect.stringMatching(message),
     });
   },
@@ -186,13 +186,13 @@ test.each(spoilings)(
   async (_name, change, message) => {
     await using never = await startWireServer(spoiled(change, 0));
     await expect(openAiPolicy({ url: never.url, tokens })).rejects.toMatchObject({
-      code: 'usage.openai_tokens',
+      code: 'usage.model_tokens',
       message: expect.stringMatching(message),
     });
     await using later = await startWireServer(spoiled(change, 3));
     const policy = await openAiPolicy({ url: later.url, tokens });
     await expect(policy.act(question, { ...sampling, maxTokens: 2 })).rejects.toMatchObject({
-      code: 'infrastructure.openai_tokens',
+      code: 'infrastructure.model_tokens',
       message: expect.stringMatching(message),
     });
   },
