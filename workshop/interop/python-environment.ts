@@ -16,6 +16,11 @@ export function pythonWithTrackers(): string {
   return pythonWith('mlflow, wandb', 'trackers.txt');
 }
 
+/** With llama.cpp's server. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithLlama(): string {
+  return pythonWith('gguf, xllamacpp', 'openai.txt');
+}
+
 function pythonWith(modules: string, file: string): string {
   const requirements = join(import.meta.dirname, file);
   if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
