@@ -88,6 +88,8 @@ export function addPluginFlags(command: Command, plugins: readonly NamedPlugin[]
         command.addOption(flag.helpGroup(`Options of ${ref}:`));
         continue;
       }
+      // Policies of one plugin share its flags.
+      if (owner === ref) continue;
       const message = `Option "${name}" of ${ref} is the flag ${flag.long}, which ${owner} has already: ${ref} must rename its option.`;
       command.addHelpText('after', `\n${message}`).hook('preAction', () => {
         throw new ToolEnvError('usage.flag_collision', message);

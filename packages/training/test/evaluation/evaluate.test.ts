@@ -124,7 +124,10 @@ test('does not play finished episodes again, and gives the same numbers', async 
   // Two episodes of three are known; that of a crash, and those of a longer evaluation, do not count.
   const known = seen.slice(0, 4);
   const crash = { ...known[0]!, group: 2, sample: 1, outcome: { kind: 'aborted' } } as Trajectory;
-  const beyond = [{ ...known[0]!, group: 3 }, { ...known[0]!, sample: 2 }];
+  const beyond = [
+    { ...known[0]!, group: 3 },
+    { ...known[0]!, sample: 2 },
+  ];
   const played: Trajectory[] = [];
   const { seconds: _, ...rest } = await evaluate({
     ...options,
