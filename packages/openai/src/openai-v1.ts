@@ -55,8 +55,9 @@ const schema = {
       type: 'integer',
       minimum: 1,
       default: 600_000,
+      milliseconds: true,
       mayChange: true,
-      description: 'milliseconds that the server may stay silent',
+      description: 'time that the server may stay silent',
     },
     inputPrice: {
       type: 'number',
