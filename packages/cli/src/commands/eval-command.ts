@@ -22,7 +22,12 @@ import { RunningScores } from '../display/running-scores.ts';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { EvaluationFolder, lockEvaluationFolder, refuseEvaluationFolder } from '../run/evaluation-folder.ts';
+import {
+  EvaluationFolder,
+  lockEvaluationFolder,
+  refuseEvaluationFolder,
+  writeJson,
+} from '../run/evaluation-folder.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -69,7 +74,7 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
     )
     .option(
       '--out <folder>',
-      'write trajectories.jsonl and summary.json there; several policies have folders in it',
+      'write trajectories.jsonl and summary.json there; several policies have folders in it, beside comparison.json',
     )
     .option('--resume', 'go on with the evaluation in --out: its finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
@@ -119,7 +124,7 @@ async function evalPolicies(
     const differences = compared.slice(1).map(({ policy, difference }) => ({ policy, ...difference }));
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
-    if (out !== undefined) await EvaluationFolder.writeSummary(out, summary);
+    if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
   } finally {
     await lock?.release();
   }
@@ -186,7 +191,7 @@ async function evalPolicy(
       ...evaluation,
       ...(usage && { usage }),
     };
-    if (path !== undefined) await EvaluationFolder.writeSummary(path, summary);
+    if (path !== undefined) await writeJson(join(path, 'summary.json'), summary);
     return { policy: name, summary, evaluation, usage, episodes };
   } finally {
     await close();

@@ -1,4 +1,4 @@
-/** The folder of an evaluation: what is evaluated, its episodes as they end, and its summary. One evaluation uses it at a time. */
+/** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -53,7 +53,7 @@ export class EvaluationFolder {
     await makeFolder(out);
     const before = await readIdentity(out);
     if (before === undefined) {
-      await writeWhole(join(out, identityFile), `${JSON.stringify(identity, null, 2)}\n`);
+      await writeJson(join(out, identityFile), identity);
       return new EvaluationFolder(out, []);
     }
     const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
@@ -76,10 +76,11 @@ export class EvaluationFolder {
     const file = join(this.#out, 'trajectories.jsonl');
     await writing(file, () => appendFile(file, `${encodeTrajectory(trajectory)}\n`));
   }
+}
 
-  static async writeSummary(out: string, summary: object): Promise<void> {
-    await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
-  }
+/** Writes a summary whole. */
+export async function writeJson(file: string, summary: object): Promise<void> {
+  await writeWhole(file, `${JSON.stringify(summary, null, 2)}\n`);
 }
 
 async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {

@@ -85,6 +85,8 @@ describe('several policies', () => {
         JSON.parse(text, (name, value) => (name === 'seconds' || name === 'concurrency' ? undefined : value));
       expect(plain(resumed.stdout)).toEqual(plain(alone.stdout));
 
+      expect(plain(await readFile(join(out, 'comparison.json'), 'utf8'))).toEqual(plain(alone.stdout));
+
       const again = await startCli([...args, '--resume'], fixture.folder, whole).finished;
       expect(again.code).toBe(0);
       expect((await asked()) - before).toBe(4);
@@ -95,7 +97,8 @@ describe('several policies', () => {
     } finally {
       await rm(scratch, { recursive: true });
     }
-  });
+    // Six processes, one after another.
+  }, 300_000);
 
   it.each([
     [['--policy', good!, '--policy', good!], /is given twice/],
@@ -117,4 +120,4 @@ it('an address with a scheme names a policy of a server', async () => {
   const absent = await runCli('eval', fixture.env, '--policy', 'nothing-such:there');
   expect(absent.stderr).toContain('npm install @toolenv/nothing-such');
   expect(absent.code).toBe(2);
-});
+}, 120_000);
