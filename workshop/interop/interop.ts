@@ -1,7 +1,7 @@
 /**
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
- * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers.
+ * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,8 +13,14 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
+import { checkOpenAi } from './openai/check-openai.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
-import { pythonWithOpenEnv, pythonWithTrackers, pythonWithTransformers } from './python-environment.ts';
+import {
+  pythonWithLlama,
+  pythonWithOpenEnv,
+  pythonWithTrackers,
+  pythonWithTransformers,
+} from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
 import { checkTrackers } from './trackers.ts';
@@ -37,12 +43,17 @@ const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
 const what = process.argv[2];
-const pythons: Record<string, () => string> = { trackers: pythonWithTrackers, openenv: pythonWithOpenEnv };
+const pythons: Record<string, () => string> = {
+  trackers: pythonWithTrackers,
+  openenv: pythonWithOpenEnv,
+  openai: pythonWithLlama,
+};
 const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
 else {
   if (what === 'trackers') await checkTrackers(python, check);
   else if (what === 'openenv') await checkOpenEnv(python, check);
+  else if (what === 'openai') await checkOpenAi(python, check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;

@@ -22,6 +22,11 @@ export function pythonWithTrackers(): string {
   return pythonWith('mlflow, wandb', 'trackers.txt');
 }
 
+/** With llama.cpp's server. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithLlama(): string {
+  return pythonWith('gguf, xllamacpp', 'openai.txt');
+}
+
 function pythonWith(modules: string, file: string, name = '.venv'): string {
   const folder = join(root, name);
   const python = join(folder, 'bin', 'python');

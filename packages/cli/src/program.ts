@@ -31,14 +31,14 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
 
 function commands(
   signal: AbortSignal,
-  { env, taken, policy, trainer }: NamedPlugins,
+  { env, taken, policies, trainer }: NamedPlugins,
   http: JsonSchema,
 ): Command[] {
   return [
     listCommand(),
     infoCommand(signal, { env, taken }),
-    evalCommand(signal, { env, policy }),
-    trainCommand(signal, { env, policy, trainer }),
+    evalCommand(signal, { env, policies }),
+    trainCommand(signal, { env, policy: policies[0]!, trainer }),
     showCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),

@@ -130,7 +130,7 @@ describe.concurrent('a run that ends well', () => {
       reward: 1.5,
       toolCalls: 1,
     });
-    expect(await readdir(out)).toEqual(['summary.json', 'trajectories.jsonl']);
+    expect(await readdir(out)).toEqual(['evaluation.json', 'summary.json', 'trajectories.jsonl']);
   });
 
   it('cuts episodes at their deadline', async () => {

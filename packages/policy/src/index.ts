@@ -1,5 +1,4 @@
 export { Chat, type TemplateArguments, type Turn } from './chat/chat.ts';
-export type { ParsedTurn } from './chat/tool-call-formats.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
 export { type LearnerOptions, TransformerLearner } from './learner/transformer-learner.ts';

@@ -32,7 +32,9 @@ export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from 
 export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
+export { pairedDifference } from './evaluation/paired-difference.ts';
 export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
+export { taskScores } from './evaluation/task-scores.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
 export {

@@ -1,10 +1,5 @@
 /** The formats in which models write calls. */
-import {
-  hermesFormat,
-  llamaFormat,
-  mistralFormat,
-  type ToolCallFormat,
-} from '../../../packages/policy/src/chat/tool-call-formats.ts';
+import { hermesFormat, llamaFormat, mistralFormat, type ToolCallFormat } from '@toolenv/core/tools';
 
 export const formats: Readonly<Record<string, ToolCallFormat>> = {
   hermes: hermesFormat,

@@ -1,6 +1,6 @@
 /** What is wrong with how a parser read a text. */
 import { isParseFailure } from '@toolenv/core';
-import type { ToolCallFormat } from '../../../packages/policy/src/chat/tool-call-formats.ts';
+import type { ToolCallFormat } from '@toolenv/core/tools';
 
 /** Milliseconds that a parser may take: for any text, and for each 1,024 characters. */
 export const bound = { text: 20, kilobyte: 4 };

@@ -1,9 +1,12 @@
 /** The numbers of an evaluation as a table for people to read. */
+import type { PolicyUsage } from '@toolenv/core/plugins';
 import { type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
+import { dollars } from './comparison-table.ts';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
-export function evaluationTable(evaluation: Evaluation): string {
+/** @param usage What a policy on a server has asked of it. */
+export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
   const { episodes, aborted, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
   const ends = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   const rows: [string, string][] = [
@@ -11,6 +14,7 @@ export function evaluationTable(evaluation: Evaluation): string {
     ['tool calls', `${toolCalls.toFixed(2)} per episode`],
     ['turns', `${turns.toFixed(2)} per episode`],
     ['tokens', `${countText(tokens)} generated, ${countText(tokens / seconds)} per second`],
+    ...(usage ? [usageRow(usage)] : []),
     [
       'ended',
       ends
@@ -24,6 +28,13 @@ export function evaluationTable(evaluation: Evaluation): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+function usageRow({ requests, retries, inputTokens, outputTokens, cost }: PolicyUsage): [string, string] {
+  const again = retries > 0 ? `, ${countText(retries)} of them again` : '';
+  const price = cost === undefined ? '' : `, ${dollars(cost)}`;
+  const tokens = `${countText(inputTokens)} tokens in and ${countText(outputTokens)} out`;
+  return ['requests', `${countText(requests)}${again}: ${tokens}${price}`];
 }
 
 /** The scores with their confidence intervals. A summary of an earlier version has none. */

@@ -19,14 +19,15 @@ export interface NamedPlugins {
   env: NamedEnv;
   /** The flags that exist without those of the environment. */
   taken: TakenFlags;
-  policy: NamedPlugin<'policies'>;
+  /** Several of `eval`, else one. */
+  policies: readonly NamedPlugin<'policies'>[];
   trainer: NamedPlugin<'trainers'>;
 }
 
 export const noPlugins: NamedPlugins = {
   env: noEnv,
   taken: new Map(),
-  policy: unloaded(referencePolicy),
+  policies: [unloaded(referencePolicy)],
   trainer: unloaded(defaultTrainer),
 };
 
@@ -43,27 +44,32 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
   const command = bare.find((each) => each.name() === argv[at]);
   if (!command || !opening.includes(command.name())) return noPlugins;
   const string = { type: 'string' } as const;
-  const options = { policy: string, trainer: string, help: { type: 'boolean' } } as const;
+  const options = {
+    policy: { ...string, multiple: true },
+    trainer: string,
+    help: { type: 'boolean' },
+  } as const;
   const { values } = parseArgs({ args: argv, strict: false, options });
   const isHelp = values.help === true;
   const isTraining = command.name() === 'train';
   // A flag without its value is true; commander refuses it.
   const named = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const hasPolicy = isTraining || command.name() === 'eval';
-  const policy = hasPolicy
-    ? await namedPolicy(named(values.policy), { isHelp, isTraining })
-    : noPlugins.policy;
+  const names = [values.policy ?? undefined].flat();
+  const policies: NamedPlugin<'policies'>[] = [];
+  for (const name of hasPolicy ? (isTraining ? names.slice(-1) : names) : [])
+    policies.push(await namedPolicy(named(name), { isHelp, isTraining }));
   const trainer = isTraining
     ? await namedTrainer(named(values.trainer) ?? defaultTrainer, argv, { isHelp })
     : noPlugins.trainer;
-  const taken = takenFlags(bare, [policy, trainer]);
-  const flags = [policy, trainer].flatMap((plugin) => schemaFlags(plugin.flags));
+  const taken = takenFlags(bare, [...policies, trainer]);
+  const flags = [...policies, trainer].flatMap((plugin) => schemaFlags(plugin.flags));
   const env = await namedEnv(firstArgument(command, argv.slice(at + 1), flags), {
     isHelp,
     takesAll: general.includes(command.name()),
     taken,
   });
-  return { env, taken, policy, trainer };
+  return { env, taken, policies: hasPolicy ? policies : noPlugins.policies, trainer };
 }
 
 /** The trainer with the parts that the command line names: their options are flags too. */

@@ -1,7 +1,7 @@
 /** The command line names a policy and a trainer; the options of these plugins are flags of the command. */
 import { existsSync } from 'node:fs';
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { completeOptions, loadPlugin, type PluginTypes } from '@toolenv/core/plugins';
+import { completeOptions, loadPlugin, type PluginTypes, parseAddressed } from '@toolenv/core/plugins';
 import type { Command } from 'commander';
 import { type Property, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
@@ -24,8 +24,10 @@ export interface NamedPlugin<K extends Kind = Kind> {
 export const referencePolicy = '@toolenv/policy/transformer-v1';
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 
-/** A reference, or the reference policy and the folder that it opens. */
+/** A reference; `<scheme>:<address>`, as `openai:<url>#<model>`; or the reference policy and the folder that it opens. */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
+  const addressed = existsSync(name) ? undefined : parseAddressed(name);
+  if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
   const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
   return isReference ? { ref: name, preset: {} } : { ref: referencePolicy, preset: { checkpoint: name } };
 }
@@ -86,6 +88,8 @@ export function addPluginFlags(command: Command, plugins: readonly NamedPlugin[]
         command.addOption(flag.helpGroup(`Options of ${ref}:`));
         continue;
       }
+      // Policies of one plugin share its flags.
+      if (owner === ref) continue;
       const message = `Option "${name}" of ${ref} is the flag ${flag.long}, which ${owner} has already: ${ref} must rename its option.`;
       command.addHelpText('after', `\n${message}`).hook('preAction', () => {
         throw new ToolEnvError('usage.flag_collision', message);

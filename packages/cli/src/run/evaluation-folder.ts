@@ -1,8 +1,9 @@
-/** The folder of an evaluation: its episodes as they end, and its summary. No other evaluation can use it meanwhile. */
-import { appendFile } from 'node:fs/promises';
+/** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Trajectory } from '@toolenv/core';
-import { encodeTrajectory, writing } from '@toolenv/core/recording';
+import { isDeepStrictEqual } from 'node:util';
+import { ToolEnvError, type Trajectory } from '@toolenv/core';
+import { encodeTrajectory, makeFolder, readTrajectories, writing } from '@toolenv/core/recording';
 import {
   type FolderLock,
   lockFolder,
@@ -11,43 +12,94 @@ import {
   writeWhole,
 } from '@toolenv/training';
 
+const identityFile = 'evaluation.json';
+const remedy = 'choose another folder, or go on with its evaluation by --resume';
+
 /** Refuses a folder that has files or is in use, before the work begins. Changes nothing. */
-export async function refuseEvaluationFolder(out: string): Promise<void> {
+export async function refuseEvaluationFolder(out: string, resume: boolean): Promise<void> {
   await refuseLockedFolder(out);
-  await refuseUsedFolder(out, 'choose another folder');
+  if (!resume) await refuseUsedFolder(out, remedy);
 }
 
+/** Keeps others out of the folder until the lock is released. Throws as `lockFolder` and `refuseUsedFolder` do. */
+export async function lockEvaluationFolder(out: string, resume: boolean): Promise<FolderLock> {
+  const lock = await lockFolder(out);
+  try {
+    if (!resume) await refuseUsedFolder(out, remedy);
+    return lock;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The files of one policy. */
 export class EvaluationFolder {
   readonly #out: string;
-  readonly #lock: FolderLock;
+  /** The episodes that earlier runs finished. */
+  readonly finished: readonly Trajectory[];
 
-  private constructor(out: string, lock: FolderLock) {
+  private constructor(out: string, finished: readonly Trajectory[]) {
     this.#out = out;
-    this.#lock = lock;
+    this.finished = finished;
   }
 
-  /** @throws As `lockFolder` and `refuseUsedFolder` do. */
-  static async open(out: string): Promise<EvaluationFolder> {
-    const lock = await lockFolder(out);
-    try {
-      await refuseUsedFolder(out, 'choose another folder');
-      return new EvaluationFolder(out, lock);
-    } catch (error) {
-      await lock.release();
-      throw error;
+  /**
+   * Reads what an earlier run left. Aborted episodes and a half-written line are removed, because these episodes run again.
+   * @param identity What decides an episode, as JSON.
+   * @throws ToolEnvError `usage.other_evaluation` if the folder has the episodes of something else, `infrastructure.disk`.
+   */
+  static async open(out: string, identity: Readonly<Record<string, unknown>>): Promise<EvaluationFolder> {
+    await makeFolder(out);
+    const before = await readIdentity(out);
+    if (before === undefined) {
+      await writeJson(join(out, identityFile), identity);
+      return new EvaluationFolder(out, []);
     }
+    const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
+    const names = new Set([...Object.keys(before), ...Object.keys(plain)]);
+    const other = [...names].find((name) => !isDeepStrictEqual(before[name], plain[name]));
+    if (other !== undefined) {
+      const [was, is] = [before[other], plain[other]].map((value) => JSON.stringify(value));
+      const message = `${out} has an evaluation with ${other} ${was}, and this one has ${is}: choose another folder.`;
+      throw new ToolEnvError('usage.other_evaluation', message);
+    }
+    const file = join(out, 'trajectories.jsonl');
+    const finished: Trajectory[] = [];
+    for await (const trajectory of readFinished(file)) finished.push(trajectory);
+    const lines = finished.map((trajectory) => `${encodeTrajectory(trajectory)}\n`);
+    await writeWhole(file, lines.join(''));
+    return new EvaluationFolder(out, finished);
   }
 
   async addEpisode(trajectory: Trajectory): Promise<void> {
     const file = join(this.#out, 'trajectories.jsonl');
     await writing(file, () => appendFile(file, `${encodeTrajectory(trajectory)}\n`));
   }
+}
 
-  async writeSummary(summary: string): Promise<void> {
-    await writeWhole(join(this.#out, 'summary.json'), `${summary}\n`);
+/** Writes a summary whole. */
+export async function writeJson(file: string, summary: object): Promise<void> {
+  await writeWhole(file, `${JSON.stringify(summary, null, 2)}\n`);
+}
+
+async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    return JSON.parse(await readFile(join(out, identityFile), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const message = `${join(out, identityFile)} cannot be read: choose another folder.`;
+    throw new ToolEnvError('usage.other_evaluation', message, { cause: error });
   }
+}
 
-  close(): Promise<void> {
-    return this.#lock.release();
+async function* readFinished(file: string): AsyncGenerator<Trajectory> {
+  try {
+    for await (const trajectory of readTrajectories(file, { skipHalfWritten: true }))
+      if (trajectory.outcome.kind !== 'aborted') yield trajectory;
+  } catch (error) {
+    // The earlier run ended before its first episode did.
+    const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+    if (code !== 'ENOENT' && cause?.code !== 'ENOENT') throw error;
   }
 }

@@ -1,6 +1,9 @@
 /** `toolenv eval` with several episodes of each task. */
-import { expect, it } from 'vitest';
-import { fixture, runCli } from '../run-cli.ts';
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fixture, runCli, startCli } from '../run-cli.ts';
 
 const often = ['--count', '6', '--samples', '4', '--temperature', '1'];
 
@@ -25,3 +28,96 @@ it('prints them as JSON', async () => {
   expect(intervals.em[0]).toBeLessThanOrEqual(means.em);
   expect(intervals.em[1]).toBeGreaterThanOrEqual(means.em);
 });
+
+describe('several policies', () => {
+  const [good, bad] = ['fixture-plugin/weight-v1', 'fixture-plugin/idle-v1'];
+  const both = ['eval', fixture.env, '--policy', good!, '--policy', bad!, '--count', '6'];
+
+  it('are one table, with the differences from the first on the same tasks', async () => {
+    const { code, stdout } = await runCli(...both, '--weight', '1');
+    expect(code).toBe(0);
+    expect(stdout).toContain('policy 1: fixture-plugin/weight-v1');
+    expect(stdout).toContain('policy 2: fixture-plugin/idle-v1');
+    const number = String.raw`[+-]?\d\.\d{3}`;
+    const cell = String.raw`${number} \(${number} to ${number}\)`;
+    expect(stdout).toMatch(new RegExp(`^  reward +${cell} +${cell} +-${cell.slice(5)}$`, 'm'));
+    expect(stdout).toContain('2 minus 1');
+  });
+
+  it('are one JSON object, whose differences are those of the means', async () => {
+    const { stdout } = await runCli(...both, '--weight', '1', '--json');
+    const { policies, differences } = JSON.parse(stdout);
+    const [first, second] = policies;
+    expect([first.policy, second.policy]).toEqual([good, bad]);
+    expect(differences[0].reward.mean).toBeCloseTo(second.reward - first.reward, 9);
+    expect(differences[0].means.em.mean).toBeCloseTo(second.means.em - first.means.em, 9);
+    const [low, high] = differences[0].reward.interval;
+    expect(low).toBeLessThanOrEqual(differences[0].reward.mean);
+    expect(high).toBeGreaterThanOrEqual(differences[0].reward.mean);
+  });
+
+  it('go on after an interruption, and no finished episode is played again', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'toolenv-eval-'));
+    try {
+      const [out, log] = [join(scratch, 'out'), join(scratch, 'log')];
+      const env = { ...process.env, IDLE_LOG: log, IDLE_FAILS_AFTER: '2' };
+      const args = [...both, '--out', out, '--concurrency', '1', '--seed', '4'];
+      const broken = await startCli(args, fixture.folder, env).finished;
+      expect(broken.code).not.toBe(0);
+      const folders = (await readdir(out)).filter((name) => name.includes('idle'));
+      const file = join(out, folders[0]!, 'trajectories.jsonl');
+      // As a crash in the middle of a line leaves it.
+      await appendFile(file, '{"version":1,"ste');
+      const asked = async () => (await readFile(log, 'utf8')).split('\n').length - 1;
+      const before = await asked();
+      const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
+      expect(lines).toBe(2);
+
+      const whole = { ...process.env, IDLE_LOG: log };
+      const refused = await startCli(args, fixture.folder, whole).finished;
+      expect(refused.stderr).toContain('--resume');
+      const resumed = await startCli([...args, '--resume', '--json'], fixture.folder, whole).finished;
+      expect(resumed.stderr).not.toContain('toolenv:');
+      expect(resumed.code).toBe(0);
+      expect((await asked()) - before).toBe(4);
+      const alone = await startCli([...both, '--seed', '4', '--json'], fixture.folder).finished;
+      const plain = (text: string) =>
+        JSON.parse(text, (name, value) => (name === 'seconds' || name === 'concurrency' ? undefined : value));
+      expect(plain(resumed.stdout)).toEqual(plain(alone.stdout));
+
+      expect(plain(await readFile(join(out, 'comparison.json'), 'utf8'))).toEqual(plain(alone.stdout));
+
+      const again = await startCli([...args, '--resume'], fixture.folder, whole).finished;
+      expect(again.code).toBe(0);
+      expect((await asked()) - before).toBe(4);
+      const other = await startCli([...args, '--resume', '--temperature', '1'], fixture.folder, whole)
+        .finished;
+      expect(other.stderr).toMatch(/has an evaluation with temperature 0, and this one has 1/);
+      expect(other.code).toBe(2);
+    } finally {
+      await rm(scratch, { recursive: true });
+    }
+    // Six processes, one after another.
+  }, 300_000);
+
+  it.each([
+    [['--policy', good!, '--policy', good!], /is given twice/],
+    [['--policy', good!, '--policy', bad!, '--record', 'x.jsonl'], /--record is for one policy/],
+    [['--policy', good!, '--resume'], /--resume needs --out/],
+  ])('refuses %j', async (flags, message) => {
+    const { code, stderr } = await runCli('eval', fixture.env, ...flags);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  });
+});
+
+it('an address with a scheme names a policy of a server', async () => {
+  const { code, stderr } = await runCli('eval', fixture.env, '--policy', 'openai:ftp://nowhere#m');
+  expect(stderr).toMatch(
+    /^toolenv: "ftp:\/\/nowhere#m" is not the address of a model: write openai:<url>#<model>/,
+  );
+  expect(code).toBe(2);
+  const absent = await runCli('eval', fixture.env, '--policy', 'nothing-such:there');
+  expect(absent.stderr).toContain('npm install @toolenv/nothing-such');
+  expect(absent.code).toBe(2);
+}, 120_000);

@@ -49,13 +49,16 @@ it('is a list by kind for people, of one kind on request', async () => {
   expect(stdout).toMatch(/^envs\n(?: {2}\S+ +\d+\.\d+\.\d+\n)+\n/);
   expect(stdout).toMatch(/\ntrainers\n(?:.*\n)* {2}fixture-plugin\/nudge-v1 +1\.2\.3\n/);
   const policies = await runCli('list', '--kind', 'policies', '--json');
+  const own = (name: string, ref: string) => ({
+    ref: `${name}/${ref}`,
+    kind: 'policies',
+    package: name,
+    version: expect.any(String),
+  });
   expect(JSON.parse(policies.stdout)).toEqual([
-    {
-      ref: '@toolenv/policy/transformer-v1',
-      kind: 'policies',
-      package: '@toolenv/policy',
-      version: expect.any(String),
-    },
+    own('@toolenv/openai', 'openai-v1'),
+    own('@toolenv/policy', 'transformer-v1'),
+    own('fixture-plugin', 'idle-v1'),
     { ref: fixture.policy, kind: 'policies', package: 'fixture-plugin', version: '1.2.3' },
   ]);
 });

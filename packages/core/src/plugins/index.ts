@@ -22,8 +22,9 @@ export {
   type MemoryEstimate,
   type PolicyDefinition,
   type PolicyHandle,
+  type PolicyUsage,
 } from './policy-definition.ts';
-export { type AddressedPlugin, addressedPlugin, parseReference, type Reference } from './reference.ts';
+export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';
 export type { PartKind, TrainerPart } from './trainer-part.ts';

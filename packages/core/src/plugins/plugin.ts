@@ -15,7 +15,7 @@ import {
 } from './installed-package.ts';
 import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
-import { addressedPlugin, parseReference, type Reference } from './reference.ts';
+import { parseAddressed, parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';
 import type { TrainerPart } from './trainer-part.ts';
@@ -80,7 +80,7 @@ export function listPlugins(
 
 /**
  * Imports the plugin with a reference. The result also names its package.
- * @param text A reference, or an address as {@link addressedPlugin} reads it.
+ * @param text A reference, or an address as {@link parseAddressed} reads it.
  * @param from Folder or folders to search from, in order, each with its parents. Default: the working folder. The folder
  *   of this package is searched last.
  * @throws ToolEnvError `usage.bad_reference`, `usage.unknown_plugin`, `usage.spec_version`, `usage.bad_manifest`.
@@ -90,7 +90,7 @@ export async function findPlugin<Kind extends PluginKind>(
   text: string,
   { from = process.cwd() }: { from?: string | readonly string[] } = {},
 ): Promise<LoadedPlugin<Kind>> {
-  const { ref, address } = addressedPlugin(text) ?? { ref: text };
+  const { ref, address } = parseAddressed(text) ?? { ref: text };
   const reference = parseReference(ref);
   const folders = [from, import.meta.dirname].flat();
   const installed = folders.map((folder) => findPackage(reference.package, folder)).find((found) => found);

@@ -19,12 +19,28 @@ export interface MemoryEstimate {
   savers?: Record<string, unknown>;
 }
 
+/** What a policy on a server has asked of it so far. */
+export interface PolicyUsage {
+  /** Requests, repeated requests included. */
+  requests: number;
+  /** Requests that were sent again after a fault. */
+  retries: number;
+  inputTokens: number;
+  /** The input tokens that the server had in its cache. */
+  cachedTokens: number;
+  outputTokens: number;
+  /** In dollars; absent if no price is known. */
+  cost?: number;
+}
+
 /** A policy that is open for a run. */
 export interface PolicyHandle extends Policy {
   /** Trains the policy's weights; absent if they cannot be trained here. */
   readonly learner?: Learner;
   /** Absent if the policy does not know. */
   readonly memory?: MemoryEstimate;
+  /** Absent if the policy computes on this machine. */
+  readonly usage?: PolicyUsage;
   close(): Promise<void>;
 }
 

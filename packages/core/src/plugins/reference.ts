@@ -22,15 +22,18 @@ export function parseReference(reference: string): Reference {
 }
 
 /** A plugin that connects to a server, and the server's address. */
-export interface AddressedPlugin {
+export interface AddressedReference {
+  /** `@toolenv/openai/openai-v1` for the scheme `openai`. */
   ref: string;
-  /** Default of the plugin's option `address`. */
+  /** What follows the scheme: the plugin's option `address`. */
   address: string;
 }
 
-/** `openenv:http://127.0.0.1:8000` is `@toolenv/openenv/openenv-v1` at that address. `undefined` for other references. */
-export function addressedPlugin(reference: string): AddressedPlugin | undefined {
-  const [, scheme, address] = /^(openenv):(.+)$/.exec(reference) ?? [];
-  if (scheme === undefined || address === undefined) return undefined;
-  return { ref: `@toolenv/${scheme}/${scheme}-v1`, address };
+/**
+ * Parses `<scheme>:<address>`, as `openai:http://127.0.0.1:8000/v1#qwen3` or `openenv:http://127.0.0.1:8000`. `undefined` for every
+ * other name: a URL has `//` behind its scheme, and a single letter is a drive of Windows.
+ */
+export function parseAddressed(name: string): AddressedReference | undefined {
+  const match = /^([a-z][a-z0-9-]+):(?!\/\/)(.+)$/s.exec(name);
+  return match ? { ref: `@toolenv/${match[1]}/${match[1]}-v1`, address: match[2]! } : undefined;
 }

@@ -1,4 +1,12 @@
-/** @toolenv/core/tools: runs tool calls without an environment, for clients and servers of other protocols. */
+/** @toolenv/core/tools: runs and parses tool calls without an environment, for policies and for clients and servers of other protocols. */
 export { boundCall } from '../boundary/bound-call.ts';
 export { Deadline, type DeadlineOptions } from './deadline.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
+export {
+  formatOf,
+  hermesFormat,
+  llamaFormat,
+  mistralFormat,
+  type ParsedTurn,
+  type ToolCallFormat,
+} from './tool-call-formats.ts';

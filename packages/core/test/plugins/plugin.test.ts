@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEnv, ToolEnvError } from '../../src/index.ts';
 import {
-  addressedPlugin,
   findPlugin,
   listPlugins,
   loadPlugin,
+  parseAddressed,
   parseReference,
 } from '../../src/plugins/index.ts';
 
@@ -304,12 +304,12 @@ describe('a package whose name is not that of its folder', () => {
 });
 
 test('a reference by address is a plugin with that address', () => {
-  expect(addressedPlugin('openenv:http://127.0.0.1:8000')).toEqual({
+  expect(parseAddressed('openenv:http://127.0.0.1:8000')).toEqual({
     ref: '@toolenv/openenv/openenv-v1',
     address: 'http://127.0.0.1:8000',
   });
   for (const other of ['openenv:', 'http://127.0.0.1:8000', '@toolenv/envs-qa/bridge-v1', 'C:\\envs\\a.ts']) {
-    expect(addressedPlugin(other)).toBeUndefined();
+    expect(parseAddressed(other)).toBeUndefined();
   }
 });
 

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { type Message, messageOf, type Observation, type ToolDescription, ToolEnvError } from '@toolenv/core';
+import { formatOf, type ParsedTurn, type ToolCallFormat } from '@toolenv/core/tools';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { hasLinearPatterns } from '../checkpoint/linear-patterns.ts';
 import { addedTokens, openTokenizer, specialTokenText } from '../checkpoint/tokenizer.ts';
@@ -9,7 +10,6 @@ import { withinDeadline } from '../checkpoint/within-deadline.ts';
 import { commonPrefix } from '../common-prefix.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
-import { formatOf, type ParsedTurn, type ToolCallFormat } from './tool-call-formats.ts';
 
 /** Values that chat templates read beside the conversation, as `enable_thinking: false`: `chat_template_kwargs` of transformers. */
 export type TemplateArguments = Readonly<Record<string, unknown>>;

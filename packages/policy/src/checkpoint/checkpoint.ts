@@ -40,14 +40,28 @@ const copied = [
  * @throws ToolEnvError `usage.checkpoint_*`, naming file and tensor.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  const small = await readSmallFiles(folder);
+  if (small.config.quantization_config != null) {
+    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
+    throw new ToolEnvError('usage.checkpoint_unsupported', message);
+  }
+  return { ...small, weights: await readWeights(folder, small.config) };
+}
+
+/** A checkpoint without its weights. `config` has every field of config.json. */
+export type SmallFiles = Omit<Checkpoint, 'weights' | 'config'> & {
+  config: ModelConfig & Record<string, unknown>;
+};
+
+/**
+ * Reads everything but the weights, which need not be there.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming the file.
+ */
+export async function readSmallFiles(folder: string): Promise<SmallFiles> {
   const present = await list(folder);
   const files: Record<string, string> = {};
   for (const name of copied) if (present.includes(name)) files[name] = await readText(join(folder, name));
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
-  if (config.quantization_config != null) {
-    const message = `${join(folder, 'config.json')}: quantized weights are not supported; use the unquantized checkpoint.`;
-    throw new ToolEnvError('usage.checkpoint_unsupported', message);
-  }
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
   const wrong = fieldMistake(templateSchema, tokenizerConfig.chat_template ?? null, 'chat_template');
@@ -78,15 +92,7 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     const message = `${join(folder, 'config.json')} names no token that ends a turn: set eos_token_id in it or in generation_config.json.`;
     throw new ToolEnvError('usage.checkpoint_unsupported', message);
   }
-  return {
-    folder,
-    config,
-    weights: await readWeights(folder, config),
-    tokenizer,
-    tokenizerConfig,
-    endTokens,
-    files,
-  };
+  return { folder, config, tokenizer, tokenizerConfig, endTokens, files };
 }
 
 /**

@@ -1,9 +1,8 @@
 /** Whatever a model writes is parsed in linear time, into calls within the bounds. */
 import { isParseFailure } from '@toolenv/core';
-import { boundCall } from '@toolenv/core/tools';
+import { boundCall, hermesFormat, llamaFormat, mistralFormat } from '@toolenv/core/tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hermesFormat, llamaFormat, mistralFormat } from '../../src/chat/tool-call-formats.ts';
 import { callTexts, repetitiveTexts } from './call-texts.ts';
 
 describe.each([

@@ -24,9 +24,14 @@ import { taskScores } from './task-scores.ts';
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
   env: EnvHandle<Task>;
   policy: Policy;
+  /**
+   * Episodes that were played before, with the same environment, policy and options: they count, and are not played again.
+   * Aborted episodes and episodes beyond `count` or `samples` are left out.
+   */
+  finished?: Iterable<Trajectory<Task>> | AsyncIterable<Trajectory<Task>>;
   /** Ends the evaluation by throwing the signal's reason. */
   signal?: AbortSignal;
-  /** Called with each trajectory as it finishes, for example to write it to a file. */
+  /** Called with each trajectory that is played, as it finishes, for example to write it to a file. */
   onTrajectory?(trajectory: Trajectory<Task>): void | Promise<void>;
 }
 
@@ -67,7 +72,7 @@ export interface Evaluation {
  */
 export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Evaluation> {
   requireParts('evaluate', options);
-  const { env, policy, signal, onTrajectory, ...given } = options;
+  const { env, policy, finished = [], signal, onTrajectory, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
   const { split, count, samples, passScore, ...rest } = complete;
   const { concurrency, deadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
@@ -79,10 +84,22 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const summaries: EpisodeSummary[] = [];
   let spec: RewardSpec = {};
   const watch = new AbortWatch(maxAborted);
+  const add = (trajectory: Trajectory<Task>) => {
+    summaries.push(summariseEpisode(trajectory));
+    spec = trajectory.rewardSpec;
+  };
+  const known = new Set<number>();
+  for await (const { group, sample, ...rest } of finished) {
+    const index = group * samples + sample;
+    const isWanted = group < length && sample < samples && !known.has(index);
+    if (!isWanted || rest.outcome.kind === 'aborted') continue;
+    known.add(index);
+    add({ ...rest, group, sample, index });
+  }
   const plan = {
     env,
     policy,
-    episodes: episodesOf(env, split, length, samples),
+    episodes: episodesOf({ env, split, length, samples, known }),
     concurrency,
     sampling,
     seed,
@@ -91,9 +108,9 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     onBug,
     signal,
   };
-  for await (const trajectory of rollout(plan)) {
-    summaries.push(summariseEpisode(trajectory));
-    spec = trajectory.rewardSpec;
+  for await (const played of rollout(plan)) {
+    const trajectory = { ...played, index: played.group * samples + played.sample };
+    add(trajectory);
     await onTrajectory?.(trajectory);
     watch.add(trajectory.outcome);
   }
@@ -123,15 +140,24 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   };
 }
 
-function* episodesOf<Task>(
-  env: EnvHandle<Task>,
-  split: Split,
-  length: number,
-  samples: number,
-): Generator<EpisodeRequest<Task>> {
-  for (let group = 0; group < length; group++) {
-    for (let sample = 0; sample < samples; sample++)
-      yield { task: env.tasks[split].get(group), group, sample };
+/** All episodes but the known, task by task. */
+function* episodesOf<Task>({
+  env,
+  split,
+  length,
+  samples,
+  known,
+}: {
+  env: EnvHandle<Task>;
+  split: Split;
+  length: number;
+  samples: number;
+  known: ReadonlySet<number>;
+}): Generator<EpisodeRequest<Task>> {
+  for (let index = 0; index < length * samples; index++) {
+    if (known.has(index)) continue;
+    const group = Math.floor(index / samples);
+    yield { task: env.tasks[split].get(group), group, sample: index % samples };
   }
 }
 

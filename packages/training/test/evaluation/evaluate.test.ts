@@ -116,3 +116,34 @@ test('names a wrong option and a missing part, with the remedy', async () => {
     message: expect.stringContaining('policy is the text "my-checkpoint": open one with await loadPolicy('),
   });
 });
+
+test('does not play finished episodes again, and gives the same numbers', async () => {
+  const seen: Trajectory[] = [];
+  const options = { ...common, env: openLadder(), count: 3, samples: 2, temperature: 1 };
+  const whole = await evaluate({ ...options, policy, onTrajectory: (each) => void seen.push(each) });
+  // Two episodes of three are known; that of a crash, and those of a longer evaluation, do not count.
+  const known = seen.slice(0, 4);
+  const crash = { ...known[0]!, group: 2, sample: 1, outcome: { kind: 'aborted' } } as Trajectory;
+  const beyond = [
+    { ...known[0]!, group: 3 },
+    { ...known[0]!, sample: 2 },
+  ];
+  const played: Trajectory[] = [];
+  const { seconds: _, ...rest } = await evaluate({
+    ...options,
+    policy,
+    finished: [...known, known[1]!, crash, ...beyond],
+    onTrajectory: (each) => void played.push(each),
+  });
+  expect(played.map(({ group, sample, index }) => [group, sample, index])).toEqual([
+    [2, 0, 4],
+    [2, 1, 5],
+  ]);
+  const { seconds: __, ...expected } = whole;
+  expect(rest).toEqual(expected);
+  const mute = scriptedPolicy(() => {
+    throw new Error('asked');
+  });
+  const again = await evaluate({ ...options, policy: mute, finished: seen });
+  expect(again.means).toEqual(whole.means);
+});

@@ -1,7 +1,10 @@
 /** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. A checkpoint's chat template shows its format. */
-import { isParseFailure, messageOf, type ParseFailure, type ToolCall } from '@toolenv/core';
-import { argumentBounds, isJson, jsonMistake } from '@toolenv/core/schemas';
-import { boundCall } from '@toolenv/core/tools';
+import { boundCall } from '../boundary/bound-call.ts';
+import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
+import { messageOf } from '../protocol/errors.ts';
+import type { ToolCall } from '../protocol/message.ts';
+import { isJson } from '../schemas/is-json.ts';
+import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {

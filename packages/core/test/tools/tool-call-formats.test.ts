@@ -2,7 +2,7 @@
 import type { ToolCall } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../../src/chat/tool-call-formats.ts';
+import { formatOf, hermesFormat, llamaFormat, mistralFormat } from '../../src/tools/tool-call-formats.ts';
 
 const parseToolCalls = hermesFormat.parse;
 

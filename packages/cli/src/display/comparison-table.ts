@@ -1,0 +1,67 @@
+/** The numbers of several evaluations beside each other, with their differences from the first. */
+import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
+import { countText, scoreText, timeText } from './number-text.ts';
+import { safeLine } from './terminal-text.ts';
+
+export interface Compared {
+  policy: string;
+  evaluation: Evaluation;
+  /** Dollars, if they are known. */
+  cost?: number | undefined;
+  /** From the first policy, on the same tasks; absent for the first. */
+  difference?: { reward: Estimate | null; means: Record<string, Estimate | null> };
+}
+
+export function comparisonTable(compared: readonly Compared[]): string {
+  const names = [...new Set(compared.flatMap(({ evaluation }) => Object.keys(evaluation.means)))];
+  const later = compared.slice(1);
+  const row = (
+    name: string,
+    value: (each: Compared) => string,
+    change: (each: Compared) => string = () => '',
+  ): string[] => [safeLine(name), ...compared.map(value), ...later.map(change)];
+  const rows = [
+    ['', ...compared.map((_, i) => `policy ${i + 1}`), ...later.map((_, i) => `${i + 2} minus 1`)],
+    row(
+      'reward',
+      ({ evaluation }) => score(evaluation.reward, evaluation.rewardInterval),
+      ({ difference }) => changeText(difference?.reward),
+    ),
+    ...names.map((name) =>
+      row(
+        scoreLabel(name),
+        ({ evaluation }) => score(evaluation.means[name], evaluation.intervals[name]),
+        ({ difference }) => changeText(difference?.means[name]),
+      ),
+    ),
+    row('tool calls', ({ evaluation }) => evaluation.toolCalls.toFixed(2)),
+    row('turns', ({ evaluation }) => evaluation.turns.toFixed(2)),
+    row('episodes', ({ evaluation }) => countText(evaluation.episodes)),
+    row('aborted', ({ evaluation }) => countText(evaluation.aborted)),
+    row('time', ({ evaluation }) => timeText(evaluation.seconds)),
+  ];
+  if (compared.some(({ cost }) => cost !== undefined)) rows.push(row('cost', ({ cost }) => dollars(cost)));
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
+  const lines = rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  const legend = compared.map(({ policy }, i) => `policy ${i + 1}: ${safeLine(policy)}`);
+  return [...legend, '', ...lines].map((line) => (line === '' ? '' : `  ${line}`)).join('\n');
+}
+
+function score(mean: number | null | undefined, interval: Interval | null | undefined): string {
+  return `${scoreText(mean)}${interval ? ` (${interval.map(scoreText).join(' to ')})` : ''}`;
+}
+
+function changeText(difference: Estimate | null | undefined): string {
+  if (!difference) return '–';
+  const { mean, interval } = difference;
+  return `${mean > 0 ? '+' : ''}${score(mean, interval)}`;
+}
+
+export function dollars(cost: number | undefined): string {
+  return cost === undefined ? '–' : `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+}

@@ -1,0 +1,14 @@
+/** @toolenv/openai: language models on other machines as policies. */
+export {
+  type LanguageModel,
+  type LanguageModelCall,
+  type LanguageModelMessage,
+  type LanguageModelPolicyOptions,
+  type LanguageModelReply,
+  languageModelPolicy,
+} from './language-model-policy.ts';
+export { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
+export type { QueueOptions } from './request-queue.ts';
+export type { ServerOptions } from './server.ts';
+export type { TokenChat } from './token-policy.ts';
+export type { Prices } from './usage-count.ts';

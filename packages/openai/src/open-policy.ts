@@ -1,0 +1,74 @@
+/** openAiPolicy: opens a model on an OpenAI-compatible server as a policy. */
+import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
+import type { PolicyHandle } from '@toolenv/core/plugins';
+import { findModel, probeCapabilities } from './capabilities.ts';
+import { ChatPolicy } from './chat-policy.ts';
+import { probeTokens } from './probe-tokens.ts';
+import { Server, type ServerOptions } from './server.ts';
+import { type TokenChat, TokenPolicy } from './token-policy.ts';
+
+export interface OpenAiPolicyOptions extends ServerOptions {
+  /** Default: the only model of the server. */
+  model?: string | undefined;
+  /** Tokens of a prompt and its action together. Default: what the server tells; a server that does not tell refuses by itself. */
+  contextLength?: number | undefined;
+  /** `native`: the server's own tool calls. `text`: tools and calls are text. Default: `native` where the model reads tools. */
+  toolCalls?: 'auto' | 'native' | 'text' | undefined;
+  /**
+   * Makes prompts of token ids, so that actions have tokens and log-probabilities, which training needs. What `openChat` of
+   * `@toolenv/policy/chat` gives.
+   */
+  tokens?: { chat: TokenChat; contextLength: number; vocabularySize: number } | undefined;
+}
+
+/**
+ * Asks the server a few times for one token, to learn what it can do.
+ * @throws ToolEnvError `usage.model_*` and `infrastructure.model_*`, naming the remedy.
+ */
+export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<PolicyHandle> {
+  const server = new Server(options);
+  const policy = await (options.tokens ? openTokens(server, options) : openChatPolicy(server, options));
+  return {
+    spec: policy.spec,
+    act: (observation, sampling) => policy.act(observation, sampling),
+    endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
+    get usage() {
+      return server.usage.total;
+    },
+    close: async () => {},
+  };
+}
+
+async function openChatPolicy(
+  server: Server,
+  { model: wanted, contextLength: given, toolCalls = 'auto' }: OpenAiPolicyOptions,
+): Promise<Policy> {
+  const { model, contextLength, refused, tools } = await probeCapabilities(
+    server,
+    wanted,
+    toolCalls === 'auto',
+  );
+  const spec = specOf(server, model, given ?? contextLength);
+  const nativeTools = toolCalls === 'auto' ? tools : toolCalls === 'native';
+  return new ChatPolicy({ server, spec, model, refused, nativeTools });
+}
+
+async function openTokens(
+  server: Server,
+  { model: wanted, contextLength: given, tokens }: OpenAiPolicyOptions,
+): Promise<Policy> {
+  const { chat, contextLength: trained, vocabularySize } = tokens!;
+  const { model, contextLength = trained } = await findModel(server, wanted);
+  const spec = specOf(server, model, given ?? Math.min(contextLength, trained));
+  const greeting: Observation = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
+  const logprobsAt = await probeTokens(server, model, { prompt: chat.prompt(greeting), vocabularySize });
+  return new TokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt });
+}
+
+function specOf({ url }: Server, model: string, contextLength = Number.MAX_SAFE_INTEGER): PolicySpec {
+  if (contextLength >= 1) return { name: `openai:${url}#${model}`, contextLength };
+  throw new ToolEnvError(
+    'usage.bad_option',
+    `contextLength is ${contextLength}; give a whole number above 0.`,
+  );
+}

@@ -1,0 +1,126 @@
+/** The policy `openai-v1`: a model on an OpenAI-compatible server as a plugin, `openai:<url>#<model>` on the command line. */
+import { ToolEnvError } from '@toolenv/core';
+import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { parseAddress } from './address.ts';
+import { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
+
+const schema = {
+  type: 'object',
+  required: ['address'],
+  additionalProperties: false,
+  properties: {
+    address: {
+      type: 'string',
+      minLength: 1,
+      description: '<url>#<model>, as http://127.0.0.1:8000/v1#qwen3',
+    },
+    apiKey: {
+      type: 'string',
+      mayChange: true,
+      description:
+        'name of the environment variable that has the key (default: OPENAI_API_KEY for api.openai.com, else none)',
+    },
+    tokenizer: {
+      type: 'string',
+      description:
+        "Hugging Face folder with the model's tokenizer: actions have exact tokens, which training needs",
+    },
+    toolCalls: {
+      enum: ['auto', 'native', 'text'],
+      default: 'auto',
+      description:
+        "native are the server's own, text puts tools into the system message; auto asks the server",
+    },
+    contextLength: {
+      type: 'integer',
+      minimum: 1,
+      description: 'tokens of a prompt and its action together (default: what the server tells)',
+    },
+    requests: {
+      type: 'integer',
+      minimum: 1,
+      default: 64,
+      mayChange: true,
+      description: 'requests at a time',
+    },
+    requestRetries: {
+      type: 'integer',
+      minimum: 0,
+      default: 5,
+      mayChange: true,
+      description: 'times that a request is sent again after a fault',
+    },
+    requestTimeout: {
+      type: 'integer',
+      minimum: 1,
+      default: 600_000,
+      milliseconds: true,
+      mayChange: true,
+      description: 'time that the server may stay silent',
+    },
+    inputPrice: {
+      type: 'number',
+      minimum: 0,
+      mayChange: true,
+      description: 'dollars for a million input tokens',
+    },
+    outputPrice: {
+      type: 'number',
+      minimum: 0,
+      mayChange: true,
+      description: 'dollars for a million output tokens',
+    },
+  },
+} as const;
+
+export type OpenAiOptions = OptionsOf<typeof schema>;
+
+const openai: PolicyDefinition<OpenAiOptions> = definePolicy({
+  name: 'openai-v1',
+  description: 'A model on vLLM, SGLang, llama.cpp or a hosted service, over the API of OpenAI.',
+  options: schema,
+  open,
+});
+
+export default openai;
+
+/** @throws ToolEnvError `usage.model_*`, `infrastructure.model_*`, `usage.checkpoint_*`. */
+async function open(options: OpenAiOptions): Promise<PolicyHandle> {
+  const { address, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
+  const { url, model } = parseAddress(address);
+  return openAiPolicy({
+    url,
+    model,
+    apiKey: keyOf(url, options.apiKey),
+    tokens: tokenizer === undefined ? undefined : await openTokenizer(tokenizer),
+    concurrency: requests,
+    retries: requestRetries,
+    timeout: requestTimeout,
+    toolCalls: same.toolCalls,
+    contextLength: same.contextLength,
+    inputPrice: same.inputPrice,
+    outputPrice: same.outputPrice,
+  });
+}
+
+/** OpenAI's key goes to OpenAI alone. */
+function keyOf(url: string, variable: string | undefined): string | undefined {
+  if (variable === undefined) {
+    return new URL(url).hostname === 'api.openai.com' ? process.env.OPENAI_API_KEY : undefined;
+  }
+  const key = process.env[variable];
+  if (key !== undefined && key !== '') return key;
+  throw new ToolEnvError(
+    'usage.model_key',
+    `The variable ${variable} that --api-key names is empty: set it.`,
+  );
+}
+
+async function openTokenizer(folder: string): Promise<OpenAiPolicyOptions['tokens']> {
+  const { openChat } = await import('@toolenv/policy/chat').catch((cause: unknown) => {
+    const message = 'Exact tokens need a tokenizer: npm install @toolenv/policy.';
+    throw new ToolEnvError('usage.missing_package', message, { cause });
+  });
+  return openChat(folder);
+}

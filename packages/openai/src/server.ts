@@ -1,0 +1,101 @@
+/** Server: asks an OpenAI-compatible server over HTTP. */
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { isTransient, retryAfter } from './backoff.ts';
+import { type Refusal, refusalOf, transientError } from './refusal.ts';
+import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
+import { type Reply, send } from './send.ts';
+import { type Prices, UsageCount } from './usage-count.ts';
+
+export interface ServerOptions extends QueueOptions, Prices {
+  /** Where paths are added: `http://127.0.0.1:8000/v1`. */
+  url: string;
+  /** Sent as a bearer token. */
+  apiKey?: string | undefined;
+  /** Milliseconds without a byte after which a request has failed. Default 600,000. */
+  timeout?: number | undefined;
+}
+
+export type Json = Record<string, unknown>;
+
+/** A reply, or the reason why the server does not take the request as it is. */
+export type Answer = { body: Json; refusal?: undefined } | { body?: undefined; refusal: Refusal };
+
+export class Server {
+  readonly url: string;
+  readonly usage: UsageCount;
+  readonly #options: ServerOptions;
+  readonly #queue: RequestQueue;
+
+  constructor(options: ServerOptions) {
+    this.url = options.url;
+    this.#options = options;
+    this.usage = new UsageCount(options);
+    this.#queue = new RequestQueue(options, this.usage);
+  }
+
+  /**
+   * @param path Below the URL; GET without a body.
+   * @param retries Replaces the server's own number, for a question whose answer is not needed.
+   * @throws ToolEnvError `infrastructure.model_*` if the server cannot be reached, fails or answers with something else
+   *   than a JSON object, in all attempts; `usage.model_key` if it refuses the key. The reason of the signal.
+   */
+  ask(
+    path: string,
+    body?: Json,
+    options: { signal?: AbortSignal | undefined; retries?: number } = {},
+  ): Promise<Answer> {
+    return this.#queue.run(() => this.#attempt(path, body, options.signal), options);
+  }
+
+  async #attempt(
+    path: string,
+    body: Json | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Attempt<Answer>> {
+    const { apiKey, timeout = 600_000 } = this.#options;
+    const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    let reply: Reply;
+    try {
+      reply = await send(`${this.url}/${path}`, { body, headers, timeout, signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const message = `${this.url} cannot be reached (${reasonOf(error)}): start the server or correct the address.`;
+      return { fault: new ToolEnvError('infrastructure.model_unreachable', message, { cause: error }) };
+    }
+    if (!isTransient(reply.status)) return { value: this.#read(reply) };
+    const refusal = refusalOf(reply.status, jsonOf(reply.text) ?? reply.text);
+    return { fault: transientError(refusal, this.url), after: retryAfter(reply.headers) };
+  }
+
+  #read(reply: Reply): Answer {
+    const body = jsonOf(reply.text);
+    if (reply.status >= 400) {
+      const refusal = refusalOf(reply.status, body ?? reply.text);
+      if (reply.status !== 401 && reply.status !== 403) return { refusal };
+      const message = `${this.url} refuses the key (${refusal.message}): set the variable that --api-key names.`;
+      throw new ToolEnvError('usage.model_key', message);
+    }
+    if (reply.status === 200 && body && body.error === undefined) {
+      const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = Object(body.usage);
+      this.usage.add(prompt_tokens, completion_tokens, Object(details).cached_tokens);
+      return { body };
+    }
+    const what = body?.error ? refusalOf(200, body).message : `status ${reply.status}, no JSON object`;
+    throw new ToolEnvError('infrastructure.model_reply', `${this.url} answers wrongly: ${what}.`);
+  }
+}
+
+/** `undefined` if the text is no JSON object. */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The causes of a failed connection are in an AggregateError, whose own message is empty. */
+function reasonOf(error: unknown): string {
+  return messageOf(error) || messageOf((error as { code?: unknown }).code);
+}

@@ -1,0 +1,43 @@
+/** Tools as text, for models whose server has no tool calls: descriptions in the system message, calls in Hermes' format. */
+import type { Message, Observation, ToolDescription } from '@toolenv/core';
+import { wireTools } from './wire-messages.ts';
+
+/** The conversation without tools and calls, which are text in it. */
+export function withTextTools({ messages, tools }: Observation): Message[] {
+  const told: Message[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') addResult(told, message.content);
+    else if (message.role === 'assistant') told.push({ role: 'assistant', content: turnText(message) });
+    else told.push(message);
+  }
+  if (tools.length === 0) return told;
+  const [first, ...rest] = told;
+  if (first?.role !== 'system') return [{ role: 'system', content: manual(tools) }, ...told];
+  return [{ role: 'system', content: `${first.content}\n\n${manual(tools)}` }, ...rest];
+}
+
+function turnText({ content, toolCalls = [] }: Extract<Message, { role: 'assistant' }>): string {
+  const calls = toolCalls.map(
+    ({ name, arguments: args }) => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`,
+  );
+  return [content, ...calls].filter((part) => part !== '').join('\n');
+}
+
+/** Results of one turn share a message, because many templates want users and assistants to alternate. */
+function addResult(told: Message[], content: string): void {
+  const result = `<tool_response>\n${content}\n</tool_response>`;
+  const last = told.at(-1);
+  if (last?.role === 'user' && last.content.endsWith('</tool_response>')) last.content += `\n${result}`;
+  else told.push({ role: 'user', content: result });
+}
+
+function manual(tools: readonly ToolDescription[]): string {
+  const signatures = wireTools(tools).map((tool) => JSON.stringify(tool));
+  return [
+    '# Tools',
+    'You may call these functions. Their signatures are JSON, between <tools> and </tools>:',
+    `<tools>\n${signatures.join('\n')}\n</tools>`,
+    'To call a function, write its name and arguments as a JSON object between <tool_call> and </tool_call>, and stop:',
+    '<tool_call>\n{"name": "<function>", "arguments": {"<argument>": "<value>"}}\n</tool_call>',
+  ].join('\n\n');
+}

@@ -1,0 +1,79 @@
+/** Token ids and log-probabilities in the replies of `/completions`: those of vLLM and of llama.cpp. */
+import { ToolEnvError } from '@toolenv/core';
+import type { Json } from './server.ts';
+
+export interface TokenReply {
+  /** [A] */
+  tokens: Int32Array;
+  /** [A] in nats. */
+  logprobs: Float32Array;
+  isCut: boolean;
+}
+
+/** What is compared with a reply. */
+export interface Asked {
+  prompt: Int32Array;
+  maxTokens: number;
+  vocabularySize: number;
+}
+
+/**
+ * The sampled tokens. Servers leave tokens out or add some in silence, so every count that the reply has is compared.
+ * @throws ToolEnvError `infrastructure.model_tokens` if ids, log-probabilities and counts do not agree.
+ */
+export function readTokenReply(body: Json, asked: Asked, who: string): TokenReply {
+  const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
+  const { ids, logprobs } = sampled(choice);
+  const wrong = mistake(ids, logprobs, { choice, usage: Object(body.usage), asked });
+  if (wrong) throw new ToolEnvError('infrastructure.model_tokens', `${who} ${wrong}.`);
+  return {
+    tokens: Int32Array.from(ids as number[]),
+    // Rounding may leave a probability a little above 1.
+    logprobs: Float32Array.from(logprobs as number[], (logprob) => Math.min(0, logprob)),
+    isCut: choice.finish_reason === 'length',
+  };
+}
+
+function sampled(choice: Record<string, unknown>): { ids: unknown; logprobs: unknown } {
+  const { content, token_logprobs } = Object(choice.logprobs);
+  if (!Array.isArray(content)) return { ids: choice.token_ids, logprobs: token_logprobs };
+  return { ids: content.map((each) => each?.id), logprobs: content.map((each) => each?.logprob) };
+}
+
+function mistake(
+  ids: unknown,
+  logprobs: unknown,
+  { choice, usage, asked }: { choice: Record<string, unknown>; usage: Record<string, unknown>; asked: Asked },
+): string | undefined {
+  const { prompt, maxTokens, vocabularySize } = asked;
+  if (!Array.isArray(ids) || ids.length === 0) return 'gives no token ids';
+  const strange = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabularySize));
+  if (strange !== undefined)
+    return `gives the token ${strange}, and the tokenizer has ${vocabularySize} tokens: name the tokenizer of this model`;
+  if (!Array.isArray(logprobs)) return 'gives no log-probabilities';
+  if (logprobs.length !== ids.length)
+    return `gives ${logprobs.length} log-probabilities for ${ids.length} tokens`;
+  const infinite = logprobs.find((logprob) => !Number.isFinite(logprob));
+  if (infinite !== undefined) return `gives the log-probability ${infinite}`;
+  if (ids.length > maxTokens) return `gives ${ids.length} tokens, and ${maxTokens} were asked for`;
+  const { completion_tokens: generated, prompt_tokens: read } = usage;
+  if (typeof generated === 'number' && generated !== ids.length)
+    return `generated ${generated} tokens and gives ${ids.length}`;
+  if (typeof read === 'number' && read !== prompt.length)
+    return `read a prompt of ${read} tokens, and ${prompt.length} were sent`;
+  const { prompt_token_ids: echoed } = choice;
+  if (Array.isArray(echoed) && echoed.some((id, t) => id !== prompt[t]))
+    return 'read other prompt tokens than were sent';
+  return undefined;
+}
+
+/** The most likely first tokens with their log-probabilities. */
+export function firstAlternatives(body: Json): Map<string, number> {
+  const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
+  const { content, top_logprobs: tops } = Object(choice.logprobs);
+  const listed = Object(Array.isArray(content) ? content[0] : undefined).top_logprobs;
+  const entries: [string, unknown][] = Array.isArray(listed)
+    ? listed.map((each) => [String(each?.id), each?.logprob])
+    : Object.entries(Object(Array.isArray(tops) ? tops[0] : undefined));
+  return new Map(entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'));
+}

@@ -1,0 +1,41 @@
+/** UsageCount: what a run has asked of a model elsewhere, in requests, tokens and dollars. */
+import type { PolicyUsage } from '@toolenv/core/plugins';
+
+/** Dollars for a million tokens. */
+export interface Prices {
+  inputPrice?: number | undefined;
+  outputPrice?: number | undefined;
+}
+
+export class UsageCount {
+  requests = 0;
+  retries = 0;
+  #input = 0;
+  #cached = 0;
+  #output = 0;
+  readonly #prices: Prices;
+
+  constructor(prices: Prices) {
+    this.#prices = prices;
+  }
+
+  /** Adds the tokens of a reply; some servers leave them out. */
+  add(input: unknown, output: unknown, cached: unknown): void {
+    this.#input += count(input);
+    this.#output += count(output);
+    this.#cached += count(cached);
+  }
+
+  get total(): PolicyUsage {
+    const { requests, retries } = this;
+    const { inputPrice, outputPrice } = this.#prices;
+    const tokens = { inputTokens: this.#input, cachedTokens: this.#cached, outputTokens: this.#output };
+    if (inputPrice === undefined && outputPrice === undefined) return { requests, retries, ...tokens };
+    const cost = (this.#input * (inputPrice ?? 0) + this.#output * (outputPrice ?? 0)) / 1e6;
+    return { requests, retries, ...tokens, cost };
+  }
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
+}

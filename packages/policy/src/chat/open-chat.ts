@@ -1,0 +1,21 @@
+/** @toolenv/policy/chat: the prompts of a checkpoint folder, without its weights and without a library that computes. */
+import { readSmallFiles } from '../checkpoint/checkpoint.ts';
+import { Chat, type TemplateArguments } from './chat.ts';
+
+export interface OpenedChat {
+  chat: Chat;
+  /** Largest number of tokens of a prompt and its action together. */
+  contextLength: number;
+  /** Token ids are below it. */
+  vocabularySize: number;
+}
+
+/**
+ * Reads tokenizer, chat template and configuration of a Hugging Face folder.
+ * @throws ToolEnvError `usage.checkpoint_*`, naming the file, and `usage.template_arguments`.
+ */
+export async function openChat(folder: string, templateArguments?: TemplateArguments): Promise<OpenedChat> {
+  const files = await readSmallFiles(folder);
+  const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
+  return { chat: new Chat(files, templateArguments), contextLength, vocabularySize };
+}
