@@ -51,6 +51,7 @@ describe.concurrent('toolenv check', () => {
     const reports = JSON.parse(stdout) as Report[];
     expect(reports.map(({ subject, ok }) => [subject, ok])).toEqual([
       ['fixture-plugin@1.2.3', true],
+      ['fixture-plugin/idle-v1, its policy', false],
       ['fixture-plugin/lamp-v1', true],
       ['fixture-plugin/loop-v1', false],
       ['fixture-plugin/nudge-v1', false],
@@ -59,11 +60,11 @@ describe.concurrent('toolenv check', () => {
       ['fixture-plugin/weight-v1, its policy', false],
       ['fixture-plugin/weight-v1, its learner', false],
     ]);
-    expect(reports[4]!.findings[0]).toMatchObject({
+    expect(reports[5]!.findings[0]).toMatchObject({
       rule: 'TRN-1',
       expected: 'an option "steps", the number of updates',
     });
-    expect(reports[6]!.findings[0]).toMatchObject({
+    expect(reports[7]!.findings[0]).toMatchObject({
       rule: 'POL-7',
       title: 'Overflow',
       expected: expect.stringContaining('context.overflow'),

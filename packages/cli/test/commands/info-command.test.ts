@@ -85,6 +85,7 @@ describe.concurrent('toolenv info', () => {
     const whole = await runCli('info', fixture.folder, '--env-option', 'size=4', '--json');
     const plugins = JSON.parse(whole.stdout) as { ref: string; tasks?: object }[];
     expect(plugins.map(({ ref }) => ref)).toEqual([
+      'fixture-plugin/idle-v1',
       'fixture-plugin/lamp-v1',
       'fixture-plugin/loop-v1',
       'fixture-plugin/nudge-v1',
@@ -92,7 +93,7 @@ describe.concurrent('toolenv info', () => {
       'fixture-plugin/seeded-v1',
       'fixture-plugin/weight-v1',
     ]);
-    expect(plugins[0]!.tasks).toEqual({ train: 4, validation: 4, test: 4 });
+    expect(plugins[1]!.tasks).toEqual({ train: 4, validation: 4, test: 4 });
   });
 
   const wrong: [what: string, args: () => Promise<string[]>, message: RegExp][] = [
