@@ -1,0 +1,37 @@
+/** Merging: the episodes of all workers in one file, in the order of the plan, each (group, sample) once. */
+
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { encodeTrajectory, writing } from '@toolenv/core/recording';
+import { GroupFiles, type StampedTrajectory } from './group-files.ts';
+
+/** The episodes of a folder of groups, by group and sample. */
+export async function* mergedEpisodes(folder: string): AsyncGenerator<StampedTrajectory, void, void> {
+  const files = new GroupFiles(folder);
+  for (const group of await files.list()) {
+    const samples = new Set<number>();
+    for (const episode of (await files.read(group)) ?? []) {
+      if (samples.has(episode.sample)) continue;
+      samples.add(episode.sample);
+      yield episode;
+    }
+  }
+}
+
+/** Writes them to a file, which appears whole. Several workers may do so at once: they write the same. */
+export async function mergeGroups(folder: string, file: string): Promise<void> {
+  const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
+  const lines = async function* () {
+    for await (const episode of mergedEpisodes(folder)) yield `${encodeTrajectory(episode)}\n`;
+  };
+  await writing(file, async () => {
+    try {
+      await pipeline(lines, createWriteStream(partial));
+      await rename(partial, file);
+    } finally {
+      await rm(partial, { force: true }).catch(() => {});
+    }
+  });
+}
