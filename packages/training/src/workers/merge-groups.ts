@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { EpisodeStatistics, summariseEpisode } from '@toolenv/core';
 import { encodeTrajectory, writing } from '@toolenv/core/recording';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 
@@ -20,11 +21,18 @@ export async function* mergedEpisodes(folder: string): AsyncGenerator<StampedTra
   }
 }
 
-/** Writes them to a file, which appears whole. Several workers may do so at once: they write the same. */
-export async function mergeGroups(folder: string, file: string): Promise<void> {
+/**
+ * Writes them to a file, which appears whole. Several workers may do so at once: they write the same.
+ * @returns Their means.
+ */
+export async function mergeGroups(folder: string, file: string): Promise<EpisodeStatistics> {
+  const statistics = new EpisodeStatistics();
   const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
   const lines = async function* () {
-    for await (const episode of mergedEpisodes(folder)) yield `${encodeTrajectory(episode)}\n`;
+    for await (const episode of mergedEpisodes(folder)) {
+      statistics.add(summariseEpisode(episode));
+      yield `${encodeTrajectory(episode)}\n`;
+    }
   };
   await writing(file, async () => {
     try {
@@ -34,4 +42,5 @@ export async function mergeGroups(folder: string, file: string): Promise<void> {
       await rm(partial, { force: true }).catch(() => {});
     }
   });
+  return statistics;
 }

@@ -40,7 +40,7 @@ export interface RolloutWorkerOptions {
 export type WorkerEvent =
   /** A version of the policy is open, and the worker has begun to play. */
   | { type: 'ready'; version: PolicyVersion | undefined }
-  | { type: 'begun'; group: number; episodes: number; takenOver: number }
+  | { type: 'begun'; group: number; episodes: number; version: PolicyVersion | undefined; takenOver: number }
   /** `counts` is false if another worker has finished the group, or if it is to be played again. */
   | { type: 'ended'; group: number; trajectories: readonly Trajectory[]; counts: boolean };
 
@@ -210,7 +210,7 @@ class RolloutWorker {
     const { policy, version, release } = await this.#policies.hold(wanted);
     try {
       const { takenOver } = this.#leases;
-      onEvent?.({ type: 'begun', group: number, episodes: plan.samples, takenOver });
+      onEvent?.({ type: 'begun', group: number, episodes: plan.samples, version, takenOver });
       const trajectories = await this.#episodes(number, taskIndex, policy);
       const stamp = {
         taskIndex,
