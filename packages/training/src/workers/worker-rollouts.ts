@@ -111,11 +111,12 @@ export class WorkerRollouts {
       for (; attempts <= resample.maxAttempts; attempts++) {
         const missing = tasksPerStep - new Set(scored.map(({ group }) => group)).size;
         if (missing === 0) break;
-        this.groups.fill(taken.length + wanted, (draws) => this.#draw(draws));
+        const others = taken.length + missing + wanted - tasksPerStep;
+        this.groups.fill(others, (draws) => this.#draw(draws));
         await this.#publish(step);
-        const others = await this.#take(step, missing, taken);
-        taken.push(...others);
-        scored.push(...resample.keep(this.#scored(others, step)));
+        const more = await this.#take(step, missing, taken);
+        taken.push(...more);
+        scored.push(...resample.keep(this.#scored(more, step)));
       }
     }
     const played = taken.flatMap(({ episodes }) => episodes);
@@ -250,18 +251,15 @@ async function publishPolicy(learner: Learner, folder: string): Promise<void> {
   });
 }
 
-/** The names of the published policies, oldest first. */
+/** The names of the published policies, oldest first. Removes what a trainer that died had begun to publish. */
 async function policiesOf(folder: string): Promise<string[]> {
-  const numbers = (name: string) =>
-    /^version-(\d+)(?:-r(\d+))?$/
-      .exec(name)
-      ?.slice(1)
-      .map((n) => Number(n ?? 0));
-  const names = (await readdir(folder)).flatMap((name) => {
-    const [version, restart] = numbers(name) ?? [];
-    return version === undefined ? [] : [{ name, version, restart: restart! }];
-  });
-  return names.sort((a, b) => a.restart - b.restart || a.version - b.version).map(({ name }) => name);
+  const found: { name: string; version: number; restart: number }[] = [];
+  for (const name of await readdir(folder)) {
+    const [, version, restart = '0'] = /^version-(\d+)(?:-r(\d+))?$/.exec(name) ?? [];
+    if (version !== undefined) found.push({ name, version: Number(version), restart: Number(restart) });
+    else if (name.endsWith('.partial')) await rm(join(folder, name), { recursive: true, force: true });
+  }
+  return found.sort((a, b) => a.restart - b.restart || a.version - b.version).map(({ name }) => name);
 }
 
 /** Which part of the time went to the environment is known to the workers only. */

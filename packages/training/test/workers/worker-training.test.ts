@@ -26,17 +26,28 @@ interface StartedWorker {
   stop(): void;
 }
 
+/** Resolves when the trainer has made two updates since a version, or wants no more. */
+async function overtaken(version: string, signal?: AbortSignal): Promise<void> {
+  const own = Number(/\d+/.exec(version));
+  for (;;) {
+    signal?.throwIfAborted();
+    const { policyVersion, finished } = (await readState(at('rollouts', 'state.json')))!;
+    if (finished || policyVersion >= own + 2) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** A worker in this process, from the moment that the trainer has written its plan. */
-function startWorker(given: Partial<RolloutWorkerOptions> & { slow?: number } = {}): StartedWorker {
+function startWorker(given: Partial<RolloutWorkerOptions> & { isSlow?: boolean } = {}): StartedWorker {
   const controller = new AbortController();
-  const { slow = 0, ...options } = given;
+  const { isSlow = false, ...options } = given;
   const openPolicy = async (version?: string): Promise<PolicyHandle> => {
     const model = new BanditModel();
     await model.load(at('rollouts', 'policy', version!));
     return {
       spec: model.spec,
       act: async (observation, sampling: SamplingOptions) => {
-        if (slow > 0) await new Promise((resolve) => setTimeout(resolve, slow));
+        if (isSlow) await overtaken(version!, sampling.signal);
         return model.act(observation, sampling);
       },
       close: async () => {},
@@ -112,10 +123,10 @@ test('without staleness, each step learns from its own policy', async () => {
 }, 60_000);
 
 test('episodes of a slow worker that are too old are replaced and counted, and the run ends', async () => {
-  const workers = [startWorker({ slow: 1_500, concurrency: 4 }), startWorker()];
-  const run = await banditRun(at('run'), { steps: 40, maxStaleness: 1, rollouts: at('rollouts') });
+  const workers = [startWorker({ isSlow: true, concurrency: 4 }), startWorker()];
+  const run = await banditRun(at('run'), { steps: 12, maxStaleness: 1, rollouts: at('rollouts') });
   await Promise.all(workers.map(({ ended }) => ended));
-  expect(run.kinds.filter((kind) => kind.startsWith('update'))).toHaveLength(40);
+  expect(run.kinds.filter((kind) => kind.startsWith('update'))).toHaveLength(12);
   const stale = metricOf(run, 'rollout', 'stale_episodes').reduce((sum, [, value]) => sum + value!, 0);
   expect(stale).toBeGreaterThan(0);
   expect(stale % 4).toBe(0);
@@ -153,4 +164,20 @@ test('another run and another plan are refused', async () => {
   await expect(
     banditRun(at('run'), { steps: 2, rollouts: at('rollouts'), resume: true, change: true, maxTokens: 9 }),
   ).rejects.toThrow('maxTokens 8 → 9');
+}, 60_000);
+
+test('groups whose episodes all score the same give way to others, and none of them gets too old', async () => {
+  const worker = startWorker();
+  const options = {
+    steps: 4,
+    rollouts: at('rollouts'),
+    zeroVariance: 'resample' as const,
+    learningRate: 0.01,
+  };
+  const run = await banditRun(at('run'), options);
+  await worker.ended;
+  const batches = metricOf(run, 'rollout', 'num_gen_batches').map(([, value]) => value!);
+  expect(Math.max(...batches)).toBeGreaterThan(1);
+  expect(metricOf(run, 'rollout', 'stale_episodes').map(([, value]) => value)).toEqual([0, 0, 0, 0]);
+  expect(await readdir(at('rollouts', 'groups'))).toEqual([]);
 }, 60_000);
