@@ -26,9 +26,10 @@ interface Manifest {
   metadata: { name: string };
   spec: {
     completions?: number;
+    podReplacementPolicy?: string;
     template?: {
       metadata: { annotations?: Record<string, string> };
-      spec: { terminationGracePeriodSeconds: number; containers: Container[] };
+      spec: { hostname?: string; terminationGracePeriodSeconds: number; containers: Container[] };
     };
   };
 }
@@ -96,6 +97,13 @@ test('a pod has more time to end than its worker to drain, and probes ask what t
   expect(readinessProbe?.httpGet.path).toBe('/readyz');
   expect(env).toEqual([{ name: 'TOOLENV_WORKERS', value: String(completions) }]);
   expect(podOf('environment').template!.spec.terminationGracePeriodSeconds).toBeGreaterThan(30);
+});
+
+test('a trainer that is replaced has the host name of the lock that it left, and is alone', () => {
+  const { template, podReplacementPolicy } = podOf('toolenv-trainer');
+  expect(template!.spec.hostname).toBe('toolenv-trainer');
+  expect(podReplacementPolicy).toBe('Failed');
+  expect(template!.spec.containers[0]!.args).toContain('--resume');
 });
 
 test('the container runs as a user without rights, and nothing stands between it and signals', () => {

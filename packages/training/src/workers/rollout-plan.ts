@@ -46,7 +46,9 @@ export async function agreeOnPlan(file: string, plan: RolloutPlan): Promise<void
 /** `undefined` if there is none yet. */
 export async function readPlan(file: string): Promise<RolloutPlan | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as RolloutPlan;
+    const plan = JSON.parse(await readFile(file, 'utf8'));
+    if (plan?.version === 1 && Number.isInteger(plan.samples)) return plan;
+    throw new Error('it is not a plan of version 1');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const message = `${file} is damaged (${messageOf(error)}): choose another folder.`;

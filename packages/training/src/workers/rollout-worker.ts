@@ -30,7 +30,7 @@ export interface RolloutWorkerOptions {
   expiry: number;
   /** Milliseconds that groups may take to end after the signal. */
   drain: number;
-  /** Milliseconds between two looks at the folder. Default 1,000. */
+  /** Milliseconds between two looks at the folder. Default 500. */
   poll?: number;
   /** Drains the worker: it begins no group, waits for those that it plays, and throws the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -119,9 +119,10 @@ class RolloutWorker {
   }
 
   async run(): Promise<void> {
-    const { folder, plan, env, poll = 1_000, expiry, signal } = this.#options;
+    const { folder, plan, env, poll = 500, expiry, signal } = this.#options;
     const read = wantedGroups(folder, plan, env.tasks[plan.split].length);
     let key: string | undefined;
+    let groups: readonly WantedGroup[] = [];
     let idle = poll;
     let lookAt = 0;
     for (;;) {
@@ -132,17 +133,18 @@ class RolloutWorker {
       if (wanted && key === undefined) await this.#begin(wanted);
       if (wanted && wanted.key !== key) {
         [key, idle, lookAt] = [wanted.key, poll, 0];
+        groups = inOrderOf(wanted.groups, this.#share);
         for (const group of await this.#files.list()) this.#markDone(group);
       }
       const isFree = this.#playing.size < this.#slots;
       if (wanted && isFree && performance.now() >= lookAt) {
-        const group = await this.#claim(wanted.groups);
+        const group = await this.#claim(groups);
         if (group) {
           this.#start(group, wanted);
           idle = poll;
           continue;
         }
-        const isOver = wanted.groups.every(([number]) => this.#done.has(number));
+        const isOver = groups.every(([number]) => this.#done.has(number));
         if (plan.count !== undefined && isOver) return;
         // Workers that live hold all that is left: look again ever more rarely, and in time for those that die.
         lookAt = performance.now() + idle;
@@ -176,9 +178,9 @@ class RolloutWorker {
 
   /** A group that nobody plays and nobody has finished; `undefined` if there is none. */
   async #claim(groups: readonly WantedGroup[]): Promise<WantedGroup | undefined> {
-    const left = groups.filter(([number]) => !this.#done.has(number) && !this.#playing.has(number));
-    for (const group of inOrderOf(left, this.#share)) {
+    for (const group of groups) {
       const [number] = group;
+      if (this.#done.has(number) || this.#playing.has(number)) continue;
       if (this.#files.has(number)) this.#markDone(number);
       else if (await this.#leases.claim(number)) {
         // It may have been finished between the two looks.

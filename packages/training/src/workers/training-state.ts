@@ -1,6 +1,7 @@
 /** state.json of a shared folder: what a trainer wants to be played now, and with which policy. */
 import { readFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
 import { writeWhole } from '../run-folder/write-whole.ts';
 
 export interface TrainingState {
@@ -15,10 +16,27 @@ export interface TrainingState {
   finished: boolean;
 }
 
+const index = { type: 'integer', minimum: 0 } as const;
+const schema = {
+  type: 'object',
+  required: ['policyVersion', 'policy', 'restarts', 'open', 'finished'],
+  properties: {
+    policyVersion: index,
+    // The name of a folder, and not a path out of it.
+    policy: { type: 'string', pattern: '^version-\\d+(-r\\d+)?$' },
+    restarts: { type: 'array', items: index },
+    open: { type: 'array', items: { type: 'array', items: index, minItems: 2, maxItems: 2 } },
+    finished: { type: 'boolean' },
+  },
+};
+
 /** `undefined` if no trainer has begun. */
 export async function readState(file: string): Promise<TrainingState | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as TrainingState;
+    const state: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const [wrong] = validate(schema, state);
+    if (wrong) throw new Error(`${wrong.path}: expected ${wrong.expected}; received ${wrong.received}`);
+    return state as TrainingState;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const message = `${file} is damaged (${messageOf(error)}): begin a run in another folder.`;

@@ -1,11 +1,11 @@
 /** OpenGroups: whatever a trainer does, and whenever it goes back to its checkpoint, each drawn task is learned from once. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OpenGroups } from '../../src/workers/open-groups.ts';
-import { isOfThisRun, versionName } from '../../src/workers/training-state.ts';
+import { isOfThisRun, readState, versionName } from '../../src/workers/training-state.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -69,4 +69,16 @@ test('policies that a trainer published and lost are not of its run', () => {
     ...[true, false, true, true, false, true, true],
   ]);
   expect([versionName(12, []), versionName(12, [10])]).toEqual(['version-12', 'version-12-r1']);
+});
+
+test.each([
+  '{}',
+  '{"policyVersion":1',
+  '{"policyVersion":1,"policy":"../elsewhere","restarts":[],"open":[],"finished":false}',
+])('a state that no trainer has written is refused in one line: %s', async (text) => {
+  const file = join(root, 'state.json');
+  await writeFile(file, text);
+  await expect(readState(file)).rejects.toThrow(
+    /state\.json is damaged \(.*\): begin a run in another folder\.$/,
+  );
 });
