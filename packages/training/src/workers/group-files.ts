@@ -55,7 +55,13 @@ export class GroupFiles {
     try {
       const episodes: StampedTrajectory[] = [];
       for await (const trajectory of readTrajectories(file)) episodes.push(trajectory as StampedTrajectory);
-      if (episodes.length === 0) throw new ToolEnvError('usage.broken_record', 'it is empty');
+      const samples = new Set(episodes.map(({ sample }) => sample));
+      if (
+        samples.size === 0 ||
+        samples.size < episodes.length ||
+        episodes.some((each) => each.group !== group)
+      )
+        throw new ToolEnvError('usage.broken_record', 'it has not the episodes of one group, each once');
       return episodes.sort((a, b) => a.sample - b.sample);
     } catch (error) {
       if (!ToolEnvError.isInstance(error) || error.code !== 'usage.broken_record') throw error;

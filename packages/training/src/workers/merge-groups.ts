@@ -12,12 +12,7 @@ import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 export async function* mergedEpisodes(folder: string): AsyncGenerator<StampedTrajectory, void, void> {
   const files = new GroupFiles(folder);
   for (const group of await files.list()) {
-    const samples = new Set<number>();
-    for (const episode of (await files.read(group)) ?? []) {
-      if (samples.has(episode.sample)) continue;
-      samples.add(episode.sample);
-      yield episode;
-    }
+    for (const episode of (await files.read(group)) ?? []) yield episode;
   }
 }
 

@@ -195,7 +195,8 @@ export class WorkerRollouts {
       }
       const { policyVersion, episodes } = this.#ready.get(group)!;
       const isOwn = episodes[0]!.taskIndex === task && isOfThisRun(episodes[0]!, this.#restarts);
-      if (isOwn && step - policyVersion <= this.#options.maxStaleness) continue;
+      const age = step - policyVersion;
+      if (isOwn && age >= 0 && age <= this.#options.maxStaleness) continue;
       this.#ready.delete(group);
       this.groups.replace(group);
       this.#stale += episodes.length;
@@ -235,7 +236,7 @@ export class WorkerRollouts {
 /** @throws ToolEnvError `usage.policy_version` for episodes whose policy is not known, because they may be of any age. */
 function readyGroup(group: number, episodes: StampedTrajectory[], file: string): ReadyGroup {
   const { policyVersion } = episodes[0]!;
-  if (policyVersion !== undefined) return { group, policyVersion, episodes };
+  if (Number.isInteger(policyVersion)) return { group, policyVersion: policyVersion!, episodes };
   const message = `${file} does not say which version of the policy played: start workers with --policy <folder>/policy/{version}, or with {version} in the name of the server's model.`;
   throw new ToolEnvError('usage.policy_version', message);
 }

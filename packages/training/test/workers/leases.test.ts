@@ -195,9 +195,11 @@ test('a damaged group is set aside, so that it is played again', async () => {
   const files = new GroupFiles(folder.groups);
   await files.write(0, [episode(0, 0, 'a')], { taskIndex: 0, worker: 'a' });
   await writeFile(files.file(1), '{"version":1,"env"');
+  await files.write(2, [episode(2, 0, 'a'), episode(2, 0, 'b')], { taskIndex: 2, worker: 'a' });
+  await files.write(3, [episode(4, 0, 'a')], { taskIndex: 4, worker: 'a' });
   await mergeGroups(folder.groups, folder.merged);
   expect((await readFile(folder.merged, 'utf8')).split('\n')).toHaveLength(2);
-  expect(files.has(1)).toBe(false);
+  expect([1, 2, 3].map((group) => files.has(group))).toEqual([false, false, false]);
   expect(files.has(0)).toBe(true);
 });
 
