@@ -9,6 +9,7 @@ import { httpSchema } from './commands/import-mcp.ts';
 import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
+import { rolloutCommand } from './commands/rollout-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { showCommand } from './commands/show-command.ts';
 import { toolsCommand } from './commands/tools-command.ts';
@@ -39,6 +40,7 @@ function commands(
     infoCommand(signal, { env, taken }),
     evalCommand(signal, { env, policies }),
     trainCommand(signal, { env, policy: policies[0]!, trainer }),
+    rolloutCommand(signal, { env, policy: policies[0]! }),
     showCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),

@@ -113,3 +113,21 @@ export { type TrainOptions, train } from './train.ts';
 export { type TrainSettings, trainSettings } from './train-settings.ts';
 export type { ConfigurablePart } from './trainer-part.ts';
 export { type UpdateOptions, updateOptions } from './update-options.ts';
+export { mergedEpisodes, mergeGroups } from './workers/merge-groups.ts';
+export {
+  checkVersioned,
+  type OpenPolicy,
+  type PolicyVersion,
+  withVersion,
+} from './workers/policy-versions.ts';
+export { type RolloutWorkerFlags, rolloutOptions } from './workers/rollout-options.ts';
+export {
+  agreeOnPlan,
+  planOfEnv,
+  type RolloutPlan,
+  readPlan,
+  refuseOtherPlan,
+} from './workers/rollout-plan.ts';
+export { type RolloutWorkerOptions, runRolloutWorker, type WorkerEvent } from './workers/rollout-worker.ts';
+export { openSharedFolder, type SharedFolder } from './workers/shared-folder.ts';
+export type { WorkerShare } from './workers/wanted-groups.ts';

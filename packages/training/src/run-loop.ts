@@ -11,7 +11,8 @@ import { StepTimes, timed } from './metrics/step-times.ts';
 import { requireEnv } from './require-parts.ts';
 import { TaskHistory } from './rollouts/task-history.ts';
 import type { RunOptions } from './run-options.ts';
-import { dataSteps, episodeSteps } from './steps.ts';
+import { dataSteps, episodeSteps, type Step, workerSteps } from './steps.ts';
+import { WorkerRollouts } from './workers/worker-rollouts.ts';
 
 /**
  * Rollouts of step N are seeded by (seed, N), so that a resumed run repeats them. With `maxStaleness` above 0 they depend
@@ -48,7 +49,9 @@ export async function* runLoop<Options extends RunOptions>(
   const shareOf = learningRateSchedule({ ...options, steps });
   const history = new TaskHistory();
   // Without a choice of tasks there is nothing to remember.
-  const saveable = run.env?.draw ? history.savedWith(learner) : learner;
+  const own = run.env?.draw ? history.savedWith(learner) : learner;
+  const workers = workersOf(run, options, history);
+  const saveable = workers ? workers.groups.savedWith(own) : own;
   const resumed = run.resume ? await resumeCheckpoint(out, saveable) : undefined;
   const { evaluationDue = 0, ...memory } = best.restore(resumed?.memory ?? {});
   if (algorithm.memory) Object.assign(algorithm.memory, memory);
@@ -90,11 +93,12 @@ export async function* runLoop<Options extends RunOptions>(
     }
     if (best.isOver) return;
     const range = { from: step, to: steps };
-    const all =
-      'learn' in algorithm
-        ? dataSteps(algorithm, range)
-        : episodeSteps(algorithm, { ...run, env: requireEnv(run.env) }, options, range, history.results);
-    for await (const { rollout, staleness, learn } of all) {
+    const all = (): AsyncGenerator<Step, void, void> => {
+      if ('learn' in algorithm) return dataSteps(algorithm, range);
+      if (workers) return workerSteps(algorithm, workers, range);
+      return episodeSteps(algorithm, { ...run, env: requireEnv(run.env) }, options, range, history.results);
+    };
+    for await (const { rollout, staleness, learn } of all()) {
       if (rollout) {
         const { metrics, played } = rollout;
         yield { type: 'rollout', step: step + 1, metrics, trajectories: played };
@@ -115,7 +119,10 @@ export async function* runLoop<Options extends RunOptions>(
       if (isDue) yield await evaluate();
       const isLast = step === steps || best.isOver;
       if (isLast || isBest || (checkpointEvery > 0 && step % checkpointEvery === 0)) yield await save();
-      if (isLast) return;
+      if (isLast) {
+        await workers?.finish(step);
+        return;
+      }
     }
   } catch (error) {
     // A run that is interrupted or fails keeps every finished step.
@@ -129,4 +136,10 @@ export async function* runLoop<Options extends RunOptions>(
     }
     throw signal?.aborted && isWhole ? signal.reason : error;
   }
+}
+
+function workersOf(run: Run, options: RunOptions, history: TaskHistory): WorkerRollouts | undefined {
+  const { rollouts } = run;
+  if (rollouts === undefined) return undefined;
+  return new WorkerRollouts({ ...run, rollouts, env: requireEnv(run.env) }, options, () => history.results);
 }

@@ -7,6 +7,7 @@ import { type PlayedStep, playStep } from './rollouts/play-step.ts';
 import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
 import { toTrainingRows } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
+import type { WorkerRollouts } from './workers/worker-rollouts.ts';
 
 export interface Step {
   /** Absent if the algorithm learns from data. */
@@ -49,6 +50,32 @@ export async function* episodeSteps(
       ...(maxStaleness > 0 && { staleness }),
       learn: (at) => update(algorithm, rollout.scored, at),
     };
+  }
+}
+
+/** The steps of a trainer whose episodes other processes play. */
+export async function* workerSteps(
+  algorithm: Algorithm,
+  rollouts: WorkerRollouts,
+  { from, to }: Range,
+): AsyncGenerator<Step, void, void> {
+  try {
+    await rollouts.begin(from);
+    for (let step = from; step < to; step++) {
+      const { rollout, staleness, close } = await rollouts.rollout(step, to - step, algorithm.resample);
+      yield {
+        rollout,
+        staleness,
+        learn: async (at) => {
+          const metrics = await update(algorithm, rollout.scored, at);
+          // Only now: a checkpoint without these groups must have learned from them.
+          close();
+          return metrics;
+        },
+      };
+    }
+  } finally {
+    await rollouts.release();
   }
 }
 

@@ -25,6 +25,12 @@ const schema = {
       default: false,
       description: 'write the metrics for TensorBoard too, to tensorboard/ in the folder of the run',
     },
+    rollouts: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'shared folder whose workers play the training episodes (toolenv rollout); without it, this process plays them',
+    },
     reportTo: {
       type: 'array',
       items: { enum: ['mlflow', 'wandb'] },

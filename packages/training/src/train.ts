@@ -76,9 +76,9 @@ export async function* train<Options extends object = RunOptions>(
 ): AsyncGenerator<TrainEvent, void, void> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
-  const { seed, resume, change, trajectories, tensorboard, reportTo = [], ...own } = others;
+  const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
   const sinks = sinksOf(reportTo);
-  const settings = completeSettings({ seed, resume, change, trajectories, tensorboard });
+  const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts });
   const { learner } = policy;
   if (!learner) {
     const message = `The policy ${policy.spec.name} has no learner and cannot be trained: open a checkpoint folder, with loadPolicy('<folder>') of @toolenv/policy.`;
@@ -88,6 +88,10 @@ export async function* train<Options extends object = RunOptions>(
   const { trainer: plugin, options: chosen } = await chooseParts(loaded, own);
   const options = trainerOptions(plugin, chosen);
   if (plugin.learnsFrom !== 'data') requireParts('train', { env, policy });
+  else if (rollouts !== undefined) {
+    const message = `train: ${plugin.name} learns from data and plays no episodes: leave rollouts out.`;
+    throw new ToolEnvError('usage.run', message);
+  }
 
   const name = typeof trainer === 'string' ? trainer : plugin.name;
   const described = { trainer: name, trainerOptions: options, seed: settings.seed };
@@ -107,6 +111,7 @@ export async function* train<Options extends object = RunOptions>(
       evaluateOn,
       learner,
       out: folder,
+      rollouts,
       signal,
       seed: settings.seed,
       resume: settings.resume,

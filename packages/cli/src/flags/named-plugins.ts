@@ -32,7 +32,7 @@ export const noPlugins: NamedPlugins = {
 };
 
 /** The commands that open an environment. Those of `general` take other subjects, too. */
-const opening = ['eval', 'train', 'serve', 'check', 'info'];
+const opening = ['eval', 'train', 'rollout', 'serve', 'check', 'info'];
 const general = ['check', 'info'];
 
 /**
@@ -54,10 +54,11 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
   const isTraining = command.name() === 'train';
   // A flag without its value is true; commander refuses it.
   const named = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  const hasPolicy = isTraining || command.name() === 'eval';
+  const takesSeveral = command.name() === 'eval';
+  const hasPolicy = ['eval', 'train', 'rollout'].includes(command.name());
   const names = [values.policy ?? undefined].flat();
   const policies: NamedPlugin<'policies'>[] = [];
-  for (const name of hasPolicy ? (isTraining ? names.slice(-1) : names) : [])
+  for (const name of hasPolicy ? (takesSeveral ? names : names.slice(-1)) : [])
     policies.push(await namedPolicy(named(name), { isHelp, isTraining }));
   const trainer = isTraining
     ? await namedTrainer(named(values.trainer) ?? defaultTrainer, argv, { isHelp })

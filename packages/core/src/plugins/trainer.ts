@@ -20,6 +20,8 @@ export interface Run {
   seed: number;
   /** Continues from the newest checkpoint in `out`. */
   resume?: boolean;
+  /** A shared folder whose workers play the training episodes. Absent: this process plays them. */
+  rollouts?: string | undefined;
   /** Ends the run by throwing the signal's reason. Checkpoints stay. */
   signal?: AbortSignal;
 }

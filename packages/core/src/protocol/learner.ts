@@ -90,6 +90,8 @@ export interface Learner {
   /** Writes weights and optimizer state. */
   save(folder: string): Promise<void>;
   load(folder: string): Promise<void>;
+  /** Writes what other processes need to sample from the policy, without optimizer state. Default: what `save` writes. */
+  export?(folder: string): Promise<void>;
 }
 
 /** A policy whose weights can be trained. */

@@ -50,7 +50,10 @@ export const metricNames = {
   learning_rate: 'of the optimizer step, after the schedule (verl: actor/lr)',
   learned_tokens: 'tokens of the rows in the updates, prompts included',
   length_reward: 'mean reward for the length of an episode, if the trainer gives one',
-  staleness: 'updates since the rollout began, if rollouts run ahead',
+  staleness: 'updates since the rollout began, if rollouts run ahead; with workers, the mean over the groups',
+  'staleness/max': 'with workers: most updates since a group of the rollout began',
+  stale_episodes:
+    'with workers: episodes since the step before that were older than maxStaleness, and were replaced',
   entropy: 'mean entropy of a token in nats, over the tokens that are learned from (verl: actor/entropy)',
   'rollout_corr/rollout_log_ppl':
     'minus the mean log-probability of a sampled token, by the sampler, mean over the episodes: estimates the entropy at no cost',

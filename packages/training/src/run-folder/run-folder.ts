@@ -5,6 +5,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { diskError, makeFolder, writing } from '@toolenv/core/recording';
 import { bestCheckpointStep, checkpointSteps } from '../checkpoints.ts';
 import { taskHistoryFile } from '../rollouts/task-history.ts';
+import { openGroupsFile } from '../workers/open-groups.ts';
 import { configFile, readConfig } from './config-file.ts';
 import { isClaim } from './folder-lock.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
@@ -15,7 +16,13 @@ export interface RunCheckpoint {
 }
 
 /** The files of a checkpoint that only training needs. */
-const trainingState = ['optimizer.safetensors', 'critic.safetensors', 'trainer_state.json', taskHistoryFile];
+const trainingState = [
+  'optimizer.safetensors',
+  'critic.safetensors',
+  'trainer_state.json',
+  taskHistoryFile,
+  openGroupsFile,
+];
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {

@@ -1,0 +1,184 @@
+/** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of them run at once. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenedEnv } from '@toolenv/core';
+import {
+  agreeOnPlan,
+  checkVersioned,
+  mergeGroups,
+  openSharedFolder,
+  planOfEnv,
+  type RolloutPlan,
+  readPlan,
+  refuseOtherPlan,
+  rolloutOptions,
+  runRolloutWorker,
+  type SharedFolder,
+  withVersion,
+} from '@toolenv/training';
+import { Command } from 'commander';
+import { plural, scoreText } from '../display/number-text.ts';
+import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
+import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
+import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { workerShare } from '../run/worker-share.ts';
+import { WorkerStatus } from '../run/worker-status.ts';
+
+interface OwnFlags extends EnvFlags {
+  policy: string;
+  out: string;
+  worker?: string;
+  json?: boolean;
+}
+
+/** The plugins that a command line names. */
+interface Plugins {
+  env: NamedEnv;
+  policy: NamedPlugin<'policies'>;
+}
+
+const statusSchema = {
+  type: 'object',
+  properties: {
+    statusPort: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'serve /healthz, /readyz and /metrics for Prometheus on this port, 0 for any free port',
+    },
+    statusHost: {
+      type: 'string',
+      minLength: 1,
+      default: '127.0.0.1',
+      description: 'address to serve them on',
+    },
+  },
+} as const;
+
+export function rolloutCommand(signal: AbortSignal, plugins: Plugins): Command {
+  const command = new Command('rollout')
+    .summary('play episodes as one of many workers')
+    .description(
+      'Plays episodes into a folder that any number of workers share, on one machine or on many. A worker may be killed at any moment: others play what it was playing. With {version} in --policy the workers play for "toolenv train --rollouts <folder>", which says what to play; without it they play the first tasks of a split, and merge all episodes into trajectories.jsonl.',
+    )
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .requiredOption(
+      '--policy <folder>',
+      "Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags. {version} stands for the name of the trainer's newest policy: <folder>/policy/{version}, or openai:<url>#{version}",
+    )
+    .requiredOption('--out <folder>', 'the folder that all workers share')
+    .option(
+      '--worker <n/count>',
+      'which of how many workers this is, as 3/8: it begins with its own share of the tasks (default: as Slurm, Kubernetes or Ray says)',
+    )
+    .option('--json', 'print one JSON object at the end');
+  for (const flag of [...envFlags(), ...schemaFlags(rolloutOptions), ...schemaFlags(statusSchema)])
+    command.addOption(flag);
+  addEnvFlags(command, plugins.env);
+  addPluginFlags(command, [plugins.policy]);
+  return command.action((_ref: string, given: OwnFlags & Record<string, unknown>) =>
+    playAsWorker(given, plugins, signal),
+  );
+}
+
+async function playAsWorker(
+  given: OwnFlags & Record<string, unknown>,
+  named: Plugins,
+  signal: AbortSignal,
+): Promise<void> {
+  const { out, policy: policyText, json = false } = given;
+  const { statusPort, statusHost } = completeFlags(statusSchema, given);
+  const { concurrency, retries, maxAborted, lease, drain } = completeFlags(rolloutOptions, given);
+  const share = workerShare(given.worker, process.env);
+  const { plugin, options } = pluginOptions(named.policy, given);
+  const source = chosenEnv(named.env, given);
+  const folder = await openSharedFolder(out);
+  const status = new WorkerStatus();
+  const service = statusPort === undefined ? undefined : await status.serve(statusPort, statusHost);
+  if (service) process.stderr.write(`Status at ${service.url}/metrics\n`);
+  const startDraining = () => {
+    status.isDraining = true;
+  };
+  signal.addEventListener('abort', startDraining);
+  let env: OpenedEnv<unknown> | undefined;
+  try {
+    const hasTrainer = policyText.includes('{version}');
+    const known = hasTrainer ? await trainersPlan(folder, signal) : await readPlan(folder.plan);
+    checkVersioned(policyText, hasTrainer && known?.count === undefined);
+    const flags = completeFlags(rolloutOptions, given);
+    env = await openRunEnv(source, { ...given, seed: known?.seed ?? flags.seed });
+    const wanted = { ...planOfEnv(env), ...planFlags(readFlags(rolloutOptions, given)) };
+    if (known) refuseOtherPlan(folder.plan, known, wanted);
+    const plan = known ?? ({ version: 1, ...planOfEnv(env), ...planFlags(flags) } as RolloutPlan);
+    if (!known) await agreeOnPlan(folder.plan, plan);
+    await runRolloutWorker({
+      ...{ folder, plan, env, share, concurrency, retries, maxAborted, drain, signal },
+      expiry: lease,
+      openPolicy: (version) => plugin.open(versioned(options, version), { seed: plan.seed }),
+      onEvent: (event) => {
+        status.add(event);
+        if (event.type === 'ended') process.stderr.write(progressLine(status));
+      },
+    });
+    await report(folder, plan, status, json);
+  } finally {
+    signal.removeEventListener('abort', startDraining);
+    await service?.close();
+    await env?.close();
+  }
+}
+
+/** The plan of a trainer. Waits until the trainer has written it. */
+async function trainersPlan(folder: SharedFolder, signal: AbortSignal): Promise<RolloutPlan> {
+  for (let isFirst = true; ; isFirst = false) {
+    const plan = await readPlan(folder.plan);
+    if (plan) return plan;
+    if (isFirst) process.stderr.write('Waiting for the trainer.\n');
+    await sleep(1_000, undefined, { signal }).catch(() => {});
+    signal.throwIfAborted();
+  }
+}
+
+/** The values that all workers of a folder must agree on. */
+function planFlags({
+  concurrency: _concurrency,
+  retries: _retries,
+  maxAborted: _maxAborted,
+  lease: _lease,
+  drain: _drain,
+  ...plan
+}: Record<string, unknown>): Partial<RolloutPlan> {
+  return plan as Partial<RolloutPlan>;
+}
+
+/** The options of the policy with the name of a version. */
+function versioned(options: Record<string, unknown>, version: string | undefined): Record<string, unknown> {
+  if (version === undefined) return options;
+  const entries = Object.entries(options).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withVersion(value, version) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function progressLine({ groups, episodes, takenOver }: WorkerStatus): string {
+  const over = takenOver > 0 ? `, ${takenOver} taken over from others` : '';
+  return `${plural(groups, 'group')} with ${plural(episodes, 'episode')} played${over}\n`;
+}
+
+async function report(
+  { groups, merged }: SharedFolder,
+  plan: RolloutPlan,
+  status: WorkerStatus,
+  json: boolean,
+): Promise<void> {
+  const own = { groups: status.groups, episodes: status.episodes, takenOver: status.takenOver };
+  if (plan.count === undefined) {
+    process.stdout.write(json ? `${JSON.stringify({ worker: own })}\n` : 'The trainer has finished.\n');
+    return;
+  }
+  const { episodes, aborted, reward, rewards } = await mergeGroups(groups, merged);
+  const all = { episodes: episodes + aborted, aborted, reward, rewards };
+  const text = `${plural(all.episodes, 'episode')} of all workers are in ${merged}, ${aborted} of them aborted. Mean reward ${scoreText(reward)}.`;
+  process.stdout.write(json ? `${JSON.stringify({ worker: own, ...all })}\n` : `${text}\n`);
+}

@@ -1,0 +1,83 @@
+/** OpenGroups: the groups that a trainer waits for. A checkpoint has them, so that a resumed run loses no group and learns from none twice. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Learner } from '@toolenv/core/learner';
+
+/** A file of a checkpoint. */
+export const openGroupsFile = 'open_groups.json';
+
+interface Stored {
+  /** The number of the next group. */
+  next: number;
+  /** Times that the environment drew tasks. */
+  draws: number;
+  /** Tasks that were drawn and have no group yet. */
+  drawn: number[];
+  /** [number, index of the task], by number. */
+  open: [group: number, task: number][];
+}
+
+export class OpenGroups {
+  #state: Stored = { next: 0, draws: 0, drawn: [], open: [] };
+  /** What the newest checkpoint has. */
+  #kept: Pick<Stored, 'next' | 'open'> = { next: 0, open: [] };
+
+  get size(): number {
+    return this.#state.open.length;
+  }
+
+  /** By number. */
+  get entries(): readonly (readonly [group: number, task: number])[] {
+    return this.#state.open;
+  }
+
+  /** @param draw Draws the tasks of a step, by its number. */
+  fill(count: number, draw: (draws: number) => readonly number[]): void {
+    while (this.size < count) {
+      if (this.#state.drawn.length === 0) this.#state.drawn.push(...draw(this.#state.draws++));
+      this.#open(this.#state.drawn.shift()!);
+    }
+  }
+
+  /** Opens the task of a group anew: its episodes cannot be used. */
+  replace(group: number): void {
+    const task = this.#state.open.find(([number]) => number === group)![1];
+    this.close(group);
+    this.#open(task);
+  }
+
+  close(group: number): void {
+    this.#state.open = this.#state.open.filter(([number]) => number !== group);
+  }
+
+  /** Whether neither this run nor one that resumes at the newest checkpoint needs the group. */
+  isOver(group: number): boolean {
+    const needs = ({ next, open }: Pick<Stored, 'next' | 'open'>) =>
+      group >= next || open.some(([number]) => number === group);
+    return !needs(this.#state) && !needs(this.#kept);
+  }
+
+  /** A learner whose checkpoints have the groups too. */
+  savedWith(learner: Pick<Learner, 'save' | 'load'>): Pick<Learner, 'save' | 'load'> {
+    return {
+      save: async (folder) => {
+        await learner.save(folder);
+        const text = JSON.stringify(this.#state);
+        await writeFile(join(folder, openGroupsFile), text);
+        this.#kept = JSON.parse(text);
+      },
+      load: async (folder) => {
+        await learner.load(folder);
+        // A checkpoint of a run that played by itself has no open groups.
+        const text = await readFile(join(folder, openGroupsFile), 'utf8').catch(() => undefined);
+        if (text === undefined) return;
+        this.#state = JSON.parse(text);
+        this.#kept = JSON.parse(text);
+      },
+    };
+  }
+
+  #open(task: number): void {
+    this.#state.open.push([this.#state.next++, task]);
+  }
+}

@@ -1,0 +1,38 @@
+/** The options of a worker: the command line takes its flags from here. */
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { evaluationOptions } from '../evaluation/evaluation-options.ts';
+
+const own = {
+  split: { enum: ['train', 'validation', 'test'], default: 'train', description: 'tasks to play' },
+  temperature: { type: 'number', minimum: 0, default: 1, description: 'of sampling; 0 is greedy' },
+  lease: {
+    type: 'integer',
+    minimum: 1,
+    default: 60_000,
+    milliseconds: true,
+    description: 'time without a sign of life after which other workers play what a worker was playing',
+  },
+  drain: {
+    type: 'integer',
+    minimum: 0,
+    default: 25_000,
+    milliseconds: true,
+    description: 'time that episodes may take to end after SIGTERM or Ctrl-C',
+  },
+} as const;
+
+type Evaluation = (typeof evaluationOptions)['properties'];
+type Properties = Omit<Evaluation, 'passScore' | keyof typeof own> & typeof own;
+
+export type RolloutWorkerFlags = OptionsOf<{ properties: Properties }>;
+
+/** JSON Schema of the options, with defaults. */
+export const rolloutOptions: { readonly type: 'object'; readonly properties: Properties } = {
+  type: 'object',
+  properties: workerProperties(),
+};
+
+function workerProperties(): Properties {
+  const { passScore: _, ...shared } = evaluationOptions.properties;
+  return { ...shared, ...own };
+}

@@ -1,0 +1,73 @@
+/** plan.json of a shared folder: what its workers play, and how. All of them must agree, or their episodes could not be merged. */
+import { readFile } from 'node:fs/promises';
+import { type EnvHandle, messageOf, type OpenedEnv, type Split, ToolEnvError } from '@toolenv/core';
+import { envName } from '../run-folder/run-config.ts';
+import { changesText, differences, valuesOf } from '../run-folder/run-differences.ts';
+import { writeOnce } from './write-once.ts';
+
+/** Values are JSON. */
+export interface RolloutPlan {
+  version: 1;
+  env: string;
+  envOptions?: Readonly<Record<string, unknown>>;
+  /** Role → tool. */
+  tools?: Readonly<Record<string, string>>;
+  split: Split;
+  /** Tasks to play, from the first of the split. Absent if a trainer says again and again what to play. */
+  count?: number;
+  /** Episodes of each task: one group. */
+  samples: number;
+  seed: number;
+  temperature: number;
+  maxTokens: number;
+  topP?: number;
+  topK?: number;
+  minP?: number;
+  /** Milliseconds of an episode. */
+  deadline: number;
+  onBug: 'stop' | 'abort-episode';
+}
+
+/** What a plan says of an environment. */
+export function planOfEnv(env: EnvHandle<unknown>): Pick<RolloutPlan, 'env' | 'envOptions' | 'tools'> {
+  const { options, tools } = env as Partial<OpenedEnv<unknown>>;
+  return { env: envName(env), ...(options && { envOptions: options }), ...(tools && { tools }) };
+}
+
+/**
+ * Writes the plan, unless the folder has the same.
+ * @throws ToolEnvError `usage.other_plan` with all differences, if the folder has another.
+ */
+export async function agreeOnPlan(file: string, plan: RolloutPlan): Promise<void> {
+  if (await writeOnce(file, `${JSON.stringify(plan, null, 2)}\n`)) return;
+  refuseOtherPlan(file, (await readPlan(file))!, plan);
+}
+
+/** `undefined` if there is none yet. */
+export async function readPlan(file: string): Promise<RolloutPlan | undefined> {
+  try {
+    const plan = JSON.parse(await readFile(file, 'utf8'));
+    if (plan?.version === 1 && Number.isInteger(plan.samples)) return plan;
+    throw new Error('it is not a plan of version 1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const message = `${file} is damaged (${messageOf(error)}): choose another folder.`;
+    throw new ToolEnvError('usage.other_plan', message, { cause: error });
+  }
+}
+
+/**
+ * @param wanted The values that must be those of the plan; others may be absent.
+ * @throws ToolEnvError `usage.other_plan` with all differences.
+ */
+export function refuseOtherPlan(file: string, plan: RolloutPlan, wanted: Partial<RolloutPlan>): void {
+  const known = valuesOf({ ...wanted });
+  const all = Object.entries(differences(valuesOf({ ...plan }), known));
+  const isWhole = wanted.version !== undefined;
+  const changes = Object.fromEntries(
+    all.filter(([name]) => isWhole || Object.hasOwn(wanted, name.split('.')[0]!)),
+  );
+  if (Object.keys(changes).length === 0) return;
+  const message = `${file} says otherwise: ${changesText(changes)}. Give the same values, or another folder.`;
+  throw new ToolEnvError('usage.other_plan', message);
+}

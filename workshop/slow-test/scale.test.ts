@@ -1,0 +1,29 @@
+/** A trainer and two workers, which are killed, learn the demo's task for a few steps. `npm run scale` is the whole. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { killedRun } from '../scale/killed-run.ts';
+
+test('two workers and a trainer: kills lose no episode, and none is learned from twice', async () => {
+  const out = await mkdtemp(join(tmpdir(), 'toolenv-scale-'));
+  try {
+    const small = {
+      seed: 3,
+      steps: 10,
+      workers: 2,
+      kills: 3,
+      maxStaleness: 1,
+      tasksPerStep: 4,
+      groupSize: 4,
+    };
+    const run = await killedRun({ ...small, out });
+    expect(run).toMatchObject({ kills: 3, episodes: 160, duplicates: 0, missing: 0, codes: [0, 0, 0] });
+    expect(run.oldest).toBeLessThanOrEqual(1);
+    expect(Object.keys(run.played).length).toBeGreaterThan(1);
+    expect(await readdir(join(out, 'rollouts', 'groups'))).toEqual([]);
+    expect(await readdir(join(out, 'run', 'policy'))).toContain('model.safetensors');
+  } finally {
+    await rm(out, { recursive: true });
+  }
+}, 600_000);
