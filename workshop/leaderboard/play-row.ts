@@ -37,7 +37,10 @@ async function playBaseline(
 
 async function playAgent(row: Agent, study: Study, worlds: Datasets, run: RowRun): Promise<Played> {
   const { seed } = run;
-  const out = join(run.work, `${study.name}-${row.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${seed}`);
+  const out = join(
+    run.work,
+    `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'),
+  );
   await rm(out, { recursive: true, force: true });
   await learn(row, study, worlds, { ...run, out });
   // Where the study evaluates, this is the policy of the best evaluation.
@@ -69,9 +72,9 @@ async function learn(
     trajectories: false,
     checkpointEvery: 0,
   };
-  const progress = new TrainingProgress(steps);
+  const options = { ...optionsOf(study, row), ...(row.data && { data }) };
+  const progress = new TrainingProgress(Number(options.steps));
   try {
-    const options = { ...optionsOf(study, row), ...(row.data && { data }) };
     for await (const event of train<Record<string, unknown>>({ ...run, ...options })) progress.show(event);
   } finally {
     progress.stop();

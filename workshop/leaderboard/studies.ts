@@ -45,10 +45,11 @@ export interface StudyOptions {
   groupSize: number;
   temperature: number;
   maxTokens: number;
+  /** Without a metric, nothing is evaluated before the end. */
+  bestMetric?: string;
   evaluateEvery?: number;
   evaluationEpisodes?: number;
-  bestMetric?: string;
-  patience?: number;
+  patience: number;
 }
 
 const grpo = '@toolenv/trainer-grpo/grpo-v1';
@@ -58,7 +59,14 @@ const rejectionSampling = '@toolenv/trainer-sft/rejection-sampling-v1';
 const dpo = '@toolenv/trainer-sft/dpo-v1';
 const onlineDpo = '@toolenv/trainer-sft/online-dpo-v1';
 
-const episodes = { steps: 30, tasksPerStep: 16, groupSize: 8, temperature: 1, maxTokens: 64 };
+const episodes = {
+  steps: 30,
+  tasksPerStep: 16,
+  groupSize: 8,
+  temperature: 1,
+  maxTokens: 64,
+  patience: 0,
+};
 const group = { learningRate: 1e-4 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
 const actorCritic = { learningRate: 1e-4, criticLearningRate: 3e-4 };
