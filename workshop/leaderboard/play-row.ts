@@ -72,7 +72,7 @@ async function learn(
     trajectories: false,
     checkpointEvery: 0,
   };
-  const options = { ...optionsOf(study, row), ...(row.data && { data }) };
+  const options: Record<string, unknown> = { ...optionsOf(study, row), ...(row.data && { data }) };
   const progress = new TrainingProgress(Number(options.steps));
   try {
     for await (const event of train<Record<string, unknown>>({ ...run, ...options })) progress.show(event);
