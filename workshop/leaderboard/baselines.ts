@@ -45,7 +45,8 @@ export async function playPrompted(
   plays: 'base-tool-call' | 'naive-rag',
   open: Datasets,
   policy: Policy,
-  { trainsOn, scoredOn, ...run }: Examination & Pick<Study, 'trainsOn' | 'scoredOn'>,
+  { trainsOn, scoredOn }: Pick<Study, 'trainsOn' | 'scoredOn'>,
+  run: Examination,
 ): Promise<BaselineResult> {
   const variants: Variant[] =
     plays === 'naive-rag'

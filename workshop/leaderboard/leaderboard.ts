@@ -54,7 +54,7 @@ async function measure(
       for (const row of missing) {
         process.stdout.write(`${study.name}: ${row.name}, seed ${seed}\n`);
         const begun = performance.now();
-        const played = await playRow(row, study, worlds, { ...flags, seed, signal });
+        const played = await playRow(row, study, worlds, { count, seed, signal }, flags);
         const seconds = Math.round((performance.now() - begun) / 1000);
         const experiment = experimentOf(study, row, seed, setting);
         await appendResult(file, { ...experiment, ...played, commit: commit(), seconds });

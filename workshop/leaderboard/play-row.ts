@@ -12,35 +12,47 @@ import { type Agent, type Baseline, optionsOf, type Row, type Study } from './st
 
 export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'>;
 
-export interface RowRun extends Examination {
-  /** Folder of the runs. */
+export interface Folders {
+  /** Of the runs. */
   work: string;
-  /** Folder of the policy of the row "Best supervised phase". */
+  /** Of the policy of the row "Best supervised phase". */
   supervised: string;
 }
 
-export function playRow(row: Row, study: Study, worlds: Datasets, run: RowRun): Promise<Played> {
-  return 'plays' in row ? playBaseline(row, study, worlds, run) : playAgent(row, study, worlds, run);
+export function playRow(
+  row: Row,
+  study: Study,
+  worlds: Datasets,
+  run: Examination,
+  folders: Folders,
+): Promise<Played> {
+  if ('plays' in row) return playBaseline(row, study, worlds, run, folders);
+  return playAgent(row, study, worlds, run, folders);
 }
 
 async function playBaseline(
   { plays }: Baseline,
   study: Study,
   worlds: Datasets,
-  { supervised, ...run }: RowRun,
+  run: Examination,
+  { supervised }: Folders,
 ): Promise<Played> {
-  if (plays === 'demonstrator') return playDemonstrator(worlds, study.scoredOn, run);
+  const { scoredOn, trainsOn } = study;
+  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
   await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy);
-  if (plays === 'supervised') return { scores: await scoreAll(worlds, study.scoredOn, policy, run) };
-  return playPrompted(plays, worlds, policy, { ...run, ...study });
+  if (plays === 'supervised') return { scores: await scoreAll(worlds, scoredOn, policy, run) };
+  return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
 }
 
-async function playAgent(row: Agent, study: Study, worlds: Datasets, run: RowRun): Promise<Played> {
+async function playAgent(
+  row: Agent,
+  study: Study,
+  worlds: Datasets,
+  run: Examination,
+  { work }: Folders,
+): Promise<Played> {
   const { seed } = run;
-  const out = join(
-    run.work,
-    `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'),
-  );
+  const out = join(work, `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'));
   await rm(out, { recursive: true, force: true });
   await learn(row, study, worlds, { ...run, out });
   // Where the study evaluates, this is the policy of the best evaluation.
@@ -53,7 +65,7 @@ async function learn(
   row: Agent,
   study: Study,
   worlds: Datasets,
-  { out, seed, signal }: RowRun & { out: string },
+  { out, seed, signal }: Examination & { out: string },
 ): Promise<void> {
   const env = trainingEnv(worlds, study.trainsOn);
   const { steps, tasksPerStep, groupSize, maxTokens } = study;
