@@ -67,13 +67,13 @@ const episodes = {
   maxTokens: 64,
   patience: 0,
 };
-const group = { learningRate: 1e-4 };
+const group = { learningRate: 3e-5 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
-const actorCritic = { learningRate: 1e-4, criticLearningRate: 3e-4 };
+const actorCritic = { learningRate: 3e-5, criticLearningRate: 3e-4 };
 const supervised = { learningRate: 3e-4 };
 const preferences = { learningRate: 3e-5 };
 
-const groupRates = [3e-5, 1e-4, 3e-4];
+const groupRates = [1e-5, 3e-5, 1e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
 const preferenceRates = [1e-5, 3e-5, 1e-4];
 
