@@ -71,10 +71,12 @@ const group = { learningRate: 3e-5 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
 const actorCritic = { learningRate: 3e-5, criticLearningRate: 3e-4 };
 const supervised = { learningRate: 3e-4 };
+const sampled = { learningRate: 1e-4 };
 const preferences = { learningRate: 3e-5 };
 
 const groupRates = [1e-5, 3e-5, 1e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
+const samplingRates = [3e-5, 1e-4, 3e-4];
 const preferenceRates = [1e-5, 3e-5, 1e-4];
 
 /** Training ends after five evaluations without a new best, and the best is what is scored. */
@@ -105,7 +107,7 @@ const table: Study = {
       rates: supervisedRates,
       data: 'demonstrations',
     },
-    { name: 'Rejection sampling', trainer: rejectionSampling, options: supervised, rates: supervisedRates },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: samplingRates },
     { name: 'PPO', trainer: ppo, options: actorCritic, rates: groupRates },
     { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: groupRates },
     { name: 'REINFORCE++', trainer: grpo, options: { ...group, algorithm: 'reinforce++' } },
@@ -155,7 +157,7 @@ const budget: Study = {
   scoredOn: ['bridge'],
   rows: [
     { name: 'Base Tool Call', plays: 'base-tool-call' },
-    { name: 'Rejection sampling', trainer: rejectionSampling, options: supervised, rates: supervisedRates },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: samplingRates },
     { name: 'DPO', trainer: dpo, options: preferences, rates: preferenceRates, data: 'start-episodes' },
     { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: preferenceRates },
     { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: groupRates },
