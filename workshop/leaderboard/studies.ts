@@ -71,12 +71,12 @@ const group = { learningRate: 3e-5 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
 const actorCritic = { learningRate: 3e-5, criticLearningRate: 3e-4 };
 const supervised = { learningRate: 3e-4 };
-const sampled = { learningRate: 1e-4 };
+const sampled = { learningRate: 3e-5 };
 const preferences = { learningRate: 3e-5 };
 
 const groupRates = [1e-5, 3e-5, 1e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
-const samplingRates = [3e-5, 1e-4, 3e-4];
+const samplingRates = [1e-5, 3e-5, 1e-4];
 const preferenceRates = [1e-5, 3e-5, 1e-4];
 
 /** Training ends after five evaluations without a new best, and the best is what is scored. */
