@@ -74,7 +74,7 @@ const supervised = { learningRate: 3e-4 };
 const sampled = { learningRate: 3e-5 };
 const preferences = { learningRate: 1e-4 };
 
-const groupRates = [1e-5, 3e-5, 1e-4];
+const groupRates = [3e-5, 1e-4, 3e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
 const samplingRates = [1e-5, 3e-5, 1e-4];
 const preferenceRates = [3e-5, 1e-4, 3e-4];
