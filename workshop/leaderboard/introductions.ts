@@ -58,7 +58,7 @@ to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds wi
 - Online DPO makes the same pairs from episodes of the policy as it learns.
 - GRPO learns from all episodes, weighed by their advantage in the group.
 
-Each learning rate is the best of three on validation questions of another world: see below.`,
+Each learning rate is the best of four on validation questions of another world: see below.`,
   explanation: '',
 });
 

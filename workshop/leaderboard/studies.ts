@@ -67,9 +67,9 @@ const episodes = {
   maxTokens: 64,
   patience: 0,
 };
-const group = { learningRate: 3e-5 };
+const group = { learningRate: 1e-4 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
-const actorCritic = { learningRate: 3e-5, criticLearningRate: 3e-4 };
+const actorCritic = { learningRate: 1e-4, criticLearningRate: 3e-4 };
 const supervised = { learningRate: 3e-4 };
 const sampled = { learningRate: 3e-5 };
 const preferences = { learningRate: 1e-4 };
@@ -77,7 +77,8 @@ const preferences = { learningRate: 1e-4 };
 const groupRates = [3e-5, 1e-4, 3e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
 const samplingRates = [1e-5, 3e-5, 1e-4];
-const preferenceRates = [3e-5, 1e-4, 3e-4];
+/** Of the study with few updates. */
+const budgetRates = [1e-5, 3e-5, 1e-4, 3e-4];
 
 /** Training ends after five evaluations without a new best, and the best is what is scored. */
 const untilFlat: StudyOptions = {
@@ -157,10 +158,10 @@ const budget: Study = {
   scoredOn: ['bridge'],
   rows: [
     { name: 'Base Tool Call', plays: 'base-tool-call' },
-    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: samplingRates },
-    { name: 'DPO', trainer: dpo, options: preferences, rates: preferenceRates, data: 'start-episodes' },
-    { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: preferenceRates },
-    { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: groupRates },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: budgetRates },
+    { name: 'DPO', trainer: dpo, options: preferences, rates: budgetRates, data: 'start-episodes' },
+    { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: budgetRates },
+    { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: budgetRates },
   ],
   references: ['Base Tool Call', 'GRPO'],
 };
