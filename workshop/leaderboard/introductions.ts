@@ -50,7 +50,7 @@ of greedy answers to ${countOf(results)} test questions of each dataset, with 95
 
 const budget: Introduce = (study, rows, results) => ({
   title: 'Learning from the same episodes',
-  introduction: `Four ways to learn from ${study.steps * study.tasksPerStep * study.groupSize} episodes of bridge questions, with ${study.steps} updates each, from the policy of the demo. Exact match (EM) and F1 of greedy answers
+  introduction: `Four ways to learn from ${(study.steps * study.tasksPerStep * study.groupSize).toLocaleString('en')} episodes of bridge questions, with ${study.steps} updates each, from the policy of the demo. Exact match (EM) and F1 of greedy answers
 to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
 
 - Rejection sampling learns from the best of each ${study.groupSize} episodes, by supervised training.
@@ -58,7 +58,10 @@ to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds wi
 - Online DPO makes the same pairs from episodes of the policy as it learns.
 - GRPO learns from all episodes, weighed by their advantage in the group.
 
-Each learning rate is the best of four on validation questions of another world: see below.`,
+Each learning rate is the best of four on validation questions of another world: see below.
+
+The policy of the demo learned to answer such questions in other worlds, before a last supervised phase gave it bad habits on purpose. So these
+figures compare how fast the trainers bring back what the model could do. They do not show what each could teach a model that never could.`,
   explanation: '',
 });
 
