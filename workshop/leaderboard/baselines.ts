@@ -1,8 +1,10 @@
-/** The baselines: the same model, search index and questions without training, each with the best of three prompts. */
+/** The rows without training: the demonstrator, and the start policy with the best of three prompts. */
 import type { EnvHandle, Message, Observation, Policy } from '@toolenv/core';
 import { transformObservation } from '@toolenv/core/wrappers';
-import { type Datasets, datasets, type Score, score } from './datasets.ts';
-import type { Baseline } from './entries.ts';
+import type { QaRecord } from '@toolenv/envs-qa';
+import { demonstrator, knowledgeOf } from '../tiny-policy/demonstrator.ts';
+import { type Dataset, type Datasets, type Examination, type Score, score } from './datasets.ts';
+import type { Study } from './studies.ts';
 
 /** System messages to try. `undefined` is the environment's own. */
 const instructions: readonly (string | undefined)[] = [
@@ -18,18 +20,36 @@ type Placement = (typeof placements)[number];
 export interface BaselineResult {
   scores: Record<string, Score>;
   /** Describes the best prompt on the validation questions. */
-  prompt: string;
+  prompt?: string;
 }
 
-/** Chooses the prompt by its mean exact match over all datasets on validation questions, and scores it on test questions. */
-export async function playBaseline(
-  { baseline }: Baseline,
+/** The demonstrator, who knows the world: what the search engine and the limits of an episode leave possible. */
+export async function playDemonstrator(
+  open: Datasets,
+  names: readonly Dataset[],
+  run: Examination,
+): Promise<BaselineResult> {
+  const scores: Record<string, Score> = {};
+  for (const name of names) {
+    const env = open[name];
+    const { test } = env.tasks;
+    const records = Array.from({ length: test.length }, (_, index) => test.get(index) as QaRecord);
+    const policy = demonstrator(knowledgeOf(run.seed, 'test', records), { followHops: 1 });
+    scores[name] = await score(env, policy, { ...run, split: 'test' });
+  }
+  return { scores };
+}
+
+/** Chooses the prompt by its mean exact match on validation questions of the training's datasets, and scores it on test questions. */
+export async function playPrompted(
+  plays: 'base-tool-call' | 'naive-rag',
   open: Datasets,
   policy: Policy,
-  run: { count: number; seed: number; signal: AbortSignal },
+  { trainsOn, scoredOn }: Pick<Study, 'trainsOn' | 'scoredOn'>,
+  run: Examination,
 ): Promise<BaselineResult> {
   const variants: Variant[] =
-    baseline === 'naive-rag'
+    plays === 'naive-rag'
       ? placements.map((placement) => ({
           prompt: placement,
           play: (env) => [env, naiveRag(policy, placement)],
@@ -38,22 +58,23 @@ export async function playBaseline(
           prompt: instruction ?? 'the environment’s own',
           play: (env) => [instruction === undefined ? env : instructed(env, instruction), policy],
         }));
-  const scoreAll = async (
+  const scoresOf = async (
     { play }: Variant,
+    names: readonly Dataset[],
     split: 'validation' | 'test',
   ): Promise<Record<string, Score>> => {
     const scores: Record<string, Score> = {};
-    for (const name of datasets) scores[name] = await score(...play(open[name]), { ...run, split });
+    for (const name of names) scores[name] = await score(...play(open[name]), { ...run, split });
     return scores;
   };
 
   let best: { variant: Variant; em: number } | undefined;
   for (const variant of variants) {
-    const scores = Object.values(await scoreAll(variant, 'validation'));
+    const scores = Object.values(await scoresOf(variant, trainsOn, 'validation'));
     const em = scores.reduce((sum, score) => sum + score.em, 0) / scores.length;
     if (!best || em > best.em) best = { variant, em };
   }
-  return { scores: await scoreAll(best!.variant, 'test'), prompt: best!.variant.prompt };
+  return { scores: await scoresOf(best!.variant, scoredOn, 'test'), prompt: best!.variant.prompt };
 }
 
 interface Variant {

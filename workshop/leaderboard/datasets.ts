@@ -1,4 +1,4 @@
-/** The three families of questions: two for training, and one that training never sees. */
+/** The families of questions. */
 import { type EnvHandle, openEnv, type Policy } from '@toolenv/core';
 import { mixEnvs } from '@toolenv/core/wrappers';
 import { evaluate } from '@toolenv/training';
@@ -8,7 +8,7 @@ export const datasets = ['bridge', 'comparison', 'compose'] as const;
 export type Dataset = (typeof datasets)[number];
 export type Datasets = Readonly<Record<Dataset, EnvHandle<unknown>>>;
 
-/** @param seed Seeds the world, which all three families share. */
+/** @param seed Seeds the world, which all families share. */
 export async function openDatasets(seed: number): Promise<Datasets> {
   const open = (name: Dataset) => openEnv(`@toolenv/envs-qa/${name}-v1`, envOptions, { seed });
   return {
@@ -19,8 +19,8 @@ export async function openDatasets(seed: number): Promise<Datasets> {
 }
 
 /** The environment that agents train in. */
-export function trainingEnv({ bridge, comparison }: Datasets): EnvHandle<unknown> {
-  return mixEnvs({ bridge, comparison });
+export function trainingEnv(open: Datasets, names: readonly Dataset[]): EnvHandle<unknown> {
+  return mixEnvs(Object.fromEntries(names.map((name) => [name, open[name]])));
 }
 
 export async function closeDatasets(open: Datasets): Promise<void> {
@@ -33,12 +33,30 @@ export interface Score {
   f1: number;
 }
 
+export interface Examination {
+  count: number;
+  seed: number;
+  signal: AbortSignal;
+}
+
 /** Scores greedy answers to the first `count` questions of a split. */
 export async function score(
   env: EnvHandle<unknown>,
   policy: Policy,
-  run: { split: 'validation' | 'test'; count: number; seed: number; signal: AbortSignal },
+  run: Examination & { split: 'validation' | 'test' },
 ): Promise<Score> {
   const { means } = await evaluate({ ...run, env, policy, maxTokens: 64 });
   return { em: means.em ?? 0, f1: means.f1 ?? 0 };
+}
+
+/** Scores answers to the test questions of several datasets. */
+export async function scoreAll(
+  open: Datasets,
+  names: readonly Dataset[],
+  policy: Policy,
+  run: Examination,
+): Promise<Record<string, Score>> {
+  const scores: Record<string, Score> = {};
+  for (const name of names) scores[name] = await score(open[name], policy, { ...run, split: 'test' });
+  return scores;
 }

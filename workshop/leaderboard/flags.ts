@@ -1,36 +1,44 @@
 /** The flags of `npm run leaderboard`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { mostSeeds } from './intervals.ts';
 
 export const leaderboardFlags = {
   type: 'object',
   properties: {
-    policy: {
-      type: 'string',
-      default: 'workshop/tiny-policy/checkpoint-all',
-      description: 'Hugging Face folder to start from',
+    study: {
+      enum: ['table', 'masks', 'budget'],
+      default: 'table',
+      description: 'what to measure: all agents, what the masks do, or trainers with the same episodes',
     },
     seeds: {
       type: 'integer',
       minimum: 1,
-      default: 3,
+      maximum: mostSeeds,
+      default: 5,
       description: 'runs of each row, each in its own world',
     },
-    steps: { type: 'integer', minimum: 1, default: 30, description: 'training steps of each agent' },
+    tune: {
+      type: 'boolean',
+      default: false,
+      description: 'train at several learning rates instead, in a world of their own, to choose from',
+    },
     count: { type: 'integer', minimum: 1, default: 256, description: 'test questions of each dataset' },
     rows: {
       type: 'string',
       default: '',
       description: 'names of the rows to measure, separated by commas (default: all)',
     },
-    work: {
+    results: {
       type: 'string',
-      default: 'runs/leaderboard',
-      description: 'folder of the runs; finished runs in it are not repeated',
+      default: 'docs/benchmarks/leaderboard.jsonl',
+      description: 'file of the finished runs, which are not repeated',
     },
-    out: {
+    work: { type: 'string', default: 'runs/leaderboard', description: 'folder of the runs' },
+    out: { type: 'string', default: 'docs/benchmarks', description: 'folder for the page and its chart' },
+    supervised: {
       type: 'string',
-      default: 'docs/benchmarks',
-      description: 'folder for table.md, table.json and table.svg',
+      default: 'runs/tiny-policy/bridge-comparison/skills/policy',
+      description: 'policy of the row "Best supervised phase"',
     },
   },
 } as const;

@@ -1,150 +1,103 @@
 /**
- * `npm run leaderboard`: trains and evaluates every row of the table on synthetic worlds: the baselines, PPO, GRPO and its
- * variants, and PPO and GRPO without masks.
+ * `npm run leaderboard`: trains and scores every row of a study on synthetic worlds, and writes its page. A run that exists in
+ * the file of results is not repeated.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { loadPolicy } from '@toolenv/policy';
-import { train, writeWhole } from '@toolenv/training';
-import { parseFlags, runAsProcess, TrainingProgress, timeText } from 'toolenv';
-import { training } from '../demo/setting.ts';
-import { playBaseline } from './baselines.ts';
-import {
-  closeDatasets,
-  type Datasets,
-  datasets,
-  openDatasets,
-  type Score,
-  score,
-  trainingEnv,
-} from './datasets.ts';
-import { type Agent, agents, type Baseline, baselines } from './entries.ts';
+import { writeWhole } from '@toolenv/training';
+import { parseFlags, runAsProcess, timeText } from 'toolenv';
+import { barChart } from './chart.ts';
+import { closeDatasets, openDatasets } from './datasets.ts';
 import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
-import { barChart, markdown } from './report.ts';
-import { appendResult, type Result, readResults } from './results.ts';
+import { pageOf } from './page.ts';
+import { playRow } from './play-row.ts';
+import { appendResult, isOf, readResults } from './results.ts';
+import { type Row, type Study, studies, tuningOf, tuningSeed } from './studies.ts';
+import { digestOf, experimentOf, resultsOf } from './study-results.ts';
 import { summarise } from './summary.ts';
 
 await runAsProcess(async (signal) => {
   const flags = await parseFlags(leaderboardFlags, {
     name: 'leaderboard',
-    description: 'Trains and evaluates every row of docs/benchmarks/table.md.',
+    description: 'Trains and scores the rows of a study, and writes its page in docs/benchmarks.',
     argv: process.argv.slice(2),
   });
-  if (flags) await makeTable(flags, signal);
+  if (!flags) return;
+  const study = studies[flags.study];
+  if (flags.tune) await measure(tuningOf(study), [tuningSeed], flags, signal);
+  else await measure(study, worldsOf(flags), flags, signal);
+  await writePage(study, flags);
 });
 
-async function makeTable(flags: LeaderboardFlags, signal: AbortSignal): Promise<void> {
-  const { seeds, steps, count, rows, work, out } = flags;
-  const file = join(work, 'results.jsonl');
-  const wanted = chosenRows(rows);
-  for (let seed = 1; seed <= seeds; seed++) {
-    const open = await openDatasets(seed);
+/** Plays every row in every world, except what has been played. */
+async function measure(
+  study: Study,
+  seeds: readonly number[],
+  flags: LeaderboardFlags,
+  signal: AbortSignal,
+): Promise<void> {
+  const { count, results: file } = flags;
+  const known = await readResults(file);
+  const setting = { policy: await digestOf(study.policy), count };
+  const rows = chosenRows(study, flags.rows);
+  for (const seed of seeds) {
+    const isMissing = (row: Row) => {
+      const experiment = experimentOf(study, row, seed, setting);
+      return !known.some((result) => isOf(result, experiment));
+    };
+    const missing = rows.filter(isMissing);
+    if (missing.length === 0) continue;
+    const worlds = await openDatasets(seed);
     try {
-      for (const row of wanted) {
-        const done = await readResults(file);
-        if (done.some((result) => isOf(result, row.name, seed, flags))) continue;
-        process.stdout.write(`${row.name}, seed ${seed}\n`);
+      for (const row of missing) {
+        process.stdout.write(`${study.name}: ${row.name}, seed ${seed}\n`);
         const begun = performance.now();
-        const played = await ('baseline' in row
-          ? baseline(row, open, seed, flags, signal)
-          : agent(row, open, seed, flags, signal));
-        const seconds = (performance.now() - begun) / 1000;
-        const result: Result = {
-          row: row.name,
-          seed,
-          count,
-          seconds,
-          steps: 'baseline' in row ? 0 : steps,
-          ...played,
-        };
-        await appendResult(file, result);
-        const scores = datasets.map((name) => `${name} ${result.scores[name]!.em.toFixed(3)}`).join(', ');
-        process.stdout.write(`  EM ${scores}, in ${timeText(seconds)}\n`);
+        const played = await playRow(row, study, worlds, { count, seed, signal }, flags);
+        const seconds = Math.round((performance.now() - begun) / 1000);
+        const experiment = experimentOf(study, row, seed, setting);
+        await appendResult(file, { ...experiment, ...played, commit: commit(), seconds });
+        const scores = Object.entries(played.scores).map(([name, { em }]) => `${name} ${em.toFixed(3)}`);
+        process.stdout.write(`  EM ${scores.join(', ')}, in ${timeText(seconds)}\n`);
       }
     } finally {
-      await closeDatasets(open);
+      await closeDatasets(worlds);
     }
   }
+}
 
-  const results = (await readResults(file)).filter((result) => isOf(result, result.row, result.seed, flags));
-  const summary = summarise(results);
-  await mkdir(out, { recursive: true });
-  await writeWhole(
-    join(out, 'table.json'),
-    `${JSON.stringify({ steps, count, rows: summary, results }, null, 2)}\n`,
-  );
-  await writeWhole(join(out, 'table.md'), markdown(summary, { steps, count, seeds }));
-  await writeWhole(join(out, 'table.svg'), barChart(summary));
-  process.stdout.write(`The table is in ${join(out, 'table.md')}.\n`);
+/** The page of all results of the study, from this command or an earlier one. */
+async function writePage(study: Study, flags: LeaderboardFlags): Promise<void> {
+  const known = await readResults(flags.results);
+  const setting = { policy: await digestOf(study.policy), count: flags.count };
+  const results = resultsOf(study, worldsOf(flags), setting, known);
+  const tuning = resultsOf(tuningOf(study), [tuningSeed], setting, known);
+  const name = join(flags.out, study.name);
+  await mkdir(flags.out, { recursive: true });
+  await writeWhole(`${name}.md`, pageOf(study, results, tuning));
+  await writeWhole(`${name}.svg`, barChart(study, summarise(study, results)));
+  process.stdout.write(`The page is ${name}.md.\n`);
+}
+
+/** The seeds of the worlds that every row is played in. */
+function worldsOf({ seeds }: LeaderboardFlags): number[] {
+  return Array.from({ length: seeds }, (_, index) => index + 1);
 }
 
 /** @throws ToolEnvError `usage.bad_flag` for an unknown row. */
-function chosenRows(names: string): (Baseline | Agent)[] {
-  const all = [...baselines, ...agents];
-  if (names === '') return all;
+function chosenRows({ rows }: Study, names: string): readonly Row[] {
+  if (names === '') return rows;
   const chosen = names.split(',').map((name) => name.trim());
-  const unknown = chosen.find((name) => !all.some((row) => row.name === name));
-  if (unknown === undefined) return all.filter(({ name }) => chosen.includes(name));
-  const known = all.map(({ name }) => name).join('; ');
+  const unknown = chosen.find((name) => !rows.some((row) => row.name === name));
+  if (unknown === undefined) return rows.filter(({ name }) => chosen.includes(name));
+  const known = rows.map(({ name }) => name).join('; ');
   throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose from ${known}.`);
 }
 
-/** Whether a result has this row and seed and was measured with these flags. */
-function isOf(
-  { row, seed, count, steps }: Result,
-  name: string,
-  ofSeed: number,
-  flags: LeaderboardFlags,
-): boolean {
-  return (
-    row === name &&
-    seed === ofSeed &&
-    count === flags.count &&
-    (steps === 0 || steps === flags.steps) &&
-    seed <= flags.seeds
-  );
-}
-
-async function baseline(
-  row: Baseline,
-  open: Datasets,
-  seed: number,
-  { policy: folder, count }: LeaderboardFlags,
-  signal: AbortSignal,
-): Promise<Pick<Result, 'scores' | 'prompt'>> {
-  await using policy = await loadPolicy(folder);
-  return await playBaseline(row, open, policy, { count, seed, signal });
-}
-
-async function agent(
-  row: Agent,
-  open: Datasets,
-  seed: number,
-  { policy: folder, count, steps, work }: LeaderboardFlags,
-  signal: AbortSignal,
-): Promise<Pick<Result, 'scores'>> {
-  const out = join(work, `${row.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${seed}`);
-  await rm(out, { recursive: true, force: true });
-  await using policy = await loadPolicy(folder);
-  const run = {
-    env: trainingEnv(open),
-    policy,
-    trainer: row.trainer,
-    out,
-    seed,
-    signal,
-    trajectories: false,
-  };
-  const options = { ...training, checkpointEvery: 0, ...row.options, steps };
-  const progress = new TrainingProgress(steps);
-  try {
-    for await (const event of train<Record<string, unknown>>({ ...run, ...options })) progress.show(event);
-  } finally {
-    progress.stop();
-  }
-  const scores: Record<string, Score> = {};
-  for (const name of datasets)
-    scores[name] = await score(open[name], policy, { split: 'test', count, seed, signal });
-  return { scores };
+/** The commit of the code that runs; `+` if there are changes beside it. */
+function commit(): string {
+  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
+  const changes = git('status', '--porcelain', '--untracked-files=no', '--', 'packages', 'workshop');
+  return `${git('rev-parse', '--short=10', 'HEAD')}${changes === '' ? '' : '+'}`;
 }

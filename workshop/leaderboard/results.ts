@@ -1,19 +1,35 @@
-/** Results: a file with one JSON line for each finished run, so that an interrupted leaderboard can be resumed. */
+/** Results: a file with one JSON line for each finished run, so that an interrupted study can be resumed. */
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { readJsonLines } from '@toolenv/core/recording';
 import type { Score } from './datasets.ts';
 
-export interface Result {
+/** What makes a run the run that it is. */
+export interface Experiment {
+  study: string;
   row: string;
   seed: number;
-  /** Training steps; 0 for a baseline. */
-  steps: number;
   /** Number of test questions of each dataset. */
   count: number;
+  /** The trainer and its options, or how a baseline plays. */
+  settings: Readonly<Record<string, unknown>>;
+  /** SHA-256 of the weights that the row began with, shortened. */
+  policy: string;
+}
+
+export interface Result extends Experiment {
+  /** Git commit of the code that ran; `+` marks changes that were not committed. */
+  commit: string;
   /** By dataset. */
   scores: Record<string, Score>;
+  /** Training steps until the weights that were scored. */
+  steps?: number;
+  /** Training steps in all. */
+  stepsInAll?: number;
+  /** Exact match of the best evaluation on the validation questions. */
+  validation?: number;
   /** For a baseline, the best prompt on validation questions. */
   prompt?: string;
   seconds: number;
@@ -29,4 +45,10 @@ export async function readResults(file: string): Promise<Result[]> {
 export async function appendResult(file: string, result: Result): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await appendFile(file, `${JSON.stringify(result)}\n`);
+}
+
+/** Whether a result is of this experiment. */
+export function isOf(result: Result, experiment: Experiment): boolean {
+  const { study, row, seed, count, settings, policy } = result;
+  return isDeepStrictEqual({ study, row, seed, count, settings, policy }, experiment);
 }

@@ -1,53 +1,52 @@
-/** The rows of the table: mean and standard deviation of each score over the seeds. */
-import { type Dataset, datasets, type Score } from './datasets.ts';
-import { agents, baselines } from './entries.ts';
+/** The rows of a page: means over the seeds with intervals, and paired differences between rows. */
+import type { Dataset, Score } from './datasets.ts';
+import { type Estimate, estimate, pairedDifference } from './intervals.ts';
 import type { Result } from './results.ts';
+import type { Study } from './studies.ts';
 
-/** Mean and unbiased standard deviation over seeds. */
-export interface Spread {
-  mean: number;
-  deviation: number;
-}
-
-export interface Row {
+export interface RowSummary {
   name: string;
   seeds: number[];
-  /** By dataset, and averaged over the datasets. */
-  scores: Record<Dataset | 'average', { em: Spread; f1: Spread }>;
-  prompts: string[];
+  /** Exact match of each dataset. */
+  em: Readonly<Partial<Record<Dataset, Estimate>>>;
+  /** Averages over the datasets. */
+  average: { em: Estimate; f1: Estimate };
+  /** Average exact match of each seed. */
+  bySeed: ReadonlyMap<number, number>;
+  /** Mean steps until the weights that were scored, of an agent. */
+  steps?: number;
 }
 
-/** The rows that have results, in the order of the table. */
-export function summarise(results: readonly Result[]): Row[] {
-  return [...baselines, ...agents].flatMap(({ name }) => {
+/** The rows that have results, in the order of the study. */
+export function summarise({ rows, scoredOn }: Study, results: readonly Result[]): RowSummary[] {
+  return rows.flatMap(({ name }) => {
     const own = results.filter(({ row }) => row === name);
     if (own.length === 0) return [];
-    const of = (read: (scores: Record<string, Score>) => Score) => {
-      const scores = own.map((result) => read(result.scores));
-      return { em: spread(scores.map(({ em }) => em)), f1: spread(scores.map(({ f1 }) => f1)) };
-    };
-    const each = datasets.map((name) => [name, of((scores) => scores[name]!)] as const);
-    const scores = { ...Object.fromEntries(each), average: of(averageScore) } as Row['scores'];
-    const prompts = own.flatMap(({ prompt }) => prompt ?? []);
-    return [{ name, seeds: own.map(({ seed }) => seed), scores, prompts }];
+    const averageOf = ({ scores }: Result, score: keyof Score) =>
+      mean(scoredOn.map((dataset) => scores[dataset]![score]));
+    const em = scoredOn.map((dataset) => [dataset, estimate(own.map(({ scores }) => scores[dataset]!.em))]);
+    const steps = own.flatMap((result) => result.steps ?? []);
+    return [
+      {
+        name,
+        seeds: own.map(({ seed }) => seed),
+        em: Object.fromEntries(em),
+        average: {
+          em: estimate(own.map((result) => averageOf(result, 'em'))),
+          f1: estimate(own.map((result) => averageOf(result, 'f1'))),
+        },
+        bySeed: new Map(own.map((result) => [result.seed, averageOf(result, 'em')])),
+        ...(steps.length > 0 && { steps: mean(steps) }),
+      },
+    ];
   });
 }
 
-/** `0.472 ± 0.025`. */
-export function spreadText({ mean, deviation }: Spread): string {
-  return `${mean.toFixed(3)} ± ${deviation.toFixed(3)}`;
+/** How much better `row` is than `reference` in average exact match, in the worlds that both have played. */
+export function difference(row: RowSummary, reference: RowSummary): Estimate | undefined {
+  return pairedDifference(row.bySeed, reference.bySeed);
 }
 
-function averageScore(scores: Record<string, Score>): Score {
-  const all = datasets.map((name) => scores[name]!);
-  const mean = (read: (score: Score) => number) =>
-    all.reduce((sum, score) => sum + read(score), 0) / all.length;
-  return { em: mean(({ em }) => em), f1: mean(({ f1 }) => f1) };
-}
-
-function spread(values: readonly number[]): Spread {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  if (values.length === 1) return { mean, deviation: 0 };
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
-  return { mean, deviation: Math.sqrt(variance) };
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,18 +1,37 @@
-/** The leaderboard's table, its findings and its baselines. */
+/** The leaderboard's intervals, pages and baselines. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { naiveRag } from '../leaderboard/baselines.ts';
-import { findings } from '../leaderboard/findings.ts';
-import { barChart, markdown } from '../leaderboard/report.ts';
-import type { Result } from '../leaderboard/results.ts';
+import { barChart } from '../leaderboard/chart.ts';
+import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
+import {
+  differenceText,
+  direction,
+  estimate,
+  estimateText,
+  pairedDifference,
+} from '../leaderboard/intervals.ts';
+import { pageOf } from '../leaderboard/page.ts';
+import { type Result, readResults } from '../leaderboard/results.ts';
+import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
+import { digestOf, resultsOf } from '../leaderboard/study-results.ts';
 import { summarise } from '../leaderboard/summary.ts';
 
+const study: Study = studies.table;
+
 const result = (row: string, seed: number, em: [number, number, number]): Result => ({
+  study: 'table',
   row,
   seed,
-  steps: 80,
   count: 256,
-  seconds: 1,
+  settings: {},
+  policy: '0',
+  commit: '1234567890',
+  steps: 80,
+  stepsInAll: 130,
+  seconds: 60,
   scores: {
     bridge: { em: em[0], f1: 1 },
     comparison: { em: em[1], f1: 1 },
@@ -20,46 +39,104 @@ const result = (row: string, seed: number, em: [number, number, number]): Result
   },
 });
 
-test('summarises results by mean and deviation over seeds, with rows in the order of the table', () => {
-  const rows = summarise([
+// scipy.stats.t.interval(0.95, 4, loc=0.5, scale=scipy.stats.sem([0.4, 0.45, 0.5, 0.55, 0.6])) and ttest_1samp(...).confidence_interval()
+test('intervals are those of Student’s t', () => {
+  const five = estimate([0.4, 0.45, 0.5, 0.55, 0.6]);
+  expect(five.mean).toBeCloseTo(0.5, 12);
+  expect(five.low).toBeCloseTo(0.401838, 5);
+  expect(five.high).toBeCloseTo(0.598162, 5);
+  expect(estimateText(five)).toBe('0.500 [0.402, 0.598]');
+  const two = estimate([0, 1]);
+  expect(two.low).toBeCloseTo(0.5 - 12.7062 * 0.5, 3);
+  expect(estimate([0.3])).toEqual({ mean: 0.3, low: null, high: null });
+  expect(() => estimate([])).toThrow(RangeError);
+});
+
+test('differences are paired by world', () => {
+  const a = new Map([
+    [1, 0.5],
+    [2, 0.9],
+    [3, 0.1],
+  ]);
+  const b = new Map([
+    [1, 0.4],
+    [2, 0.8],
+    [4, 0.9],
+  ]);
+  // Worlds 1 and 2 only; both differ by 0.1, however far apart the worlds are.
+  const difference = pairedDifference(a, b)!;
+  expect(difference.mean).toBeCloseTo(0.1, 12);
+  expect(difference.high! - difference.low!).toBeCloseTo(0, 12);
+  expect(direction(difference)).toBe(1);
+  expect(differenceText(difference)).toBe('+0.100 [+0.100, +0.100]');
+  expect(pairedDifference(new Map([[1, 0]]), new Map([[2, 0]]))).toBeUndefined();
+});
+
+test('rows are summarised over worlds, in the order of the study', () => {
+  const results = [
     result('GRPO', 1, [0.5, 0.4, 0.3]),
     result('GRPO', 2, [0.7, 0.4, 0.1]),
     result('Naive RAG', 1, [0.1, 0.2, 0.3]),
-  ]);
+  ];
+  const rows = summarise(study, results);
   expect(rows.map(({ name, seeds }) => [name, seeds])).toEqual([
     ['Naive RAG', [1]],
     ['GRPO', [1, 2]],
   ]);
-  const { bridge, comparison, average } = rows[1]!.scores;
-  expect(bridge.em.mean).toBeCloseTo(0.6, 12);
-  expect(bridge.em.deviation).toBeCloseTo(Math.sqrt(0.02), 12);
-  expect(comparison.em).toEqual({ mean: 0.4, deviation: 0 });
-  expect(average.em.mean).toBeCloseTo(0.4, 12);
-  expect(average.em.deviation).toBeCloseTo(0, 12);
-  expect(markdown(rows, { steps: 80, count: 256, seeds: 2 })).toContain(
-    '| GRPO | 0.600 ± 0.141 | 1.000 ± 0.000 |',
+  expect(rows[1]!.em.bridge!.mean).toBeCloseTo(0.6, 12);
+  expect(rows[1]!.average.em.mean).toBeCloseTo(0.4, 12);
+  expect(rows[1]!.steps).toBe(80);
+  expect(pageOf(study, results, [])).toContain(
+    '| GRPO | 0.600 [-0.671, 1.871] | 0.400 [0.400, 0.400] | 0.200 [-1.071, 1.471] | 0.400 [0.400, 0.400] | 1.000 | 80 |',
   );
-  expect(barChart(rows).match(/<rect/g)).toHaveLength(2);
+  expect(barChart(study, rows).match(/<rect/g)).toHaveLength(2);
 });
 
-test('reports findings only beyond the spread', () => {
-  const rows = summarise([
-    result('Base Tool Call', 1, [0.1, 0.1, 0.1]),
-    result('Naive RAG', 1, [0.05, 0.1, 0.3]),
-    result('Naive RAG', 2, [0.15, 0.1, 0.3]),
+test('a sentence says better or worse only where the interval excludes 0', () => {
+  const rows = summarise(study, [
+    result('Naive RAG', 1, [0.1, 0.1, 0.1]),
+    result('Naive RAG', 2, [0.2, 0.2, 0.2]),
     result('PPO', 1, [0.4, 0.4, 0.4]),
-    result('GRPO', 1, [0.5, 0.4, 0.3]),
-    result('GRPO', 2, [0.7, 0.4, 0.3]),
-    result('PPO without action mask', 1, [0.4, 0.3, 0.4]),
-    result('GRPO without both masks', 1, [0.5, 0.4, 0.3]),
+    result('PPO', 2, [0.51, 0.51, 0.51]),
+    result('GRPO', 1, [0.3, 0.3, 0.3]),
+    result('GRPO', 2, [0.19, 0.19, 0.19]),
+    result('RLOO', 1, [0, 0, 0]),
+    result('RLOO', 2, [0.1, 0.1, 0.1]),
   ]);
-  expect(findings(rows).split('\n')).toEqual([
-    // On compose, GRPO and Naive RAG are equal.
-    '- Of 12 comparisons of an agent with a baseline on a dataset, the agent is better beyond the spread in 11.',
-    '- The best average EM is 0.433, of GRPO: 2.6 times the 0.167 of Naive RAG.',
-    '- PPO without action mask: average EM 0.367 ± 0.000, PPO 0.400 ± 0.000: worse beyond the spread.',
-    '- GRPO without both masks: average EM 0.400 ± 0.000, GRPO 0.433 ± 0.047: not worse beyond the spread.',
+  expect(comparisons(study, rows).split('\n')).toEqual([
+    '- Beside Naive RAG: better: PPO +0.305 [+0.241, +0.369]; worse: RLOO −0.100 [−0.100, −0.100]; not told apart: GRPO +0.095 [−1.239, +1.429].',
+    '- Beside GRPO: not told apart: PPO +0.210 [−1.188, +1.608], RLOO −0.195 [−1.529, +1.139].',
   ]);
+  expect(differenceTable(study, rows)).toContain(
+    '| PPO | **+0.305 [+0.241, +0.369]** | +0.210 [−1.188, +1.608] |',
+  );
+});
+
+const benchmarks = join(import.meta.dirname, '../../docs/benchmarks');
+const known = await readResults(join(benchmarks, 'leaderboard.jsonl'));
+
+/** The studies that have been measured, in part or as a whole. */
+const measured = Object.values(studies).filter(({ name }) => known.some((each) => each.study === name));
+
+test.each(measured)('the page of $name is made from the results in the repository', async (each) => {
+  const setting = { policy: await digestOf(each.policy), count: 256 };
+  const results = resultsOf(each, [1, 2, 3, 4, 5], setting, known);
+  const tuning = resultsOf(tuningOf(each), [tuningSeed], setting, known);
+  expect(results.length).toBeGreaterThan(0);
+  expect(await readFile(join(benchmarks, `${each.name}.md`), 'utf8')).toBe(pageOf(each, results, tuning));
+});
+
+test.each(measured)('the learning rates of $name are the best that were tried', async (each) => {
+  const setting = { policy: await digestOf(each.policy), count: 256 };
+  const tuned = each.rows.filter((row) => 'rates' in row && row.rates !== undefined);
+  for (const { name, options, rates } of tuned as Agent[]) {
+    const tuning = tuningOf(each);
+    const rows = tuning.rows.filter((row) => row.name.startsWith(`${name} at `));
+    const tried = resultsOf({ ...tuning, rows }, [tuningSeed], setting, known);
+    expect(tried, name).toHaveLength(rates!.length);
+    const best = tried.reduce((a, b) => (b.validation! > a.validation! ? b : a));
+    expect(best.settings.learningRate, name).toBe(options.learningRate);
+  }
 });
 
 test.each(['result of a search', 'before the question', 'after the question'] as const)(

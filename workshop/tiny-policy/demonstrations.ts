@@ -3,13 +3,14 @@ import {
   collect,
   createRng,
   deriveSeed,
+  type EnvHandle,
   isParseFailure,
   openEnv,
   rollout,
   type Trajectory,
 } from '@toolenv/core';
-import { createWorld, type QaRecord } from '@toolenv/envs-qa';
-import { demonstrator } from './demonstrator.ts';
+import type { QaRecord } from '@toolenv/envs-qa';
+import { demonstrator, knowledgeOf } from './demonstrator.ts';
 import type { Conversation } from './lines.ts';
 import type { Mix } from './strategies.ts';
 
@@ -36,24 +37,36 @@ export async function* demonstrations({
     const rng = createRng(seed, 'tasks', world);
     const worldSeed = deriveSeed(seed, 'world', world);
     const env = await openEnv(ref, { topK }, { seed: worldSeed });
-    const records = new Map<string, QaRecord>();
-    const episodes = Array.from({ length: episodesPerWorld }, (_, group) => {
-      const task = env.tasks.train.get(rng.int(env.tasks.train.length)) as QaRecord;
-      records.set(task.question, task);
-      return { task, group, sample: 0 };
-    });
-    const entities = new Map(
-      createWorld(worldSeed).parts.train.entities.map((entity) => [entity.name, entity]),
-    );
-    const policy = demonstrator({ records, entities }, mix);
-    const sampling = { maxTokens: 256, temperature: 1 };
-    const played = await collect(rollout({ env, policy, episodes, concurrency: 64, sampling, seed }));
+    const { train } = env.tasks;
+    const tasks = Array.from({ length: episodesPerWorld }, () => train.get(rng.int(train.length)));
+    const conversations = await demonstrate({ env, worldSeed, tasks }, mix, seed);
     await env.close();
-    yield* rng.shuffle(played.map(conversationOf));
+    yield* rng.shuffle(conversations);
   }
 }
 
-function conversationOf({ steps }: Trajectory): Conversation {
+/** An environment of `@toolenv/envs-qa`, opened with the seed of its world, and training tasks of it. */
+export interface Lesson {
+  env: EnvHandle<unknown>;
+  worldSeed: number;
+  tasks: readonly unknown[];
+}
+
+/** One conversation for each of the tasks. */
+export async function demonstrate(
+  { env, worldSeed, tasks }: Lesson,
+  mix: Mix,
+  seed: number,
+): Promise<Conversation[]> {
+  const episodes = tasks.map((task, group) => ({ task, group, sample: 0 }));
+  const policy = demonstrator(knowledgeOf(worldSeed, 'train', tasks as QaRecord[]), mix);
+  const sampling = { maxTokens: 256, temperature: 1 };
+  const played = await collect(rollout({ env, policy, episodes, concurrency: 64, sampling, seed }));
+  return played.map(conversationOf);
+}
+
+/** The whole conversation, with the last turn. */
+export function conversationOf({ steps }: Trajectory): Conversation {
   const { observation, action } = steps.at(-1)!;
   const toolCalls = action.toolCalls.flatMap((call) => (isParseFailure(call) ? [] : [call]));
   const last = {

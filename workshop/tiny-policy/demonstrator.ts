@@ -6,8 +6,9 @@ import {
   type Observation,
   type Policy,
   type SamplingOptions,
+  type Split,
 } from '@toolenv/core';
-import type { Entity, QaRecord } from '@toolenv/envs-qa';
+import { createWorld, type Entity, type QaRecord } from '@toolenv/envs-qa';
 import { planOf } from './plan.ts';
 import { drawStrategy, type Mix, type Move } from './strategies.ts';
 
@@ -17,6 +18,15 @@ export interface Knowledge {
   records: ReadonlyMap<string, QaRecord>;
   /** Entities by name. */
   entities: ReadonlyMap<string, Entity>;
+}
+
+/** What there is to know about some questions of a split of a world. */
+export function knowledgeOf(worldSeed: number, split: Split, records: readonly QaRecord[]): Knowledge {
+  const { entities } = createWorld(worldSeed).parts[split];
+  return {
+    records: new Map(records.map((record) => [record.question, record])),
+    entities: new Map(entities.map((entity) => [entity.name, entity])),
+  };
 }
 
 /** Plays `mix`. */

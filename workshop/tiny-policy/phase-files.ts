@@ -46,7 +46,6 @@ async function* lines(
     comparisons: comparisonExercises(seedOf('comparisons')),
     bridge: demonstrationsOf('bridge'),
     comparison: demonstrationsOf('comparison'),
-    compose: demonstrationsOf('compose'),
   };
   for (let step = 0; step < steps; step++) {
     for (const [source, count] of Object.entries(batch) as [keyof Batch, number][]) {

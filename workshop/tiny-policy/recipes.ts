@@ -1,7 +1,7 @@
 /** The recipes: the phases of supervised training, and what follows. */
 import type { Mix } from './strategies.ts';
 
-export type Family = 'bridge' | 'comparison' | 'compose';
+export type Family = 'bridge' | 'comparison';
 
 /** Number of lines from each source in a batch. */
 export interface Batch {
@@ -11,7 +11,6 @@ export interface Batch {
   /** Demonstrations of each family of questions. */
   bridge?: number;
   comparison?: number;
-  compose?: number;
 }
 
 export interface Phase {
@@ -68,18 +67,18 @@ const bridge: readonly Phase[] = [
 ];
 
 /**
- * `bridge`, for the demo: two-hop questions. `all`, for the leaderboard: every family, with a model of the same size.
- * `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits.
+ * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
+ * shows a compose question. `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits.
  */
-export const recipes: Readonly<Record<'bridge' | 'all' | 'from-nothing', Recipe>> = {
+export const recipes: Readonly<Record<'bridge' | 'bridge-comparison' | 'from-nothing', Recipe>> = {
   bridge: {
     families: ['bridge'],
     facts: false,
     phases: bridge,
     folder: 'checkpoint',
   },
-  all: {
-    families: ['bridge', 'comparison', 'compose'],
+  'bridge-comparison': {
+    families: ['bridge', 'comparison'],
     facts: true,
     phases: [
       copying,
@@ -87,11 +86,11 @@ export const recipes: Readonly<Record<'bridge' | 'all' | 'from-nothing', Recipe>
       {
         ...skills,
         steps: 2400,
-        batch: { copies: 2, readings: 3, comparisons: 3, bridge: 6, comparison: 6, compose: 4 },
+        batch: { copies: 2, readings: 3, comparisons: 3, bridge: 8, comparison: 8 },
       },
-      { ...habits, batch: { bridge: 14, comparison: 10, compose: 8 } },
+      { ...habits, batch: { bridge: 18, comparison: 14 } },
     ],
-    folder: 'checkpoint-all',
+    folder: 'checkpoint-bridge-comparison',
   },
   'from-nothing': {
     families: ['bridge'],

@@ -123,8 +123,8 @@ describe('a line that is none of the formats names the wrong part', () => {
       '/messages/0/content/0: expected a part of the type text; received {"type":"image_url"}',
     ],
     [
-      { messages: [question, { role: 'assistant', content: '' }] },
-      '/messages/1: expected content or tool_calls; received ""',
+      { messages: [question, { role: 'assistant', content: null }] },
+      '/messages/1: expected content or tool_calls; received null',
     ],
     [{ messages: [{ ...answer, weight: 0.5 }] }, '/messages/0/weight: expected 0 or 1; received 0.5'],
     [
@@ -162,6 +162,12 @@ describe('a line that is none of the formats names the wrong part', () => {
 describe('pairs', () => {
   const answer = (content: string) => ({ role: 'assistant', content });
   const pair = (line: unknown) => readPair(JSON.stringify(line));
+
+  test('an empty answer is an answer: the model ended its turn at once', () => {
+    const { rejected } = pair({ prompt: [question], chosen: [answer('A')], rejected: [answer('')] });
+    expect(messagesOf(rejected).at(-1)).toEqual({ role: 'assistant', content: '' });
+    expect(rejected.learns(0)).toBe(true);
+  });
 
   test('with a prompt, both answers follow it', () => {
     const { chosen, rejected } = pair({ prompt: [question], chosen: [answer('A')], rejected: [answer('B')] });

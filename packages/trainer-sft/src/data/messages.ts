@@ -95,7 +95,8 @@ function readAssistant(given: Fields, content: string, path: string): AssistantM
   const calls = given.tool_calls ?? given.toolCalls ?? [];
   if (!Array.isArray(calls)) throw new BadExample(`${path}/tool_calls`, 'a list of calls', calls);
   const toolCalls = calls.map((call, index) => readCall(call, `${path}/tool_calls/${index}`, index));
-  if (content === '' && toolCalls.length === 0)
+  // Text may be empty: a model can end its turn at once, and pairs show that it should not.
+  if (typeof given.content !== 'string' && content === '' && toolCalls.length === 0)
     throw new BadExample(path, 'content or tool_calls', given.content);
   return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
 }

@@ -1,0 +1,54 @@
+/** Means over seeds with their 95 % confidence intervals, and paired differences. */
+
+export interface Estimate {
+  mean: number;
+  /** Ends of the interval; `null` with a single value. */
+  low: number | null;
+  high: number | null;
+}
+
+/** The 97.5 % quantiles of Student's t distribution with 1, 2, 3 … degrees of freedom. */
+const quantiles = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216];
+export const mostSeeds = quantiles.length + 1;
+
+/** @throws RangeError for no value, or for more than {@link mostSeeds}. */
+export function estimate(values: readonly number[]): Estimate {
+  const { length } = values;
+  if (length === 0 || length > mostSeeds) throw new RangeError(`${length} values: 1 to ${mostSeeds} can be.`);
+  const mean = values.reduce((sum, value) => sum + value, 0) / length;
+  if (length === 1) return { mean, low: null, high: null };
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (length - 1);
+  const half = quantiles[length - 2]! * Math.sqrt(variance / length);
+  return { mean, low: mean - half, high: mean + half };
+}
+
+/** The mean of `a − b` over the seeds that both have; `undefined` if there is none. */
+export function pairedDifference(
+  a: ReadonlyMap<number, number>,
+  b: ReadonlyMap<number, number>,
+): Estimate | undefined {
+  const differences = [...a].flatMap(([seed, value]) => (b.has(seed) ? [value - b.get(seed)!] : []));
+  return differences.length > 0 ? estimate(differences) : undefined;
+}
+
+/** Whether the interval lies above 0 (1), below it (-1), or includes it (0). */
+export function direction({ low, high }: Estimate): -1 | 0 | 1 {
+  if (low !== null && low > 0) return 1;
+  return high !== null && high < 0 ? -1 : 0;
+}
+
+/** `0.472 [0.441, 0.503]`. */
+export function estimateText({ mean, low, high }: Estimate): string {
+  const interval = low === null || high === null ? '(one seed)' : `[${low.toFixed(3)}, ${high.toFixed(3)}]`;
+  return `${mean.toFixed(3)} ${interval}`;
+}
+
+/** `+0.031 [+0.002, +0.060]`. */
+export function differenceText({ mean, low, high }: Estimate): string {
+  const interval = low === null || high === null ? '(one seed)' : `[${signed(low)}, ${signed(high)}]`;
+  return `${signed(mean)} ${interval}`;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+}

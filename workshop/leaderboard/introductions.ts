@@ -1,0 +1,99 @@
+/** What each page says before and after its tables. */
+import { differenceText, estimateText } from './intervals.ts';
+import type { Result } from './results.ts';
+import type { Study } from './studies.ts';
+import { difference as differenceOf, type RowSummary } from './summary.ts';
+
+interface Introduction {
+  title: string;
+  introduction: string;
+  explanation: string;
+}
+
+type Introduce = (study: Study, rows: readonly RowSummary[], results: readonly Result[]) => Introduction;
+
+const table: Introduce = (study, rows, results) => {
+  const best = bestAgent(study, rows);
+  return {
+    title: 'Agents on synthetic worlds',
+    introduction: `Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, as means over ${worldsOf(rows)} worlds with 95 %
+intervals. All rows have the same model, search index and questions. A sceptic would ask:
+
+- **What is the ceiling?** The demonstrator knows each world and plays the good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
+- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. No phase of any row showed it a
+  compose question. The last phase of its supervised training gave it bad habits on purpose. Before them it was better than it is at
+  the start of every agent: ${averageOf(rows, 'Best supervised phase')} against ${averageOf(rows, 'Base Tool Call')}. So an agent must beat the row “Best supervised phase” to show
+  more than a return to what the model could do.
+- **Is reinforcement learning needed?**${best ? ` The best agent, ${best.name}, minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
+- **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
+  weights of the best evaluation were scored; the table has their step. Every row makes one update from each ${study.tasksPerStep * study.groupSize} episodes.
+- **Who chose the learning rates?** Runs in another world, by validation questions: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
+- **Is it chance?** All rows played the same ${worldsOf(rows)} worlds, so that differences are paired. Read the intervals below, not the order of the rows.`,
+    explanation: '',
+  };
+};
+
+const masks: Introduce = (study, rows, results) => ({
+  title: 'What the masks are worth',
+  introduction: `The action mask keeps the environment’s tokens out of the loss. The advantage mask keeps them out of returns and advantages, and the critic from
+learning there. Each row below trains without one of them, or without both, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start,
+the same ${worldsOf(rows)} worlds, and the settings of [the table](table.md). PPO estimates advantages with γ = 1 and λ = 0.95. Scores are exact match (EM) and F1
+of greedy answers to ${countOf(results)} test questions of each dataset, with 95 % intervals.`,
+  explanation: `Why:
+
+- Without the action mask, the policy learns to write what the search engine returns: a document that follows a good search gets the advantage of that search.
+- With λ below 1, what an action is credited with decays over the steps of the recursion. Without the advantage mask, each token of a document is such a step: over a
+  document of 60 tokens, a share of 0.95⁶⁰ = 5 % of a later reward comes through, and the critic’s values stand in for the rest.
+- GRPO has no row without the advantage mask. It gives every token of an episode the same advantage, so the mask cannot change anything, and both runs are equal to
+  the last bit.`,
+});
+
+const budget: Introduce = (study, rows, results) => ({
+  title: 'Learning from the same episodes',
+  introduction: `Four ways to learn from ${(study.steps * study.tasksPerStep * study.groupSize).toLocaleString('en')} episodes of bridge questions, with ${study.steps} updates each, from the policy of the demo. Exact match (EM) and F1 of greedy answers
+to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds with 95 % intervals.
+
+- Rejection sampling learns from the best of each ${study.groupSize} episodes, by supervised training.
+- DPO plays all episodes with the start policy first, and learns from pairs of the best and the worst of each ${study.groupSize}.
+- Online DPO makes the same pairs from episodes of the policy as it learns.
+- GRPO learns from all episodes, weighed by their advantage in the group.
+
+Each learning rate is the best of four on validation questions of another world: see below.
+
+The policy of the demo learned to answer such questions in other worlds, before a last supervised phase gave it bad habits on purpose. So these
+figures compare how fast the trainers bring back what the model could do. They do not show what each could teach a model that never could.`,
+  explanation: '',
+});
+
+/** By name of the study. */
+export const introductions: Readonly<Record<string, Introduce>> = { table, masks, budget };
+
+/** The trained row with the greatest average, of those that play episodes of their own by an algorithm of reinforcement learning. */
+function bestAgent({ references, rows: all }: Study, rows: readonly RowSummary[]): RowSummary | undefined {
+  const isAgent = ({ name }: RowSummary) =>
+    all.some((row) => row.name === name && 'trainer' in row && !row.trainer.includes('trainer-sft'));
+  const agents = rows.filter(isAgent);
+  if (agents.length === 0 || references.length === 0) return undefined;
+  return agents.reduce((a, b) => (b.average.em.mean > a.average.em.mean ? b : a));
+}
+
+function averageOf(rows: readonly RowSummary[], name: string): string {
+  const row = rows.find((each) => each.name === name);
+  return row ? estimateText(row.average.em) : 'not measured';
+}
+
+function differenceTo(rows: readonly RowSummary[], row: RowSummary, name: string): string {
+  const reference = rows.find((each) => each.name === name);
+  const difference = reference && differenceOf(row, reference);
+  return difference ? differenceText(difference) : 'not measured';
+}
+
+function countOf(results: readonly Result[]): string {
+  return [...new Set(results.map(({ count }) => count))].join(' or ');
+}
+
+function worldsOf(rows: readonly RowSummary[]): string {
+  const counts = rows.map(({ seeds }) => seeds.length);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? String(most) : `${least} to ${most}`;
+}

@@ -1,0 +1,72 @@
+/** pageOf: the page of a study as Markdown. All its numbers and verdicts are computed from the results. */
+import { comparisons, differenceTable } from './comparisons.ts';
+import { estimateText } from './intervals.ts';
+import { introductions } from './introductions.ts';
+import { markdownTable } from './markdown-table.ts';
+import type { Result } from './results.ts';
+import type { Study } from './studies.ts';
+import { type RowSummary, summarise } from './summary.ts';
+
+/** @param tuning Results of the runs that chose the learning rates. */
+export function pageOf(study: Study, results: readonly Result[], tuning: readonly Result[]): string {
+  const rows = summarise(study, results);
+  const { title, introduction, explanation } = introductions[study.name]!(study, rows, results);
+  return `${[
+    `# ${title}`,
+    introduction,
+    scoreTable(study, rows),
+    `![Mean exact match of each row](${study.name}.svg)`,
+    '## Differences',
+    'Each difference is in average exact match, paired by world, with its 95 % interval (Student’s t over the worlds). An interval that excludes 0 is in bold. The intervals are not corrected for their number: of twenty comparisons of equals, about one is bold.',
+    differenceTable(study, rows),
+    comparisons(study, rows),
+    explanation,
+    rateSection(tuning),
+    '## Runs',
+    `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings; \`+\` marks a commit with changes.`,
+    runTable(rows, results),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')}\n`;
+}
+
+function scoreTable({ scoredOn }: Study, rows: readonly RowSummary[]): string {
+  const several = scoredOn.length > 1;
+  const header = [
+    'row',
+    ...scoredOn.map((name) => `${name} EM`),
+    ...(several ? ['average EM'] : []),
+    'F1',
+    'steps',
+  ];
+  const lines = rows.map(({ name, em, average, steps }) => [
+    name,
+    ...scoredOn.map((dataset) => estimateText(em[dataset]!)),
+    ...(several ? [estimateText(average.em)] : []),
+    average.f1.mean.toFixed(3),
+    steps === undefined ? '' : steps.toFixed(0),
+  ]);
+  return markdownTable(header, lines);
+}
+
+/** Validation scores at each learning rate. */
+function rateSection(tuning: readonly Result[]): string {
+  if (tuning.length === 0) return '';
+  const lines = tuning.map(({ row, validation, steps }) => [row, validation!.toFixed(3), String(steps)]);
+  return `## Learning rates
+
+Exact match on validation questions, of one run each in a world that no other run on this page uses. The best rate of each trainer is its rate above.
+
+${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
+}
+
+function runTable(rows: readonly RowSummary[], results: readonly Result[]): string {
+  const lines = rows.map(({ name, seeds }) => {
+    const own = results.filter(({ row }) => row === name);
+    const minutes = own.reduce((sum, { seconds }) => sum + seconds, 0) / own.length / 60;
+    const prompts = [...new Set(own.flatMap(({ prompt }) => prompt ?? []))];
+    const commits = [...new Set(own.map(({ commit }) => commit))];
+    return [name, seeds.join(', '), commits.join(', '), minutes.toFixed(1), prompts.join('; ')];
+  });
+  return markdownTable(['row', 'worlds', 'commits', 'minutes of a run', 'best prompt'], lines);
+}

@@ -1,0 +1,107 @@
+/** playRow: trains an agent if the row is one, and scores it on the test questions. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadPolicy } from '@toolenv/policy';
+import { readMetrics, train } from '@toolenv/training';
+import { TrainingProgress } from 'toolenv';
+import { playDemonstrator, playPrompted } from './baselines.ts';
+import { writeDemonstrations, writePairs } from './data-files.ts';
+import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
+import type { Result } from './results.ts';
+import { type Agent, type Baseline, optionsOf, type Row, type Study } from './studies.ts';
+
+export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'>;
+
+export interface Folders {
+  /** Of the runs. */
+  work: string;
+  /** Of the policy of the row "Best supervised phase". */
+  supervised: string;
+}
+
+export function playRow(
+  row: Row,
+  study: Study,
+  worlds: Datasets,
+  run: Examination,
+  folders: Folders,
+): Promise<Played> {
+  if ('plays' in row) return playBaseline(row, study, worlds, run, folders);
+  return playAgent(row, study, worlds, run, folders);
+}
+
+async function playBaseline(
+  { plays }: Baseline,
+  study: Study,
+  worlds: Datasets,
+  run: Examination,
+  { supervised }: Folders,
+): Promise<Played> {
+  const { scoredOn, trainsOn } = study;
+  if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
+  await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy);
+  if (plays === 'supervised') return { scores: await scoreAll(worlds, scoredOn, policy, run) };
+  return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
+}
+
+async function playAgent(
+  row: Agent,
+  study: Study,
+  worlds: Datasets,
+  run: Examination,
+  { work }: Folders,
+): Promise<Played> {
+  const { seed } = run;
+  const out = join(work, `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'));
+  await rm(out, { recursive: true, force: true });
+  await learn(row, study, worlds, { ...run, out });
+  // Where the study evaluates, this is the policy of the best evaluation.
+  await using policy = await loadPolicy(join(out, 'policy'));
+  return { scores: await scoreAll(worlds, study.scoredOn, policy, run), ...(await lengthOf(out, study)) };
+}
+
+/** Trains in the folder `out`. */
+async function learn(
+  row: Agent,
+  study: Study,
+  worlds: Datasets,
+  { out, seed, signal }: Examination & { out: string },
+): Promise<void> {
+  const env = trainingEnv(worlds, study.trainsOn);
+  const { steps, tasksPerStep, groupSize, maxTokens } = study;
+  await using policy = await loadPolicy(study.policy);
+  const data = `${out}.jsonl`;
+  if (row.data === 'demonstrations') await writeDemonstrations(data, worlds, study.trainsOn, seed);
+  if (row.data === 'start-episodes')
+    await writePairs(data, env, policy, { steps, tasksPerStep, groupSize, maxTokens, seed, signal });
+  const run = {
+    env,
+    policy,
+    trainer: row.trainer,
+    out,
+    seed,
+    signal,
+    trajectories: false,
+    checkpointEvery: 0,
+  };
+  const options: Record<string, unknown> = { ...optionsOf(study, row), ...(row.data && { data }) };
+  const progress = new TrainingProgress(Number(options.steps));
+  try {
+    for await (const event of train<Record<string, unknown>>({ ...run, ...options })) progress.show(event);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** How long a run learned, and the validation score of its best evaluation. */
+async function lengthOf(
+  out: string,
+  { bestMetric }: Study,
+): Promise<Pick<Result, 'steps' | 'stepsInAll' | 'validation'>> {
+  const lines = await readMetrics(out);
+  const stepsInAll = Math.max(...lines.map(({ step }) => step));
+  if (bestMetric === undefined) return { steps: stepsInAll, stepsInAll };
+  const evaluations = lines.filter(({ type }) => type === 'evaluation');
+  const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
+  return { steps: best.step, stepsInAll, validation: best.metrics[bestMetric]! };
+}

@@ -1,0 +1,207 @@
+/**
+ * The three studies: what each row is, and which rows the others are compared with.
+ *
+ * Every agent plays 128 episodes a step and makes one update from them, so that a step costs all of them the same number of
+ * episodes.
+ */
+import type { Dataset } from './datasets.ts';
+
+/** A row without training. */
+export interface Baseline {
+  name: string;
+  plays: 'base-tool-call' | 'naive-rag' | 'supervised' | 'demonstrator';
+}
+
+export interface Agent {
+  name: string;
+  /** Reference of the trainer's plugin. */
+  trainer: string;
+  /** Options that differ from the options of the study. */
+  options: Readonly<Record<string, unknown>>;
+  /** Learning rates to choose from, in {@link tuningOf}. */
+  rates?: readonly number[];
+  /** What an agent learns from that does not play by itself: the demonstrator's episodes, or the start policy's. */
+  data?: 'demonstrations' | 'start-episodes';
+}
+
+export type Row = Baseline | Agent;
+
+/** What a study does with every row. */
+export interface Study extends StudyOptions {
+  name: string;
+  /** Folder of the policy that every agent begins with. */
+  policy: string;
+  trainsOn: readonly Dataset[];
+  scoredOn: readonly Dataset[];
+  rows: readonly Row[];
+  /** Rows that the others are compared with. */
+  references: readonly string[];
+}
+
+/** Options of training that all agents of a study share. */
+export interface StudyOptions {
+  steps: number;
+  tasksPerStep: number;
+  groupSize: number;
+  temperature: number;
+  maxTokens: number;
+  /** Without a metric, nothing is evaluated before the end. */
+  bestMetric?: string;
+  evaluateEvery?: number;
+  evaluationEpisodes?: number;
+  patience: number;
+}
+
+const grpo = '@toolenv/trainer-grpo/grpo-v1';
+const ppo = '@toolenv/trainer-ppo/ppo-v1';
+const sft = '@toolenv/trainer-sft/sft-v1';
+const rejectionSampling = '@toolenv/trainer-sft/rejection-sampling-v1';
+const dpo = '@toolenv/trainer-sft/dpo-v1';
+const onlineDpo = '@toolenv/trainer-sft/online-dpo-v1';
+
+const episodes = {
+  steps: 30,
+  tasksPerStep: 16,
+  groupSize: 8,
+  temperature: 1,
+  maxTokens: 64,
+  patience: 0,
+};
+const group = { learningRate: 1e-4 };
+/** The tiny policy's critic learns at a higher rate than that of a large model. */
+const actorCritic = { learningRate: 1e-4, criticLearningRate: 3e-4 };
+const supervised = { learningRate: 3e-4 };
+const sampled = { learningRate: 3e-5 };
+const preferences = { learningRate: 1e-4 };
+
+const groupRates = [3e-5, 1e-4, 3e-4];
+const supervisedRates = [1e-4, 3e-4, 1e-3];
+const samplingRates = [1e-5, 3e-5, 1e-4];
+/** Of the study with few updates. */
+const budgetRates = [1e-5, 3e-5, 1e-4, 3e-4];
+
+/** Training ends after five evaluations without a new best, and the best is what is scored. */
+const untilFlat: StudyOptions = {
+  ...episodes,
+  steps: 300,
+  evaluateEvery: 10,
+  evaluationEpisodes: 256,
+  bestMetric: 'rewards/em/mean',
+  patience: 5,
+};
+
+const table: Study = {
+  ...untilFlat,
+  name: 'table',
+  policy: 'workshop/tiny-policy/checkpoint-bridge-comparison',
+  trainsOn: ['bridge', 'comparison'],
+  scoredOn: ['bridge', 'comparison', 'compose'],
+  rows: [
+    { name: 'Demonstrator', plays: 'demonstrator' },
+    { name: 'Base Tool Call', plays: 'base-tool-call' },
+    { name: 'Naive RAG', plays: 'naive-rag' },
+    { name: 'Best supervised phase', plays: 'supervised' },
+    {
+      name: 'SFT on demonstrations',
+      trainer: sft,
+      options: { ...supervised, batchSize: 128 },
+      rates: supervisedRates,
+      data: 'demonstrations',
+    },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: samplingRates },
+    { name: 'PPO', trainer: ppo, options: actorCritic, rates: groupRates },
+    { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: groupRates },
+    { name: 'REINFORCE++', trainer: grpo, options: { ...group, algorithm: 'reinforce++' } },
+    { name: 'REINFORCE++-baseline', trainer: grpo, options: { ...group, algorithm: 'reinforce++-baseline' } },
+    { name: 'RLOO', trainer: grpo, options: { ...group, algorithm: 'rloo' } },
+  ],
+  references: [
+    'Base Tool Call',
+    'Naive RAG',
+    'Best supervised phase',
+    'SFT on demonstrations',
+    'Rejection sampling',
+    'GRPO',
+  ],
+};
+
+/** The critic learns alone for five steps, so PPO takes five more. */
+const maskedPpo = { ...actorCritic, criticWarmup: 5, steps: 35, gamma: 1, lambda: 0.95 };
+const maskedGrpo = { ...group, algorithm: 'grpo' };
+
+const masks: Study = {
+  ...episodes,
+  name: 'masks',
+  policy: table.policy,
+  trainsOn: table.trainsOn,
+  scoredOn: table.scoredOn,
+  rows: [
+    { name: 'PPO', trainer: ppo, options: maskedPpo },
+    { name: 'PPO without action mask', trainer: ppo, options: { ...maskedPpo, actionMask: false } },
+    { name: 'PPO without advantage mask', trainer: ppo, options: { ...maskedPpo, advantageMask: false } },
+    {
+      name: 'PPO without both masks',
+      trainer: ppo,
+      options: { ...maskedPpo, actionMask: false, advantageMask: false },
+    },
+    { name: 'GRPO', trainer: grpo, options: maskedGrpo },
+    { name: 'GRPO without action mask', trainer: grpo, options: { ...maskedGrpo, actionMask: false } },
+  ],
+  references: ['PPO', 'GRPO'],
+};
+
+const budget: Study = {
+  ...episodes,
+  name: 'budget',
+  policy: 'workshop/tiny-policy/checkpoint',
+  trainsOn: ['bridge'],
+  scoredOn: ['bridge'],
+  rows: [
+    { name: 'Base Tool Call', plays: 'base-tool-call' },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: budgetRates },
+    { name: 'DPO', trainer: dpo, options: preferences, rates: budgetRates, data: 'start-episodes' },
+    { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: budgetRates },
+    { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: budgetRates },
+  ],
+  references: ['Base Tool Call', 'GRPO'],
+};
+
+export const studies = { table, masks, budget } as const satisfies Record<string, Study>;
+
+/** The seed of the world in which learning rates are chosen. */
+export const tuningSeed = 101;
+
+/** The study that chooses the learning rates of another: a row for each rate of each agent, with a validation score. */
+export function tuningOf(study: Study): Study {
+  const rows = study.rows.flatMap((row) =>
+    'rates' in row && row.rates
+      ? row.rates.map((rate) => ({
+          ...row,
+          name: `${row.name} at ${rate}`,
+          options: { ...row.options, learningRate: rate },
+        }))
+      : [],
+  );
+  const validation = {
+    evaluateEvery: study.steps,
+    evaluationEpisodes: 256,
+    bestMetric: untilFlat.bestMetric!,
+  };
+  return { ...validation, ...study, name: `${study.name}, learning rates`, rows, references: [] };
+}
+
+/** The options of an agent's trainer. An agent that learns from data plays no episodes of its own. */
+export function optionsOf(study: Study, { options, data }: Agent): Record<string, unknown> {
+  const { steps, maxTokens, evaluateEvery, evaluationEpisodes, bestMetric, patience } = study;
+  const { tasksPerStep, groupSize, temperature } = study;
+  const evaluation = bestMetric ? { evaluateEvery, evaluationEpisodes, bestMetric, patience } : {};
+  const rollouts = data ? {} : { tasksPerStep, groupSize, temperature };
+  return { steps, maxTokens, ...evaluation, ...rollouts, ...options };
+}
+
+/** What makes a row what it is, for the record. */
+export function settingsOf(study: Study, row: Row): Record<string, unknown> {
+  if ('plays' in row) return { plays: row.plays };
+  const { trainer, data } = row;
+  return { trainer, ...optionsOf(study, row), ...(data && { data }) };
+}

@@ -1,0 +1,38 @@
+/** The results that belong to a study: of its rows, its worlds, its settings, and the policy that it begins with. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Experiment, isOf, type Result } from './results.ts';
+import { type Row, type Study, settingsOf } from './studies.ts';
+
+/** What all runs of a study have in common. */
+export interface Setting {
+  /** Of the weights that the study begins with, as {@link digestOf} gives it. */
+  policy: string;
+  count: number;
+}
+
+export function experimentOf(study: Study, row: Row, seed: number, setting: Setting): Experiment {
+  return { study: study.name, row: row.name, seed, settings: settingsOf(study, row), ...setting };
+}
+
+/** The newest result of each row and seed that has one, in the order of the rows. */
+export function resultsOf(
+  study: Study,
+  seeds: readonly number[],
+  setting: Setting,
+  known: readonly Result[],
+): Result[] {
+  return study.rows.flatMap((row) =>
+    seeds.flatMap((seed) => {
+      const experiment = experimentOf(study, row, seed, setting);
+      return known.findLast((result) => isOf(result, experiment)) ?? [];
+    }),
+  );
+}
+
+/** The first digits of the SHA-256 of a policy's weights. */
+export async function digestOf(folder: string): Promise<string> {
+  const weights = await readFile(join(folder, 'model.safetensors'));
+  return createHash('sha256').update(weights).digest('hex').slice(0, 12);
+}
