@@ -264,7 +264,7 @@ export class TransformerLearner implements Learner {
     lora?: LoraAdapter,
   ): Promise<BackwardOutputs> {
     const names = Object.keys(slopes) as TokenSlope[];
-    const outputs: BackwardOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
+    const outputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
       const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>
