@@ -106,10 +106,13 @@ export function decodeLogprobs(bytes: Uint8Array, lengths: readonly number[]): F
   throw badReply(`gives log-probabilities for ${brief(found)} tokens, and ${brief(lengths)} were asked for`);
 }
 
+/** An absent field of bytes is an empty array of JavaScript. */
+type Bytes = Uint8Array | never[];
+
 interface BatchedTensor {
-  data: Uint8Array;
+  data: Bytes;
   /** int64: where each row begins in `data`, and where the last row ends. */
-  offsets: Uint8Array;
+  offsets: Bytes;
   dtype: number;
 }
 
@@ -118,13 +121,13 @@ function rowsOf({ data, offsets }: BatchedTensor): Float32Array[] {
   return ends.slice(1).map((end, b) => {
     const start = ends[b]!;
     if (start < 0 || end < start || end > data.length) throw badReply('has offsets outside of its data');
-    return new Float32Array(bufferOf(data.subarray(start, end), 4));
+    return new Float32Array(bufferOf(data.slice(start, end), 4));
   });
 }
 
 /** @throws ToolEnvError `infrastructure.tinker_reply` if the bytes are no such message. */
 export function decodeSamples(bytes: Uint8Array): SampledSequence[] {
-  type Sequence = { stopReason: number; tokens: Uint8Array; logprobs: Uint8Array };
+  type Sequence = { stopReason: number; tokens: Bytes; logprobs: Bytes };
   const { sequences } = decoded<{ sequences: Sequence[] }>('SampleResponse', bytes);
   return sequences.map(({ stopReason, tokens, logprobs }) => ({
     stopped: stopReason === stop,
@@ -147,7 +150,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 }
 
 /** A copy, because the bytes of a field need not be aligned. */
-function bufferOf(bytes: Uint8Array, size: number): ArrayBuffer {
+function bufferOf(bytes: Bytes, size: number): ArrayBuffer {
   if (bytes.length % size !== 0) throw badReply(`has ${bytes.length} bytes of numbers of ${size} bytes`);
   return Uint8Array.from(bytes).buffer;
 }
