@@ -11,11 +11,12 @@ function varint(number: number): Buffer {
   }
 }
 const number = (id: number, value: number) => Buffer.concat([varint(id * 8), varint(value)]);
-const bytes = (id: number, value: Uint8Array) => Buffer.concat([varint(id * 8 + 2), varint(value.length), value]);
+const bytes = (id: number, value: Uint8Array) =>
+  Buffer.concat([varint(id * 8 + 2), varint(value.length), value]);
 const text = (id: number, value: string) => bytes(id, Buffer.from(value));
-const raw = ({ buffer, byteOffset, byteLength }: ArrayBufferView) => Buffer.from(buffer, byteOffset, byteLength);
-const float = (id: number, value: number) =>
-  Buffer.concat([varint(id * 8 + 5), raw(Float32Array.of(value))]);
+const raw = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  Buffer.from(buffer, byteOffset, byteLength);
+const float = (id: number, value: number) => Buffer.concat([varint(id * 8 + 5), raw(Float32Array.of(value))]);
 
 function tensor(values: Float32Array | BigInt64Array): Buffer {
   const dtype = values instanceof Float32Array ? 1 : 2;
@@ -32,7 +33,9 @@ function datum({ tokens, targets, inputs }: Datum): Buffer {
 }
 
 const floats = (length: number) =>
-  fc.array(fc.float({ noNaN: false }), { minLength: length, maxLength: length }).map((values) => Float32Array.from(values));
+  fc
+    .array(fc.float({ noNaN: false }), { minLength: length, maxLength: length })
+    .map((values) => Float32Array.from(values));
 const data = fc.array(
   fc.integer({ min: 1, max: 40 }).chain((length) =>
     fc
@@ -43,7 +46,11 @@ const data = fc.array(
       )
       .map(([ids, weights, advantages]): Datum => {
         const tokens = Int32Array.from(ids);
-        return { tokens: tokens.subarray(0, -1), targets: tokens.subarray(1), inputs: { weights, advantages } };
+        return {
+          tokens: tokens.subarray(0, -1),
+          targets: tokens.subarray(1),
+          inputs: { weights, advantages },
+        };
       }),
   ),
   { maxLength: 6 },
@@ -60,7 +67,7 @@ test('requests have the bytes of the wire format', () => {
   });
   fc.assert(
     fc.property(request, ({ high, ...message }) => {
-      const config = high === undefined ? {} : { clip_high_threshold: high };
+      const config: Record<string, number> = high === undefined ? {} : { clip_high_threshold: high };
       const expected = Buffer.concat([
         text(1, message.modelId),
         number(2, message.seqId),
@@ -84,7 +91,10 @@ function forwardOutput(rows: readonly Float32Array[]): Buffer {
     number(3, 1),
   ]);
   const entry = bytes(2, Buffer.concat([text(1, 'logprobs'), bytes(2, batched)]));
-  return Buffer.concat([text(1, 'scalar'), bytes(2, Buffer.concat([text(1, 'x'), entry, number(3, rows.length)]))]);
+  return Buffer.concat([
+    text(1, 'scalar'),
+    bytes(2, Buffer.concat([text(1, 'x'), entry, number(3, rows.length)])),
+  ]);
 }
 
 const rowsOfFloats = fc.array(
@@ -97,7 +107,9 @@ test('log-probabilities are read to the last bit', () => {
     fc.property(rowsOfFloats, (rows) => {
       const lengths = rows.map((row) => row.length);
       const read = decodeLogprobs(forwardOutput(rows), lengths);
-      expect(read.map((row) => raw(row).toString('hex'))).toEqual(rows.map((row) => raw(row).toString('hex')));
+      expect(read.map((row) => raw(row).toString('hex'))).toEqual(
+        rows.map((row) => raw(row).toString('hex')),
+      );
     }),
   );
 });
@@ -136,7 +148,11 @@ test('damaged replies are read or are faults of the server, and nothing else', (
       const whole = forwardOutput(rows);
       for (const [at, value] of changes) whole[at % whole.length] = value;
       const reply = whole.subarray(0, whole.length - (cut % 8));
-      const read = () => decodeLogprobs(reply, rows.map((row) => row.length));
+      const read = () =>
+        decodeLogprobs(
+          reply,
+          rows.map((row) => row.length),
+        );
       let values: Float32Array[] = [];
       try {
         values = read();

@@ -20,11 +20,16 @@ const exchanges: Exchange[] = [];
 const proxy = createServer(async (incoming, outgoing) => {
   const body = await bytesOf(incoming);
   const type = incoming.headers['content-type'] ?? '';
+  // A poll that the client gives up is no part of the recording.
+  const left = new AbortController();
+  outgoing.on('close', () => left.abort());
   const reply = await fetch(`${server}${incoming.url}`, {
     method: incoming.method!,
-    headers: { 'content-type': type, accept: incoming.headers.accept ?? '*/*' },
+    headers: { 'content-type': type, accept: incoming.headers.accept ?? '*/*', connection: 'close' },
     ...(body.length > 0 && { body: inward(body, type) }),
-  });
+    signal: left.signal,
+  }).catch(() => undefined);
+  if (!reply) return void outgoing.destroy();
   const replied = outward(
     Buffer.from(await reply.arrayBuffer()),
     (reply.headers.get('content-type') ?? '').split(';')[0]!,
@@ -49,7 +54,10 @@ function inward(body: Buffer, type: string): Uint8Array<ArrayBuffer> {
 }
 
 function outward(body: Buffer, type: string): { body: Buffer; type: string } {
-  return { body: type.includes('json') ? Buffer.from(body.toString().replaceAll(model, publicName)) : body, type };
+  return {
+    body: type.includes('json') ? Buffer.from(body.toString().replaceAll(model, publicName)) : body,
+    type,
+  };
 }
 
 async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {

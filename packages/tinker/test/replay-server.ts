@@ -63,7 +63,9 @@ export async function startReplay(
     const answer = other ?? (left && left.length > 1 ? left.shift() : left?.[0]);
     if (!answer) {
       strange.push(`${path} ${body.toString()}`);
-      return void outgoing.writeHead(404, { 'content-type': 'application/json' }).end('{"detail":"not recorded"}');
+      return void outgoing
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end('{"detail":"not recorded"}');
     }
     outgoing.writeHead(answer.status, { 'content-type': answer.type });
     outgoing.end(Buffer.from(answer.reply, 'base64'));

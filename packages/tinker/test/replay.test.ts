@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ConnectionOptions } from '../src/connection.ts';
 import type { TinkerPolicy } from '../src/tinker-policy.ts';
-import { type Intercepted, recording, type ReplayServer, startReplay } from './replay-server.ts';
+import { type Intercepted, type ReplayServer, recording, startReplay } from './replay-server.ts';
 import { openPolicy, rows, slopes, walk } from './scenario.ts';
 
 const observation = { messages: [{ role: 'user' as const, content: 'Which river is longer?' }], tools: [] };
@@ -106,7 +106,9 @@ test('a server that forgot a result is an infrastructure fault', async () => {
   expect(recording.faults.unknown.status).toBe(404);
   await using server = await startReplay(pollsOf(resultOf('asample', 0), () => recording.faults.unknown));
   const policy = await openPolicy({ url: server.url, ...fast });
-  await expect(policy.act(observation, sampling)).rejects.toMatchObject({ code: 'infrastructure.tinker_lost' });
+  await expect(policy.act(observation, sampling)).rejects.toMatchObject({
+    code: 'infrastructure.tinker_lost',
+  });
   await policy.close();
 });
 
@@ -194,9 +196,7 @@ test('gradients that are not finite are never sent', async () => {
   const policy = await opened({ url: server.url });
   const { learner } = policy;
   for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, 3e38]) {
-    const dLogprobs = slopes.map((row, b) =>
-      row.map((slope, t) => (b === 1 && t === 2 ? wrong : slope)),
-    );
+    const dLogprobs = slopes.map((row, b) => row.map((slope, t) => (b === 1 && t === 2 ? wrong : slope)));
     await learner.backward({ rows }, { dLogprobs });
     const before = server.requests.length;
     await expect(learner.step({ learningRate: 0.01 })).rejects.toMatchObject({
@@ -216,7 +216,9 @@ test('what the server cannot do is refused', async () => {
   const code = (name: string) => expect.objectContaining({ code: name });
   const warm = { ...sampling, temperature: 0.7 };
   await expect(policy.act(observation, warm)).rejects.toEqual(code('usage.tinker_temperature'));
-  await expect(policy.act(observation, { ...sampling, minP: 0.1 })).rejects.toEqual(code('usage.tinker_sampling'));
+  await expect(policy.act(observation, { ...sampling, minP: 0.1 })).rejects.toEqual(
+    code('usage.tinker_sampling'),
+  );
   await expect(learner.forward({ rows, temperature: 0.7 })).rejects.toEqual(code('usage.tinker_temperature'));
   const entropy = { dLogprobs: slopes, dEntropy: slopes };
   await expect(learner.backward({ rows }, entropy)).rejects.toEqual(code('usage.tinker_entropy'));

@@ -38,7 +38,10 @@ test.each([
   [{ address: 'http://127.0.0.1:1' }, 'usage.tinker_tokenizer'],
   [{ address: 'http://127.0.0.1:1#no-such-folder' }, 'usage.tinker_tokenizer'],
   [{ address: 'http://127.0.0.1:1#model', tokenizer, apiKey: 'NO_KEY' }, 'usage.tinker_key'],
-  [{ address: 'http://127.0.0.1:1#model', tokenizer, requestRetries: 0 }, 'infrastructure.tinker_unreachable'],
+  [
+    { address: 'http://127.0.0.1:1#model', tokenizer, requestRetries: 0 },
+    'infrastructure.tinker_unreachable',
+  ],
 ])('%j is refused', async (given, code) => {
   await expect(open(given)).rejects.toMatchObject({ code });
 });

@@ -53,7 +53,9 @@ export async function checkSampling(server: SkyRlServer, check: Check): Promise<
   try {
     const observation = { messages: [{ role: 'user' as const, content: 'Write.' }], tools: [] };
     const actions = await Promise.all(
-      Array.from({ length: 64 }, (_, seed) => policy.act(observation, { maxTokens: 8, temperature: 1, seed })),
+      Array.from({ length: 64 }, (_, seed) =>
+        policy.act(observation, { maxTokens: 8, temperature: 1, seed }),
+      ),
     );
     const texts = new Set(actions.map(({ tokens }) => tokens!.action.join(' ')));
     check(texts.size > 60, 'SkyRL: 64 samples at once end, with seeds of their own', `${texts.size} differ`);
@@ -69,11 +71,7 @@ export async function checkRun(server: SkyRlServer, scratch: string, check: Chec
   const out = join(scratch, 'run');
   await using env = await openEnv(alphabet);
   const fault = await runUntil(server, { env, out, steps: 10 }, 4);
-  check(
-    fault.startsWith('infrastructure.'),
-    `SkyRL: kill -9 of the server stops the run (${fault})`,
-    fault,
-  );
+  check(fault.startsWith('infrastructure.'), `SkyRL: kill -9 of the server stops the run (${fault})`, fault);
   const before = (await readMetrics(out)).filter(({ type }) => type === 'update').length;
   await server.restart();
   const resumed = await runUntil(server, { env, out, steps: 10, resume: true }, undefined);

@@ -23,7 +23,10 @@ class RemoteTable extends TableLearner {
     return outputs;
   }
 
-  override backward(batch: TokenBatch, { dEntropy, ...gradients }: TokenGradients): ReturnType<Learner['backward']> {
+  override backward(
+    batch: TokenBatch,
+    { dEntropy, ...gradients }: TokenGradients,
+  ): ReturnType<Learner['backward']> {
     if (dEntropy) throw new ToolEnvError('usage.entropy', 'Set --entropy-coefficient 0.');
     return super.backward(batch, gradients);
   }

@@ -88,7 +88,9 @@ test('the schedule holds for the rate of a critic too; an algorithm may have its
 });
 
 test('a largest norm of 0 is no clipping', () => {
-  expect(scheduledAdamW({ learningRate: 0.4, maxGradNorm: 0 }, defaults, 1)).not.toHaveProperty('maxGradNorm');
+  expect(scheduledAdamW({ learningRate: 0.4, maxGradNorm: 0 }, defaults, 1)).not.toHaveProperty(
+    'maxGradNorm',
+  );
   expect(scheduledAdamW({ learningRate: 0.4, maxGradNorm: 0.5 }, defaults, 1).maxGradNorm).toBe(0.5);
 });
 
