@@ -140,13 +140,13 @@ export class RemoteModel {
     throw new ToolEnvError('infrastructure.tinker_reply', message);
   }
 
-  /** Gives the server's memory back. Nothing is thrown, because a session that ends frees its models too. */
+  /**
+   * Gives the server's memory back, before later requests are done. Nothing is thrown, because a session that ends frees its
+   * models too.
+   */
   async unload(): Promise<void> {
     const { connection } = this.#session;
-    await connection.ask('unload_model', { model_id: this.id }, { retries: 0 }).then(
-      ({ request_id: id }) => connection.retrieve(String(id)),
-      () => {},
-    );
+    await connection.ask('unload_model', { model_id: this.id }, { retries: 0 }).catch(() => {});
   }
 
   #pass(

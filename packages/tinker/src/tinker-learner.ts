@@ -2,7 +2,7 @@
  * TinkerLearner: trains a model on a Tinker server by any loss. The server's `importance_sampling` has the gradient −Aₜ·∇ℓₜ
  * where the sampled log-probability is the present one, so that advantages are the gradients of our loss with another sign.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type {
@@ -139,6 +139,7 @@ export class TinkerLearner implements Learner {
     const { session, shape, shared } = this.#parts;
     const path = await shared.model.save();
     const reference = { version: 1, baseModel: session.baseModel, rank: shape.rank, path };
+    await mkdir(folder, { recursive: true });
     await writeFile(join(folder, referenceFile), `${JSON.stringify(reference)}\n`);
   }
 

@@ -9,7 +9,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle, PolicyUsage } from '@toolenv/core/plugins';
-import { findTurnEnd, type TokenChat, type TokenTurn } from '@toolenv/core/tools';
+import { Deadline, findTurnEnd, type TokenChat, type TokenTurn } from '@toolenv/core/tools';
 import type { Connection } from './connection.ts';
 import { decodeSamples, type SampledSequence } from './messages.ts';
 import type { SharedModel } from './shared-model.ts';
@@ -64,7 +64,11 @@ export class TinkerPolicy implements PolicyHandle {
       throw new ToolEnvError('context.overflow', message);
     }
     const maxTokens = Math.min(options.maxTokens, room);
-    const sampled = await this.#sample(prompt, { ...options, maxTokens });
+    const waiting = new Deadline({ ...(signal && { parent: signal }), reason: () => undefined });
+    // An action that waits for a step ends at once when it is aborted.
+    const sampled = await waiting
+      .waitFor(() => this.#sample(prompt, { ...options, maxTokens }))
+      .finally(() => waiting.clear());
     const { length, stopped, written } = findTurnEnd(sampled.tokens, options.stop ?? [], chat);
     const action = sampled.tokens.slice(0, length);
     const { text, toolCalls } = chat.parse(written);

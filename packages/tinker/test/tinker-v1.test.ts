@@ -26,7 +26,8 @@ test('the command line’s name of a model opens it', async () => {
   expect(policy.spec).toEqual({ name: `tinker:${server.url}#random-qwen3`, contextLength: 1024 });
   expect(policy.learner!.trains).toBe('adapter');
   await policy.close();
-  const cut = await open({ address: server.url, tokenizer, loraRank: 8, contextLength: 64 });
+  await using another = await startReplay();
+  const cut = await open({ address: another.url, tokenizer, loraRank: 8, contextLength: 64 });
   expect(cut.spec.contextLength).toBe(64);
   await cut.close();
 });

@@ -127,7 +127,8 @@ async function checkLocal(
   await local.learner.save(folder);
   await shared.sample(async () => {});
   const published = join(checkpoints, shared.model.id, 'sampler_weights');
-  const archive = join(published, (await readdir(published)).sort().at(-1)!);
+  const names = await readdir(published);
+  const archive = join(published, names.find((name) => name.endsWith('.tar.gz'))!);
   const script = join(import.meta.dirname, 'merge_adapter.py');
   const { status } = spawnSync(python, [script, archive, folder], { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error('The adapter could not be merged: see the message above.');
