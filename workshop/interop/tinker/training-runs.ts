@@ -59,7 +59,7 @@ export async function checkSampling(server: SkyRlServer, check: Check): Promise<
     );
     const texts = new Set(actions.map(({ tokens }) => tokens!.action.join(' ')));
     check(texts.size > 60, 'SkyRL: 64 samples at once end, with seeds of their own', `${texts.size} differ`);
-    const report = await checkPolicy(policy, { maxTokens: 8 });
+    const report = await checkPolicy(policy, { maxTokens: 8, timeout: 600_000 });
     check(report.ok, 'SkyRL: the policy conforms', JSON.stringify(report.findings));
   } finally {
     await policy.close();
