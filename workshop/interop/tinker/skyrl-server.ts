@@ -84,8 +84,6 @@ async function start(python: string, model: string, folder: string, port: number
       JAX_PLATFORMS: 'cpu',
       JAX_COMPILATION_CACHE_DIR: join(folder, 'compiled'),
       JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: '0',
-      // On CPUs with AMX, JAX rounds the factors of matrix products to bfloat16 otherwise.
-      JAX_DEFAULT_MATMUL_PRECISION: 'highest',
       HF_HUB_OFFLINE: '1',
       UV_OFFLINE: '1',
     },
