@@ -46,11 +46,16 @@ export async function checkNorms(
   const learner = new TinkerLearner({ session, shape, shared, normalisation, clipsAt: 0 });
   try {
     const batch = await makeBatch(learner);
+    const parts = { learner, shared, batch };
+    const fresh = { title: 'a fresh adapter', tolerance: 1e-4, scratch: join(scratch, 'fresh') };
+    await checkLocal(python, { model, checkpoints }, parts, fresh, check);
     // An adapter whose B is 0 has no gradient in A.
     await learner.backward(batch, { dLogprobs: await slopesOf(learner, batch, 'grpo') });
     await learner.step(step);
     await checkNative(learner, shared, batch, check);
-    await checkLocal(python, { model, checkpoints }, { learner, shared, batch }, scratch, check);
+    // Here the server's gradient differs from PyTorch's in float64, which the local learner has to seven digits.
+    const trained = { title: 'a trained adapter', tolerance: 5e-3, scratch: join(scratch, 'trained') };
+    await checkLocal(python, { model, checkpoints }, parts, trained, check);
     await checkResume(learner, batch, join(scratch, 'resumed'), check);
     const { ok, findings } = await checkLearner(learner, { vocabulary, timeout: 600_000 });
     check(ok, 'SkyRL: the learner conforms', JSON.stringify(findings));
@@ -118,7 +123,7 @@ async function checkLocal(
   python: string,
   { model, checkpoints }: Pick<SkyRlServer, 'model' | 'checkpoints'>,
   { learner, shared, batch }: { learner: TinkerLearner; shared: SharedModel; batch: Batch },
-  scratch: string,
+  { title, tolerance, scratch }: { title: string; tolerance: number; scratch: string },
   check: Check,
 ): Promise<void> {
   await using local = await loadPolicy(model, { learner: { lora: { rank: shape.rank, alpha } } });
@@ -128,7 +133,13 @@ async function checkLocal(
   await shared.sample(async () => {});
   const published = join(checkpoints, shared.model.id, 'sampler_weights');
   const names = await readdir(published);
-  const archive = join(published, names.find((name) => name.endsWith('.tar.gz'))!);
+  const archive = join(
+    published,
+    names
+      .filter((name) => name.endsWith('.tar.gz'))
+      .sort()
+      .at(-1)!,
+  );
   const script = join(import.meta.dirname, 'merge_adapter.py');
   const { status } = spawnSync(python, [script, archive, folder], { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error('The adapter could not be merged: see the message above.');
@@ -144,7 +155,7 @@ async function checkLocal(
     `SkyRL: log-probabilities are the local learner’s, within ${largest.toExponential(1)}`,
     String(largest),
   );
-  for (const [title, loss] of [
+  for (const [name, loss] of [
     ['GRPO', 'grpo'],
     ['CISPO', 'cispo'],
     ['PPO', 'bnpo'],
@@ -154,7 +165,13 @@ async function checkLocal(
       await each.backward(batch, { dLogprobs: await slopesOf(learner, batch, loss) });
       norms.push((await each.step(still)).gradNorm);
     }
-    compare(`${title}: the gradient norm is the local learner’s`, norms[0]!, norms[1]!, 1e-4, check);
+    compare(
+      `${name} on ${title}: the gradient norm is the local learner’s`,
+      norms[0]!,
+      norms[1]!,
+      tolerance,
+      check,
+    );
   }
 }
 
