@@ -35,9 +35,9 @@ function early(text: string): number {
 const options = {
   trainer: grpo,
   tasksPerStep: 2,
-  groupSize: 8,
+  groupSize: 16,
   maxTokens: 8,
-  learningRate: 3e-3,
+  learningRate: 1e-2,
   maxGradNorm: 0,
   klEvery: 0,
   evaluateEvery: 0,
