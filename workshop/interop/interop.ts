@@ -1,7 +1,8 @@
 /**
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
- * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server.
+ * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
+ * `npm run interop -- tinker` samples and trains on SkyRL's.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,11 +19,13 @@ import { checkOpenEnv } from './openenv/check-openenv.ts';
 import {
   pythonWithLlama,
   pythonWithOpenEnv,
+  pythonWithSkyRl,
   pythonWithTrackers,
   pythonWithTransformers,
 } from './python-environment.ts';
 import { conversations, texts, toOpenAi } from './samples.ts';
 import { checkTfjs } from './tfjs.ts';
+import { checkTinker } from './tinker/check-tinker.ts';
 import { checkTrackers } from './trackers.ts';
 import { compareWithTrl } from './trl/compare.ts';
 
@@ -47,6 +50,7 @@ const pythons: Record<string, () => string> = {
   trackers: pythonWithTrackers,
   openenv: pythonWithOpenEnv,
   openai: pythonWithLlama,
+  tinker: pythonWithSkyRl,
 };
 const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
@@ -54,6 +58,7 @@ else {
   if (what === 'trackers') await checkTrackers(python, check);
   else if (what === 'openenv') await checkOpenEnv(python, check);
   else if (what === 'openai') await checkOpenAi(python, check);
+  else if (what === 'tinker') await checkTinker(python, check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;

@@ -27,7 +27,16 @@ export function pythonWithLlama(): string {
   return pythonWith('gguf, xllamacpp', 'openai.txt');
 }
 
-function pythonWith(modules: string, file: string, name = '.venv'): string {
+/**
+ * With SkyRL's Tinker server, in an environment of its own: .venv-tinker. It needs Python 3.12, in PATH as python3.12 or python3.
+ * Throws as {@link pythonWithTransformers} does.
+ */
+export function pythonWithSkyRl(): string {
+  const newer = run('python3.12', ['--version'], 'ignore') ? 'python3.12' : 'python3';
+  return pythonWith('skyrl, jax, aiohttp', 'tinker.txt', '.venv-tinker', newer);
+}
+
+function pythonWith(modules: string, file: string, name = '.venv', maker = 'python3'): string {
   const folder = join(root, name);
   const python = join(folder, 'bin', 'python');
   const requirements = join(import.meta.dirname, file);
@@ -36,7 +45,7 @@ function pythonWith(modules: string, file: string, name = '.venv'): string {
   if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
   if (
-    !run('python3', ['-m', 'venv', folder], 'inherit') ||
+    !run(maker, ['-m', 'venv', folder], 'inherit') ||
     !run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], 'inherit')
   ) {
     throw new Error(

@@ -1,4 +1,5 @@
 /** @toolenv/openai: language models on other machines as policies. */
+export type { TokenChat } from '@toolenv/core/tools';
 export {
   type LanguageModel,
   type LanguageModelCall,
@@ -10,5 +11,4 @@ export {
 export { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
 export type { QueueOptions } from './request-queue.ts';
 export type { ServerOptions } from './server.ts';
-export type { TokenChat } from './token-policy.ts';
 export type { Prices } from './usage-count.ts';

@@ -1,11 +1,12 @@
 /** openAiPolicy: opens a model on an OpenAI-compatible server as a policy. */
 import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
+import type { TokenChat } from '@toolenv/core/tools';
 import { findModel, probeCapabilities } from './capabilities.ts';
 import { ChatPolicy } from './chat-policy.ts';
 import { probeTokens } from './probe-tokens.ts';
 import { Server, type ServerOptions } from './server.ts';
-import { type TokenChat, TokenPolicy } from './token-policy.ts';
+import { TokenPolicy } from './token-policy.ts';
 
 export interface OpenAiPolicyOptions extends ServerOptions {
   /** Default: the only model of the server. */

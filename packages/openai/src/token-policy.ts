@@ -7,32 +7,12 @@ import {
   type SamplingOptions,
   ToolEnvError,
 } from '@toolenv/core';
-import type { ParsedTurn } from '@toolenv/core/tools';
+import { findTurnEnd, type TokenChat, type TokenTurn } from '@toolenv/core/tools';
 import { type LogprobTemperature, tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
 import type { Server } from './server.ts';
 import { readTokenReply } from './token-reply.ts';
-
-/** The last turn of an episode. */
-interface Turn {
-  observation: Observation;
-  prompt: Int32Array;
-  action: Int32Array;
-  text: string;
-}
-
-/** Makes and reads tokens: the `Chat` of `@toolenv/policy` has this shape. */
-export interface TokenChat {
-  /** The tokens that end a turn. */
-  readonly endTokens: readonly number[];
-  prompt(observation: Observation): Int32Array;
-  /** The prompt of the next turn, which begins with the tokens of the last turn; `undefined` if the past has changed. */
-  continuation(previous: Turn, observation: Observation): Int32Array | undefined;
-  /** The text of an action, with the markers of tool calls. */
-  written(action: Int32Array): string;
-  parse(written: string): ParsedTurn;
-}
 
 export interface TokenPolicyParts {
   server: Server;
@@ -46,7 +26,7 @@ export interface TokenPolicyParts {
 export class TokenPolicy implements Policy {
   readonly spec: PolicySpec;
   readonly #parts: TokenPolicyParts;
-  readonly #turns: Map<string, Turn> = new Map();
+  readonly #turns: Map<string, TokenTurn> = new Map();
 
   constructor(parts: TokenPolicyParts) {
     this.spec = parts.spec;
@@ -78,7 +58,7 @@ export class TokenPolicy implements Policy {
     );
     if (refusal) throw errorOf(refusal, spec.name, last !== undefined);
     const sampled = readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
-    const { length, stopped, written } = this.#end(sampled.tokens, options.stop ?? []);
+    const { length, stopped, written } = findTurnEnd(sampled.tokens, options.stop ?? [], chat);
     const action = sampled.tokens.slice(0, length);
     const { text, toolCalls } = chat.parse(written);
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action, text });
@@ -90,27 +70,6 @@ export class TokenPolicy implements Policy {
 
   endEpisode(episodeId: string): void {
     this.#turns.delete(episodeId);
-  }
-
-  /**
-   * Where the turn ends, and its text. Stop texts are found here, because llama.cpp keeps back the tokens of a stop text that it
-   * finds.
-   */
-  #end(tokens: Int32Array, stops: readonly string[]): { length: number; stopped: boolean; written: string } {
-    const { chat } = this.#parts;
-    const end = tokens.findIndex((token) => chat.endTokens.includes(token));
-    const whole = end < 0 ? tokens.length : end + 1;
-    const text = chat.written(tokens.subarray(0, whole));
-    const stop = firstOf(text, stops);
-    if (stop === undefined) return { length: whole, stopped: end >= 0, written: text };
-    // The first tokens whose text has the whole stop text; texts of prefixes grow, so halving finds them.
-    let [low, high] = [1, whole];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (firstOf(chat.written(tokens.subarray(0, middle)), stops) === undefined) low = middle + 1;
-      else high = middle;
-    }
-    return { length: low, stopped: true, written: text.slice(0, stop) };
   }
 
   /** A log-probability at another temperature cannot be computed from that of one token. */
@@ -128,11 +87,4 @@ export class TokenPolicy implements Policy {
     const message = `${spec.name} gives no log-probabilities of the whole vocabulary ${what}: ${remedy}.`;
     throw new ToolEnvError('usage.model_tokens', message);
   }
-}
-
-/** Where the first stop text begins. */
-function firstOf(text: string, stops: readonly string[]): number | undefined {
-  const starts = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
-  const found = starts.filter((start) => start >= 0);
-  return found.length === 0 ? undefined : Math.min(...found);
 }

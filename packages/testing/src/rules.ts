@@ -280,7 +280,7 @@ export const rules = {
   },
   'LRN-1': {
     title: 'Forward',
-    hint: 'Return finite logprobs ≤ 0 and entropy ≥ 0 with the lengths of the batch’s rows, and 0 where the mask is 0.',
+    hint: 'Return finite logprobs ≤ 0 and entropy ≥ 0, or no entropy, with the lengths of the batch’s rows, and 0 where the mask is 0.',
   },
   'LRN-2': {
     title: 'Rows are independent',
@@ -316,7 +316,7 @@ export const rules = {
   },
   'LRN-10': {
     title: 'Temperature',
-    hint: 'Divide the logits by batch.temperature, or by 1 if it is absent.',
+    hint: 'Divide the logits by batch.temperature, or by 1 if it is absent; refuse what you cannot divide by with a usage error.',
   },
   'LRN-11': {
     title: 'Critic',

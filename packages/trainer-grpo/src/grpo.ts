@@ -147,7 +147,7 @@ async function update(
     const policy = {
       logprobs: outputs?.logprobs ?? pick(oldLogprobs),
       oldLogprobs: pick(oldLogprobs),
-      entropy: outputs?.entropy ?? (before && pick(before.entropy)),
+      entropy: outputs?.entropy ?? (before?.entropy && pick(before.entropy)),
       mask: pick(mask),
     };
     const { value, dLogprobs, dEntropy, metrics } = policyLoss(

@@ -1,6 +1,6 @@
 /** PPO: a critic estimates what each token was worth, and the policy follows the clipped gradient. The whole algorithm. */
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import type { Learner, TokenOutputs, TokenValues } from '@toolenv/core/learner';
+import type { Learner, Rows, TokenOutputs, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AlgorithmContext,
@@ -165,7 +165,11 @@ async function update(
     const { logprobs, entropy, values } =
       updates.length > 0
         ? withValues(await learner.forward({ rows: pick(rows), temperature }))
-        : { logprobs: pick(before.logprobs), entropy: pick(before.entropy), values: pick(before.values) };
+        : {
+            logprobs: pick(before.logprobs),
+            entropy: before.entropy && pick(before.entropy),
+            values: pick(before.values),
+          };
     const oldLogprobs = pick(before.logprobs);
     const policy = { logprobs, oldLogprobs, entropy, mask: pick(lossMask) };
     const ofPolicy = policyLoss(
@@ -206,7 +210,7 @@ async function update(
   return { ...metrics, ...meanMetrics(updates), ...penalty, learned_tokens: options.epochs * tokens };
 }
 
-function withValues({ values, ...outputs }: TokenOutputs): Required<TokenOutputs> {
+function withValues({ values, ...outputs }: TokenOutputs): TokenOutputs & { values: Rows } {
   if (values) return { ...outputs, values };
   throw new ToolEnvError('bug.critic', 'The learner gives no values: its addCritic must make forward do so.');
 }

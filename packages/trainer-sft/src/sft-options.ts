@@ -45,7 +45,7 @@ export const optimizerOptions = {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'gradients are scaled down to this L2 norm',
+    description: 'gradients are scaled down to this L2 norm; 0 is never',
   },
 } as const;
 

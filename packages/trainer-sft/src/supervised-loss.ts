@@ -10,7 +10,7 @@ export function supervisedGradient(rows: readonly TokenRow[]): Rows {
 }
 
 /**
- * `loss` in nats per token, as `labels` of −100 average it in transformers, the mean `entropy`, and a lower bound of the token
+ * `loss` in nats per token, as `labels` of −100 average it in transformers, the mean `entropy` if the learner gives it, and a lower bound of the token
  * accuracy: a token with a probability above ½ is the likeliest. A learner does not say which token is.
  */
 export function supervisedMetrics(
@@ -21,7 +21,7 @@ export function supervisedMetrics(
   const isSure = logprobs.map((row) => Float32Array.from(row, (value) => Number(value > -Math.LN2)));
   return {
     loss: -meanOverTokens(logprobs, mask),
-    entropy: meanOverTokens(entropy, mask),
+    ...(entropy && { entropy: meanOverTokens(entropy, mask) }),
     'mean_token_accuracy/lower_bound': meanOverTokens(isSure, mask),
   };
 }

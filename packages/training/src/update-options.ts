@@ -14,7 +14,7 @@ export const updateOptions = {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'gradients are scaled down to this L2 norm',
+    description: 'gradients are scaled down to this L2 norm; 0 is never',
   },
   normaliseProcessRewards: {
     type: 'boolean',

@@ -58,6 +58,7 @@ it('is a list by kind for people, of one kind on request', async () => {
   expect(JSON.parse(policies.stdout)).toEqual([
     own('@toolenv/openai', 'openai-v1'),
     own('@toolenv/policy', 'transformer-v1'),
+    own('@toolenv/tinker', 'tinker-v1'),
     own('fixture-plugin', 'idle-v1'),
     { ref: fixture.policy, kind: 'policies', package: 'fixture-plugin', version: '1.2.3' },
   ]);

@@ -20,8 +20,11 @@ export type TokenValues = readonly ArrayLike<number>[];
 export interface TokenOutputs {
   /** log p(token t | tokens before t) at mask = 1, else 0. */
   logprobs: Rows;
-  /** Entropy, in nats, of the distribution from which token t was drawn, at mask = 1, else 0. */
-  entropy: Rows;
+  /**
+   * Entropy, in nats, of the distribution from which token t was drawn, at mask = 1, else 0. Absent if the learner cannot
+   * compute it: it then takes no `dEntropy`.
+   */
+  entropy?: Rows;
   /** The critic's estimate, before it sees token t, of the return from token t on, at mask = 1, else 0. Absent without a critic. */
   values?: Rows;
 }

@@ -2,6 +2,7 @@
 export { boundCall } from '../boundary/bound-call.ts';
 export { Deadline, type DeadlineOptions } from './deadline.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
+export { findTurnEnd, type TokenChat, type TokenTurn, type TurnEnd } from './token-chat.ts';
 export {
   formatOf,
   hermesFormat,

@@ -1,6 +1,8 @@
 /** @toolenv/policy/chat: the prompts of a checkpoint folder, without its weights and without a library that computes. */
+import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
 import { readSmallFiles } from '../checkpoint/checkpoint.ts';
 import { Chat, type TemplateArguments } from './chat.ts';
+import { encodeExample } from './encode-example.ts';
 
 export interface OpenedChat {
   chat: Chat;
@@ -8,6 +10,8 @@ export interface OpenedChat {
   contextLength: number;
   /** Token ids are below it. */
   vocabularySize: number;
+  /** The rows of a conversation or text, as `Policy.encode` gives them. */
+  encode(example: Observation | PlainText): EncodedRow[];
 }
 
 /**
@@ -17,5 +21,6 @@ export interface OpenedChat {
 export async function openChat(folder: string, templateArguments?: TemplateArguments): Promise<OpenedChat> {
   const files = await readSmallFiles(folder);
   const { max_position_embeddings: contextLength, vocab_size: vocabularySize } = files.config;
-  return { chat: new Chat(files, templateArguments), contextLength, vocabularySize };
+  const chat = new Chat(files, templateArguments);
+  return { chat, contextLength, vocabularySize, encode: (example) => encodeExample(chat, example) };
 }

@@ -117,7 +117,7 @@ export class TransformerLearner implements Learner {
     this.#critic = await createCritic(critic, this.#runtime, this.#model);
   }
 
-  async forward(batch: TokenBatch): Promise<TokenOutputs> {
+  async forward(batch: TokenBatch): Promise<TokenOutputs & { entropy: Rows }> {
     const critic = this.#critic;
     const { weights } = this.#model;
     if (critic?.kind === 'shared')
@@ -129,7 +129,7 @@ export class TransformerLearner implements Learner {
   async backward(
     batch: TokenBatch,
     { dLogprobs, dEntropy, dValues }: TokenGradients,
-  ): Promise<BackwardOutputs> {
+  ): Promise<Required<BackwardOutputs>> {
     const critic = this.#critic;
     if (dValues && !critic)
       throw new ToolEnvError('bug.critic', 'dValues needs a critic: call addCritic first.');
@@ -262,9 +262,9 @@ export class TransformerLearner implements Learner {
     slopes: Partial<Record<TokenSlope, Rows>>,
     groups: readonly ParameterGroup[],
     lora?: LoraAdapter,
-  ): Promise<BackwardOutputs> {
+  ): Promise<Required<BackwardOutputs>> {
     const names = Object.keys(slopes) as TokenSlope[];
-    const outputs: BackwardOutputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
+    const outputs = { logprobs: zerosLike(batch), entropy: zerosLike(batch) };
     const to = groups.flatMap(({ shapes }) => [...shapes.keys()]);
     for (const padded of this.#padded(batch)) {
       const executable = await this.#programs.get(`backward ${names} in ${padded.parts}`, () =>

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRng } from '@toolenv/core';
+import { createRng, ToolEnvError } from '@toolenv/core';
 import type { Learner, Rows, TokenBatch, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import { answered } from '../in-time.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
@@ -99,6 +99,7 @@ class Student {
       words: 'finite and ≤ 0',
       test: (value) => Number.isFinite(value) && value <= signTolerance,
     });
+    if (!entropy) return;
     expectForm('LRN-1', 'entropy', entropy, this.#rows, {
       words: 'finite and ≥ 0',
       test: (value) => Number.isFinite(value) && value >= -signTolerance,
@@ -110,7 +111,8 @@ class Student {
     for (const [b, row] of this.#rows.entries()) {
       const alone = await this.#forward('LRN-2', { rows: [row] });
       for (const name of ['logprobs', 'entropy'] as const) {
-        expectNear('LRN-2', `${name}[${b}] alone as in the batch`, [together[name][b]!], alone[name]);
+        const [whole, part] = [together[name], alone[name]];
+        if (whole && part) expectNear('LRN-2', `${name}[${b}] alone as in the batch`, [whole[b]!], part);
       }
     }
   }
@@ -120,15 +122,28 @@ class Student {
     const plain = await this.#forward('LRN-10');
     const one = await this.#forward('LRN-10', { rows: this.#rows, temperature: 1 });
     expectNear('LRN-10', 'logprobs at temperature 1 as without a temperature', plain.logprobs, one.logprobs);
-    const hot = await this.#forward('LRN-10', { rows: this.#rows, temperature: 2 });
-    const cold = await this.#forward('LRN-10', { rows: this.#rows, temperature: 0.5 });
-    const sums = [cold, plain, hot].map(({ entropy }) => sum(entropy));
+    const outputs = await this.#hotAndCold();
+    if (!outputs || !plain.entropy) return;
+    const sums = [outputs.cold, plain, outputs.hot].map(({ entropy = [] }) => sum(entropy));
     if (sums[0]! < sums[1]! && sums[1]! < sums[2]!) return;
     if (sums[2]! - sums[0]! < outputTolerance && this.#isFlat(plain)) return;
     throw new Violation('LRN-10', 'entropy that rises with the temperatures 0.5, 1 and 2', brief(sums));
   }
 
-  #isFlat({ logprobs, entropy }: TokenOutputs): boolean {
+  /** `undefined` if the learner refuses other temperatures than 1. */
+  async #hotAndCold(): Promise<{ hot: TokenOutputs; cold: TokenOutputs } | undefined> {
+    const at = (temperature: number) =>
+      answered('LRN-10', 'outputs of forward(), or a usage error', this.#timeout, () =>
+        this.#learner.forward({ rows: this.#rows, temperature }).catch((error: unknown) => {
+          if (!ToolEnvError.isInstance(error) || !error.code.startsWith('usage.')) throw error;
+          return undefined;
+        }),
+      );
+    const [hot, cold] = [await at(2), await at(0.5)];
+    return hot && cold && { hot, cold };
+  }
+
+  #isFlat({ logprobs, entropy = [] }: TokenOutputs): boolean {
     return Math.abs(sum(logprobs) + sum(entropy)) < outputTolerance;
   }
 
@@ -160,6 +175,7 @@ class Student {
     const joined = await this.#norm('LRN-4', () => this.#backward('LRN-4', added));
     expectNorm('LRN-4', 'the norm of two backward passes for the sum of their dLogprobs', apart, joined);
 
+    if (!(await this.#forward('LRN-4')).entropy) return;
     const zeros = scale(this.#d1, 0);
     const entropy = await this.#norm('LRN-4', () => this.#backward('LRN-4', zeros, { dEntropy: this.#d2 }));
     const doubled = await this.#norm('LRN-4', () =>
@@ -185,7 +201,8 @@ class Student {
     await this.#norm('LRN-12', async () => {});
     if (!seen) return;
     expectNear('LRN-12', 'logprobs of backward() as of forward()', logprobs, seen.logprobs);
-    expectNear('LRN-12', 'entropy of backward() as of forward()', entropy, seen.entropy);
+    if (entropy && seen.entropy)
+      expectNear('LRN-12', 'entropy of backward() as of forward()', entropy, seen.entropy);
   }
 
   async steps(): Promise<void> {

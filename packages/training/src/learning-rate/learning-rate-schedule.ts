@@ -34,12 +34,15 @@ export function scheduledAdamW(
   { adamBeta1, adamBeta2, adamEpsilon }: OptimizerOptions,
   share: number,
 ): AdamW {
+  const { maxGradNorm, ...rest } = optimizer;
   const critic = optimizer.critic?.learningRate;
   return {
     beta1: adamBeta1,
     beta2: adamBeta2,
     epsilon: adamEpsilon,
-    ...optimizer,
+    ...rest,
+    // As in transformers, 0 is no clipping.
+    ...(maxGradNorm && { maxGradNorm }),
     learningRate: optimizer.learningRate * share,
     ...(critic !== undefined && { critic: { ...optimizer.critic, learningRate: critic * share } }),
   };

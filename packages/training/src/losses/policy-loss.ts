@@ -1,4 +1,5 @@
 /** The policy loss of all algorithms over per-token arrays: a weighted surrogate per token, with penalty and bonus. */
+import { ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens } from '../averages.ts';
@@ -74,12 +75,18 @@ export interface PolicyLoss {
  * loss's average (`tokenWeights`). The gradient treats selections and corrections as constants.
  *
  * The loss of an episode does not depend on how its tokens are divided into rows.
+ * @throws ToolEnvError `usage.no_entropy` if the options need an entropy that the learner does not give.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
   const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, referenceLogprobs, entropy, mask } = inputs;
   const { beta = 0, klEstimator = 'k3', klClamp = 10, biasCorrectedKl = false } = options;
   const { entropyCoefficient = 0, topEntropyQuantile = 1, offPolicyThreshold } = options;
   const { mismatchCorrection, mismatchCap = 3, mismatchFloor = 0 } = options;
+  if (!entropy && (entropyCoefficient > 0 || topEntropyQuantile < 1)) {
+    const message =
+      'The learner gives no entropy: leave out --entropy-coefficient and --top-entropy-quantile, or train a checkpoint folder.';
+    throw new ToolEnvError('usage.no_entropy', message);
+  }
   const loss = typeof options.loss === 'string' ? losses[options.loss]! : options.loss;
   const own = ownOptions(loss, options);
   const { ratioLevel = loss.ratioLevel ?? 'token' } = options;

@@ -87,6 +87,13 @@ test('the schedule holds for the rate of a critic too; an algorithm may have its
   });
 });
 
+test('a largest norm of 0 is no clipping', () => {
+  expect(scheduledAdamW({ learningRate: 0.4, maxGradNorm: 0 }, defaults, 1)).not.toHaveProperty(
+    'maxGradNorm',
+  );
+  expect(scheduledAdamW({ learningRate: 0.4, maxGradNorm: 0.5 }, defaults, 1).maxGradNorm).toBe(0.5);
+});
+
 const cosine = { learningRateSchedule: 'cosine', warmupRatio: 0.3, checkpointEvery: 2 } as const;
 
 test('a run that was killed goes on with the bits of a run that was not', async () => {

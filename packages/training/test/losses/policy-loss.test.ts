@@ -402,3 +402,14 @@ test.each(['bnpo', 'dapo', 'cispo', 'sapo'] as const)(
     }
   },
 );
+
+test.each([{ entropyCoefficient: 0.1 }, { topEntropyQuantile: 0.5 }])(
+  '%j without an entropy is refused',
+  (option) => {
+    expect(golden).not.toHaveProperty('entropy');
+    expect(() => policyLoss(golden, { loss: 'grpo', clip, ...option })).toThrow(
+      expect.objectContaining({ code: 'usage.no_entropy' }),
+    );
+    expect(policyLoss(golden, { loss: 'grpo', clip }).metrics).not.toHaveProperty('entropy');
+  },
+);

@@ -1,0 +1,60 @@
+/** TokenChat: prompts and turns as token ids, for policies whose tokens are sampled on a server. */
+import type { Observation } from '../protocol/message.ts';
+import type { ParsedTurn } from './tool-call-formats.ts';
+
+/** The last turn of an episode. */
+export interface TokenTurn {
+  observation: Observation;
+  prompt: Int32Array;
+  action: Int32Array;
+  text: string;
+}
+
+/** Makes and reads tokens: the `Chat` of `@toolenv/policy` has this shape. */
+export interface TokenChat {
+  /** The tokens that end a turn. */
+  readonly endTokens: readonly number[];
+  prompt(observation: Observation): Int32Array;
+  /** The prompt of the next turn, which begins with the tokens of the last turn; `undefined` if the past has changed. */
+  continuation(previous: TokenTurn, observation: Observation): Int32Array | undefined;
+  /** The text of an action, with the markers of tool calls. */
+  written(action: Int32Array): string;
+  parse(written: string): ParsedTurn;
+}
+
+export interface TurnEnd {
+  /** Tokens of the turn. */
+  length: number;
+  /** Whether the turn ended by itself: by an end token or a stop text. */
+  stopped: boolean;
+  /** The text of the turn, without the stop text. */
+  written: string;
+}
+
+/** Where a turn ends, and its text. Servers differ in the tokens of a stop text that they give back, so it is found here. */
+export function findTurnEnd(
+  tokens: Int32Array,
+  stops: readonly string[],
+  chat: Pick<TokenChat, 'endTokens' | 'written'>,
+): TurnEnd {
+  const end = tokens.findIndex((token) => chat.endTokens.includes(token));
+  const whole = end < 0 ? tokens.length : end + 1;
+  const text = chat.written(tokens.subarray(0, whole));
+  const stop = firstOf(text, stops);
+  if (stop === undefined) return { length: whole, stopped: end >= 0, written: text };
+  // The first tokens whose text has the whole stop text; texts of prefixes grow, so halving finds them.
+  let [low, high] = [1, whole];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (firstOf(chat.written(tokens.subarray(0, middle)), stops) === undefined) low = middle + 1;
+    else high = middle;
+  }
+  return { length: low, stopped: true, written: text.slice(0, stop) };
+}
+
+/** Where the first stop text begins. */
+function firstOf(text: string, stops: readonly string[]): number | undefined {
+  const starts = stops.filter((stop) => stop !== '').map((stop) => text.indexOf(stop));
+  const found = starts.filter((start) => start >= 0);
+  return found.length === 0 ? undefined : Math.min(...found);
+}

@@ -1,0 +1,129 @@
+/** The policy `tinker-v1`: a model on a Tinker server as a plugin, `tinker:<url>#<base model>` on the command line. */
+import { existsSync } from 'node:fs';
+import { ToolEnvError } from '@toolenv/core';
+import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { type TinkerPolicyOptions, tinkerPolicy } from './open-policy.ts';
+
+const schema = {
+  type: 'object',
+  required: ['address'],
+  additionalProperties: false,
+  properties: {
+    address: {
+      type: 'string',
+      minLength: 1,
+      description: '<url>#<base model>, as http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
+    },
+    tokenizer: {
+      type: 'string',
+      description:
+        "Hugging Face folder with the model's tokenizer (default: the base model, if it is a folder here)",
+    },
+    loraRank: {
+      type: 'integer',
+      minimum: 0,
+      default: 32,
+      description:
+        'rank of the adapter that is trained; 0 trains every weight, which SkyRL does on FSDP and Megatron',
+    },
+    checkpoint: {
+      type: 'string',
+      description: "folder of a checkpoint to begin with, as a run's policy/",
+    },
+    contextLength: {
+      type: 'integer',
+      minimum: 1,
+      description: "tokens of a prompt and its action together (default: the tokenizer's model's)",
+    },
+    serverMaxGradNorm: {
+      type: 'number',
+      minimum: 0,
+      description:
+        'gradient norm to which the server clips, 0 for none (default: none on JAX, 1 on FSDP and Megatron)',
+    },
+    apiKey: {
+      type: 'string',
+      mayChange: true,
+      description: 'name of the environment variable that has the key (default: none is sent)',
+    },
+    requestRetries: {
+      type: 'integer',
+      minimum: 0,
+      default: 5,
+      mayChange: true,
+      description: 'times that a request is sent again after a fault',
+    },
+    requestTimeout: {
+      type: 'integer',
+      minimum: 1,
+      default: 1_800_000,
+      milliseconds: true,
+      mayChange: true,
+      description: 'time that a result may take',
+    },
+  },
+} as const;
+
+export type TinkerOptions = OptionsOf<typeof schema>;
+
+const tinker: PolicyDefinition<TinkerOptions> = definePolicy({
+  name: 'tinker-v1',
+  description:
+    'A model that samples and trains on a server of the Tinker API: SkyRL over JAX, FSDP or Megatron.',
+  options: schema,
+  open,
+});
+
+export default tinker;
+
+/** @throws ToolEnvError `usage.tinker_*`, `usage.checkpoint_*`, `infrastructure.tinker_*`. */
+async function open(options: TinkerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
+  const { url, baseModel } = parseAddress(options.address);
+  return tinkerPolicy({
+    url,
+    baseModel,
+    tokens: await openTokenizer(options.tokenizer ?? baseModel),
+    rank: options.loraRank,
+    seed,
+    checkpoint: options.checkpoint,
+    contextLength: options.contextLength,
+    clipsAt: options.serverMaxGradNorm,
+    apiKey: keyOf(options.apiKey),
+    retries: options.requestRetries,
+    timeout: options.requestTimeout,
+  });
+}
+
+/** @throws ToolEnvError `usage.tinker_address`. */
+function parseAddress(address: string): { url: string; baseModel: string | undefined } {
+  const [text, model] = address.split(/#(.*)/s, 2) as [string, string | undefined];
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    const message = `"${address}" is not the address of a base model: write tinker:<url>#<base model>, for example tinker:http://127.0.0.1:8000#Qwen/Qwen3-0.6B.`;
+    throw new ToolEnvError('usage.tinker_address', message);
+  }
+  if (url.username === '' && url.password === '') return { url: text, baseModel: model || undefined };
+  const message = 'The address has a password: name the variable of a key with --api-key.';
+  throw new ToolEnvError('usage.tinker_address', message);
+}
+
+function keyOf(variable: string | undefined): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = process.env[variable];
+  if (key !== undefined && key !== '') return key;
+  const message = `The variable ${variable} that --api-key names is empty: set it.`;
+  throw new ToolEnvError('usage.tinker_key', message);
+}
+
+async function openTokenizer(folder: string | undefined): Promise<TinkerPolicyOptions['tokens']> {
+  if (folder === undefined || !existsSync(folder)) {
+    const message = `The tokenizer ${folder === undefined ? 'is not known' : `${folder} is not a folder here`}: name a Hugging Face folder with --tokenizer.`;
+    throw new ToolEnvError('usage.tinker_tokenizer', message);
+  }
+  const { openChat } = await import('@toolenv/policy/chat').catch((cause: unknown) => {
+    const message = 'A Tinker server takes token ids, which need a tokenizer: npm install @toolenv/policy.';
+    throw new ToolEnvError('usage.missing_package', message, { cause });
+  });
+  return openChat(folder);
+}

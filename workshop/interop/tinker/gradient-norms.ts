@@ -1,0 +1,208 @@
+/** Gradient norms of the learner on SkyRL's server, beside those of the server's own loss and of the local learner. */
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRng } from '@toolenv/core';
+import type { Rows, TokenRow } from '@toolenv/core/learner';
+import { loadPolicy } from '@toolenv/policy';
+import { checkLearner } from '@toolenv/testing';
+import { policyLoss } from '@toolenv/training';
+import { Connection } from '../../../packages/tinker/src/connection.ts';
+import type { Datum } from '../../../packages/tinker/src/messages.ts';
+import { probeNormalisation } from '../../../packages/tinker/src/normalisation.ts';
+import { RemoteModel } from '../../../packages/tinker/src/remote-model.ts';
+import { Session } from '../../../packages/tinker/src/session.ts';
+import { SharedModel } from '../../../packages/tinker/src/shared-model.ts';
+import { TinkerLearner } from '../../../packages/tinker/src/tinker-learner.ts';
+import type { SkyRlServer } from './skyrl-server.ts';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+const shape = { rank: 8, seed: 1 };
+/** The server's adapters have this alpha, whatever the rank. */
+const alpha = 32;
+const vocabulary = 850;
+const still = { learningRate: 0 };
+const step = { learningRate: 1e-2 };
+
+/** What a loss reads of a batch, [B][T]. */
+interface Batch {
+  rows: TokenRow[];
+  oldLogprobs: Rows;
+  advantages: Rows;
+}
+
+/** @param scratch A folder for checkpoints. */
+export async function checkNorms(
+  python: string,
+  { url, model, checkpoints }: Pick<SkyRlServer, 'url' | 'model' | 'checkpoints'>,
+  scratch: string,
+  check: Check,
+): Promise<void> {
+  const session = await Session.open(new Connection({ url }), undefined);
+  const normalisation = await probeNormalisation(session, shape);
+  check(normalisation === 'mean', 'SkyRL on JAX: the probe finds means over rows', normalisation);
+  const shared = new SharedModel(await RemoteModel.create(session, shape));
+  const learner = new TinkerLearner({ session, shape, shared, normalisation, clipsAt: 0 });
+  try {
+    const batch = await makeBatch(learner);
+    const parts = { learner, shared, batch };
+    const fresh = { title: 'a fresh adapter', tolerance: 1e-4, scratch: join(scratch, 'fresh') };
+    await checkLocal(python, { model, checkpoints }, parts, fresh, check);
+    // An adapter whose B is 0 has no gradient in A.
+    await learner.backward(batch, { dLogprobs: await slopesOf(learner, batch, 'grpo') });
+    await learner.step(step);
+    await checkNative(learner, shared, batch, check);
+    // Here the server's gradient differs from PyTorch's in float64, which the local learner has to seven digits.
+    const trained = { title: 'a trained adapter', tolerance: 5e-3, scratch: join(scratch, 'trained') };
+    await checkLocal(python, { model, checkpoints }, parts, trained, check);
+    await checkResume(learner, batch, join(scratch, 'resumed'), check);
+    const { ok, findings } = await checkLearner(learner, { vocabulary, timeout: 600_000 });
+    check(ok, 'SkyRL: the learner conforms', JSON.stringify(findings));
+  } finally {
+    await learner.close();
+    session.close();
+  }
+}
+
+/** Rows of one length of the server's programs, which are padded to powers of two. */
+async function makeBatch(learner: TinkerLearner): Promise<Batch> {
+  const rng = createRng(1, 'batch');
+  const rows = [24, 18, 30, 20].map((length) => ({
+    tokens: Int32Array.from({ length }, () => 1 + rng.int(vocabulary)),
+    mask: Uint8Array.from({ length }, (_, t) => (t >= 5 && t % 7 !== 0 ? 1 : 0)),
+  }));
+  const { logprobs } = await learner.forward({ rows });
+  return {
+    rows,
+    oldLogprobs: logprobs.map((row) => row.map((logprob) => logprob + 0.6 * (rng.float() - 0.5))),
+    advantages: logprobs.map((row) => row.map(() => 2 * rng.float() - 1)),
+  };
+}
+
+async function slopesOf(
+  learner: Pick<TinkerLearner, 'forward'>,
+  { rows, oldLogprobs, advantages }: Batch,
+  loss: string,
+): Promise<Rows> {
+  const { logprobs } = await learner.forward({ rows });
+  const mask = rows.map((row) => row.mask);
+  return policyLoss({ logprobs, oldLogprobs, advantages, mask }, { loss, clip: [0.2, 0.2] }).dLogprobs;
+}
+
+async function checkNative(
+  learner: TinkerLearner,
+  shared: SharedModel,
+  batch: Batch,
+  check: Check,
+): Promise<void> {
+  const data = batch.rows.map(({ tokens, mask }, b): Datum => {
+    const targets = (values: ArrayLike<number>) => Float32Array.from(values).subarray(1);
+    const inputs = {
+      weights: targets(mask),
+      logprobs: targets(batch.oldLogprobs[b]!),
+      advantages: targets(batch.advantages[b]!),
+    };
+    return { tokens: tokens.subarray(0, -1), targets: tokens.subarray(1), inputs };
+  });
+  await shared.model.accumulate(data, 'ppo', { clip_low_threshold: 0.8, clip_high_threshold: 1.2 });
+  const native = await shared.model.step(still);
+  await learner.backward(batch, { dLogprobs: await slopesOf(learner, batch, 'grpo') });
+  const { gradNorm } = await learner.step(still);
+  compare('PPO: our gradient norm is that of the server’s own loss', native, gradNorm, 1e-6, check);
+
+  const slopes = await slopesOf(learner, batch, 'grpo');
+  for (const [b, row] of batch.rows.entries()) {
+    await learner.backward({ rows: [row] }, { dLogprobs: [slopes[b]!] });
+  }
+  const parts = await learner.step(still);
+  compare('PPO: the same in four backward passes', native, parts.gradNorm, 1e-6, check);
+}
+
+async function checkLocal(
+  python: string,
+  { model, checkpoints }: Pick<SkyRlServer, 'model' | 'checkpoints'>,
+  { learner, shared, batch }: { learner: TinkerLearner; shared: SharedModel; batch: Batch },
+  { title, tolerance, scratch }: { title: string; tolerance: number; scratch: string },
+  check: Check,
+): Promise<void> {
+  await using local = await loadPolicy(model, { learner: { lora: { rank: shape.rank, alpha } } });
+  const folder = join(scratch, 'adapter-of-the-server');
+  await mkdir(folder, { recursive: true });
+  await local.learner.save(folder);
+  await shared.sample(async () => {});
+  const published = join(checkpoints, shared.model.id, 'sampler_weights');
+  const names = await readdir(published);
+  const archive = join(
+    published,
+    names
+      .filter((name) => name.endsWith('.tar.gz'))
+      .sort()
+      .at(-1)!,
+  );
+  const script = join(import.meta.dirname, 'merge_adapter.py');
+  const { status } = spawnSync(python, [script, archive, folder], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('The adapter could not be merged: see the message above.');
+  await local.learner.load(folder);
+
+  const [ours, theirs] = [await local.learner.forward(batch), await learner.forward(batch)];
+  const differences = ours.logprobs.flatMap((row, b) =>
+    Array.from(row, (logprob, t) => Math.abs(logprob - theirs.logprobs[b]![t]!)),
+  );
+  const largest = Math.max(...differences);
+  check(
+    largest < 1e-4,
+    `SkyRL: log-probabilities are the local learner’s, within ${largest.toExponential(1)}`,
+    String(largest),
+  );
+  for (const [name, loss] of [
+    ['GRPO', 'grpo'],
+    ['CISPO', 'cispo'],
+    ['PPO', 'bnpo'],
+  ] as const) {
+    const norms: number[] = [];
+    for (const each of [local.learner, learner]) {
+      await each.backward(batch, { dLogprobs: await slopesOf(learner, batch, loss) });
+      norms.push((await each.step(still)).gradNorm);
+    }
+    compare(
+      `${name} on ${title}: the gradient norm is the local learner’s`,
+      norms[0]!,
+      norms[1]!,
+      tolerance,
+      check,
+    );
+  }
+}
+
+/** Two further steps, so that the second shows the optimizer's state. */
+async function checkResume(
+  learner: TinkerLearner,
+  batch: Batch,
+  folder: string,
+  check: Check,
+): Promise<void> {
+  const advance = async () => {
+    const norms: number[] = [];
+    for (let n = 0; n < 2; n++) {
+      await learner.backward(batch, { dLogprobs: await slopesOf(learner, batch, 'grpo') });
+      norms.push((await learner.step(step)).gradNorm);
+    }
+    return norms.join(' and ');
+  };
+  await mkdir(folder, { recursive: true });
+  await learner.save(folder);
+  const first = await advance();
+  await learner.load(folder);
+  const again = await advance();
+  check(first === again, `SkyRL: after load the next norms are bit for bit ${first}`, again);
+}
+
+function compare(title: string, expected: number, received: number, tolerance: number, check: Check): void {
+  const difference = Math.abs(expected - received) / expected;
+  check(
+    difference <= tolerance,
+    `SkyRL, ${title}, ${expected}, within ${difference.toExponential(1)}`,
+    `${expected} and ${received}`,
+  );
+}

@@ -1,0 +1,115 @@
+/** SkyRL's Tinker server on the CPU over a random Qwen3, in processes of its own. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface SkyRlServer {
+  url: string;
+  /** The base model's folder, which is its name too. */
+  model: string;
+  /** Where the server keeps a model's checkpoints: `<model>/sampler_weights/<name>.tar.gz`. */
+  checkpoints: string;
+  /** Kills the server and its engine as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Begins again on the same database, under the same address. */
+  restart(): Promise<void>;
+}
+
+/** Batches of one size, so that the server compiles few programs. */
+const backend = {
+  max_lora_adapters: 6,
+  max_lora_rank: 8,
+  sample_max_num_sequences: 8,
+  train_micro_batch_size: 8,
+};
+
+/** @throws Error if the model cannot be written; Python's output is on stderr. */
+export async function writeQwen3(python: string, tinyPolicy: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const script = join(import.meta.dirname, 'write_qwen3.py');
+  const { status } = spawnSync(python, [script, tinyPolicy, folder], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('The model could not be written: see the message above.');
+}
+
+/**
+ * @param folder Keeps the database, the checkpoints, the log and what was compiled.
+ * @throws Error if the server does not listen within five minutes. The engine behind it takes longer.
+ */
+export async function startSkyRl(python: string, model: string, folder: string): Promise<SkyRlServer> {
+  await mkdir(folder, { recursive: true });
+  const port = await freePort();
+  let child = await start(python, model, folder, port);
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    // The server is a group of processes: uv, the API and the engine, which uv starts too.
+    process.kill(-child.pid!, 'SIGKILL');
+    await gone;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    model,
+    checkpoints: join(folder, 'checkpoints'),
+    kill,
+    async restart() {
+      await kill();
+      child = await start(python, model, folder, port);
+    },
+  };
+}
+
+async function start(python: string, model: string, folder: string, port: number): Promise<ChildProcess> {
+  const log = join(folder, 'server.log');
+  const bin = dirname(python);
+  const output = openSync(log, 'a');
+  const args = [
+    // The server starts its engine by the same command line.
+    ...['run', '--no-project', '--active', '-m', 'skyrl.tinker.api'],
+    ...['--base-model', model, '--backend', 'jax', '--backend-config', JSON.stringify(backend)],
+    ...['--checkpoints-base', join(folder, 'checkpoints'), '--database-url', `sqlite:///${folder}/tinker.db`],
+    ...['--host', '127.0.0.1', '--port', String(port)],
+  ];
+  const child = spawn(join(bin, 'uv'), args, {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: {
+      ...process.env,
+      VIRTUAL_ENV: dirname(bin),
+      PATH: `${bin}:${process.env.PATH}`,
+      JAX_PLATFORMS: 'cpu',
+      JAX_COMPILATION_CACHE_DIR: join(folder, 'compiled'),
+      JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: '0',
+      HF_HUB_OFFLINE: '1',
+      UV_OFFLINE: '1',
+    },
+  });
+  closeSync(output);
+  const until = Date.now() + 300_000;
+  while (!(await isUp(port))) {
+    if (child.exitCode !== null || Date.now() > until) {
+      throw new Error(`SkyRL's server does not listen: ${readFileSync(log, 'utf8').slice(-2000)}`);
+    }
+    await sleep(500);
+  }
+  return child;
+}
+
+async function isUp(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/api/v1/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
