@@ -1,4 +1,4 @@
-/** SkyRL's Tinker server on the CPU over a random Qwen3, in processes of its own. */
+/** SkyRL's Tinker server on the CPU over a random model, in processes of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -28,10 +28,15 @@ const backend = {
 };
 
 /** @throws Error if the model cannot be written; Python's output is on stderr. */
-export async function writeQwen3(python: string, tinyPolicy: string, folder: string): Promise<void> {
+export async function writeModel(
+  python: string,
+  kind: 'qwen3' | 'llama',
+  tinyPolicy: string,
+  folder: string,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const script = join(import.meta.dirname, 'write_qwen3.py');
-  const { status } = spawnSync(python, [script, tinyPolicy, folder], { stdio: ['ignore', 2, 2] });
+  const script = join(import.meta.dirname, 'write_model.py');
+  const { status } = spawnSync(python, [script, kind, tinyPolicy, folder], { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new Error('The model could not be written: see the message above.');
 }
 

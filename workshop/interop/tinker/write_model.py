@@ -1,4 +1,4 @@
-"""write_qwen3.py <tiny policy> <folder>: a random Qwen3 in the tiny policy's shape, because SkyRL's JAX backend has no Qwen2."""
+"""write_model.py qwen3|llama <tiny policy> <folder>: a random model in the tiny policy's shape, because SkyRL's JAX backend has no Qwen2."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from safetensors.numpy import save_file
 
-source, folder = sys.argv[1:]
+kind, source, folder = sys.argv[1:]
 config = json.load(open(f"{source}/config.json"))
 width, inner = config["hidden_size"], config["intermediate_size"]
 heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
@@ -27,19 +27,19 @@ for layer in range(config["num_hidden_layers"]):
         f"{at}self_attn.k_proj.weight": matrix(groups * size, width),
         f"{at}self_attn.v_proj.weight": matrix(groups * size, width),
         f"{at}self_attn.o_proj.weight": matrix(width, heads * size),
-        f"{at}self_attn.q_norm.weight": np.ones(size, np.float32),
-        f"{at}self_attn.k_norm.weight": np.ones(size, np.float32),
         f"{at}mlp.gate_proj.weight": matrix(inner, width),
         f"{at}mlp.up_proj.weight": matrix(inner, width),
         f"{at}mlp.down_proj.weight": matrix(width, inner),
         f"{at}input_layernorm.weight": np.ones(width, np.float32),
         f"{at}post_attention_layernorm.weight": np.ones(width, np.float32),
     }
+    if kind == "qwen3":
+        weights |= {f"{at}self_attn.{name}_norm.weight": np.ones(size, np.float32) for name in "qk"}
 weights["model.norm.weight"] = np.ones(width, np.float32)
 save_file(weights, f"{folder}/model.safetensors", {"format": "pt"})
 config |= {
-    "architectures": ["Qwen3ForCausalLM"],
-    "model_type": "qwen3",
+    "architectures": ["Qwen3ForCausalLM" if kind == "qwen3" else "LlamaForCausalLM"],
+    "model_type": kind,
     "head_dim": size,
     "attention_bias": False,
     "tie_word_embeddings": True,
