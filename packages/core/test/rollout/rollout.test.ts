@@ -327,6 +327,17 @@ test('an abort throws its reason at any point and closes every episode', async (
   }
 });
 
+test('an abort reaches episodes that never wait', async () => {
+  const episodes = plan(300_000);
+  const signal = AbortSignal.timeout(200);
+  const running = async () => {
+    for await (const _ of rollout(options({ episodes, signal }))) {
+      // Trajectories are not kept.
+    }
+  };
+  await expect(running()).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
 test('leaves no timers and no warnings', async () => {
   const warned = vi.fn();
   process.on('warning', warned);
