@@ -97,7 +97,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
     expect(lastLine(episodes.stderr)).toMatch(full);
     expect(episodes.stderr).toContain(`${join(out, 'trajectories.jsonl')} cannot be written`);
     expect(episodes.code).toBe(1);
-    expect(readdirSync(out)).toEqual(['trajectories.jsonl']);
+    expect(readdirSync(out)).toEqual(['evaluation.json', 'trajectories.jsonl']);
 
     const calls = join(disk.folder, 'calls.jsonl');
     const recording = await runCli('eval', searching, ...play, '--count', '2', '--record', calls);

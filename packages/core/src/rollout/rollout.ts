@@ -71,6 +71,9 @@ export async function collect<Task>(
   return all.sort((a, b) => a.index - b.index);
 }
 
+/** Milliseconds after which timers and signals get their turn: an environment and a policy that never wait leave them none. */
+const breath = 100;
+
 async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajectory<Task>, void, void> {
   options.signal?.throwIfAborted();
   const leave = new AbortController();
@@ -82,6 +85,7 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
   const waiting = options.episodes[Symbol.iterator]();
   const inFlight = new Map<number, Promise<Trajectory<Task>>>();
   let index = 0;
+  let breathed = performance.now();
   const fill = () => {
     while (inFlight.size < concurrency) {
       const next = waiting.next();
@@ -97,6 +101,10 @@ async function* play<Task>(options: RolloutOptions<Task>): AsyncGenerator<Trajec
     fill();
     while (inFlight.size > 0) {
       const trajectory = await Promise.race(inFlight.values());
+      if (performance.now() - breathed > breath) {
+        await new Promise((resolve) => setTimeout(resolve));
+        breathed = performance.now();
+      }
       options.signal?.throwIfAborted();
       inFlight.delete(trajectory.index);
       fill();

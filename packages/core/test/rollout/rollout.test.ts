@@ -181,7 +181,7 @@ test('reads a generator only as slots become free', async () => {
 test('a deadline during act keeps the earlier steps and scores 0', async () => {
   const policy = acting((_, turn) => (turn < 2 ? Promise.resolve(one) : hang()));
   const env = openLadder();
-  const [trajectory] = await collect(rollout(options({ env, policy, episodes: plan(1), deadline: 25 })));
+  const [trajectory] = await collect(rollout(options({ env, policy, episodes: plan(1), deadline: 250 })));
   expect(trajectory).toMatchObject({
     outcome: { kind: 'truncated', reason: 'deadline' },
     rewards: { right: 0, close: 0, climbed: 2 },
@@ -198,7 +198,7 @@ test('a deadline during act keeps the earlier steps and scores 0', async () => {
 test('a deadline during a tool call keeps the action, even if the tool ignores its signal', async () => {
   const env = openLadder(() => new LadderEnv({ ...climb, execute: hang }));
   const [trajectory] = await collect(
-    rollout(options({ env, policy: acting(async () => one), episodes: plan(1), deadline: 20 })),
+    rollout(options({ env, policy: acting(async () => one), episodes: plan(1), deadline: 200 })),
   );
   expect(trajectory).toMatchObject({ outcome: { kind: 'truncated', reason: 'deadline' }, reward: 0 });
   expect(trajectory!.steps).toMatchObject([{ action: one, calls: [], rewards: { right: 0, close: 0 } }]);
@@ -325,6 +325,17 @@ test('an abort throws its reason at any point and closes every episode', async (
     expect(env.closed).toBe(env.opened);
     await expect(collect(rollout(options({ signal: controller.signal })))).rejects.toBe(reason);
   }
+});
+
+test('an abort reaches episodes that never wait', async () => {
+  const episodes = plan(300_000);
+  const signal = AbortSignal.timeout(200);
+  const running = async () => {
+    for await (const _ of rollout(options({ episodes, signal }))) {
+      // Trajectories are not kept.
+    }
+  };
+  await expect(running()).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
 test('leaves no timers and no warnings', async () => {

@@ -1,4 +1,5 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
+import { setImmediate } from 'node:timers/promises';
 import type { Action, Transition } from '@toolenv/core';
 import { deriveSeed } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
@@ -14,6 +15,8 @@ export const longestFuzz = 24;
 const learning = 20;
 /** Episodes that are played at once. */
 const lanes = 4;
+/** Episodes between two looks at signals and timers, for which an environment without input and output leaves no time. */
+const breath = 64;
 
 /** Rules and warnings that every action is checked against. */
 export const fuzzRules: readonly RuleId[] = [
@@ -91,6 +94,7 @@ class Fuzzer {
   readonly #onActions: (count: number) => void;
   /** Number of actions so far. */
   taken = 0;
+  #episodes = 0;
   /** Whether answers were given, and each ended its episode. */
   answersEnd = false;
   #answersGoOn = false;
@@ -122,6 +126,7 @@ class Fuzzer {
 
   async #play({ task, actions }: Plan, search: Search): Promise<void> {
     const { open, timeout, signal, onEnd } = this.#subject;
+    if (this.#episodes++ % breath === 0) await setImmediate();
     signal?.throwIfAborted();
     // A hang is not shrunk: each try would wait for the timeout.
     if (search.found?.rule === 'ENV-28') return;

@@ -91,6 +91,17 @@ test('begins few episodes, since each may start a server', async () => {
   expect(episodes).toBeLessThan(200);
 });
 
+test('an abort reaches actions that never wait', async () => {
+  const controller = new AbortController();
+  let begun = false;
+  const onActions = () => {
+    if (!begun) setTimeout(() => controller.abort(new Error('enough')), 100);
+    begun = true;
+  };
+  const endless = { ...options, actions: 200_000, onActions, signal: controller.signal };
+  await expect(checkEnv(ladderDefinition(), endless)).rejects.toThrow('enough');
+});
+
 test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
   const report = await checkEnv(ladderDefinition(changes), options);
   const finding = expectFinding(report, rule);
