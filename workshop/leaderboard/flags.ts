@@ -28,6 +28,12 @@ export const leaderboardFlags = {
       default: '',
       description: 'names of the rows to measure, separated by commas (default: all)',
     },
+    threads: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'of the CPU for one operation: with 1, two commands that measure different rows share two cores (default: one per core)',
+    },
     results: {
       type: 'string',
       default: 'docs/benchmarks/leaderboard.jsonl',

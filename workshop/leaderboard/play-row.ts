@@ -12,11 +12,14 @@ import { type Agent, type Baseline, optionsOf, type Row, type Study } from './st
 
 export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'>;
 
-export interface Folders {
-  /** Of the runs. */
+/** What rows are played with. */
+export interface Means {
+  /** Folder of the runs. */
   work: string;
-  /** Of the policy of the row "Best supervised phase". */
+  /** Folder of the policy of the row "Best supervised phase". */
   supervised: string;
+  /** Threads of the CPU that compute one operation. Default: one per physical core. */
+  threads?: number;
 }
 
 export function playRow(
@@ -24,10 +27,10 @@ export function playRow(
   study: Study,
   worlds: Datasets,
   run: Examination,
-  folders: Folders,
+  means: Means,
 ): Promise<Played> {
-  if ('plays' in row) return playBaseline(row, study, worlds, run, folders);
-  return playAgent(row, study, worlds, run, folders);
+  if ('plays' in row) return playBaseline(row, study, worlds, run, means);
+  return playAgent(row, study, worlds, run, means);
 }
 
 async function playBaseline(
@@ -35,11 +38,11 @@ async function playBaseline(
   study: Study,
   worlds: Datasets,
   run: Examination,
-  { supervised }: Folders,
+  { supervised, threads }: Means,
 ): Promise<Played> {
   const { scoredOn, trainsOn } = study;
   if (plays === 'demonstrator') return playDemonstrator(worlds, scoredOn, run);
-  await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy);
+  await using policy = await loadPolicy(plays === 'supervised' ? supervised : study.policy, { threads });
   if (plays === 'supervised') return { scores: await scoreAll(worlds, scoredOn, policy, run) };
   return playPrompted(plays, worlds, policy, { trainsOn, scoredOn }, run);
 }
@@ -49,14 +52,14 @@ async function playAgent(
   study: Study,
   worlds: Datasets,
   run: Examination,
-  { work }: Folders,
+  { work, threads }: Means,
 ): Promise<Played> {
   const { seed } = run;
   const out = join(work, `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'));
   await rm(out, { recursive: true, force: true });
-  await learn(row, study, worlds, { ...run, out });
+  await learn(row, study, worlds, { ...run, out, threads });
   // Where the study evaluates, this is the policy of the best evaluation.
-  await using policy = await loadPolicy(join(out, 'policy'));
+  await using policy = await loadPolicy(join(out, 'policy'), { threads });
   return { scores: await scoreAll(worlds, study.scoredOn, policy, run), ...(await lengthOf(out, study)) };
 }
 
@@ -65,11 +68,11 @@ async function learn(
   row: Agent,
   study: Study,
   worlds: Datasets,
-  { out, seed, signal }: Examination & { out: string },
+  { out, seed, signal, threads }: Examination & { out: string; threads: number | undefined },
 ): Promise<void> {
   const env = trainingEnv(worlds, study.trainsOn);
   const { steps, tasksPerStep, groupSize, maxTokens } = study;
-  await using policy = await loadPolicy(study.policy);
+  await using policy = await loadPolicy(study.policy, { threads });
   const data = `${out}.jsonl`;
   if (row.data === 'demonstrations') await writeDemonstrations(data, worlds, study.trainsOn, seed);
   if (row.data === 'start-episodes')

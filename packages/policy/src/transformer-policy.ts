@@ -114,12 +114,14 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
 }
 
 export interface PolicyOptions {
-  /** Default: ONNX Runtime on `device` in `precision`. */
+  /** Default: ONNX Runtime on `device` in `precision` with `threads`. */
   runtime?: Runtime;
   /** Default `cpu`. */
   device?: Device;
   /** The precision of ONNX Runtime's matrix products. Default `float32`. */
   precision?: Precision;
+  /** Threads of the CPU that compute one operation. Default: one per physical core. */
+  threads?: number;
   /** What the chat template reads beside the conversation, as `{ enable_thinking: false }`. */
   templateArguments?: TemplateArguments;
   sampler?: SamplerOptions;
@@ -140,7 +142,7 @@ export async function createPolicy(
   checkpoint: Checkpoint,
   options: PolicyOptions = {},
 ): Promise<TransformerPolicy> {
-  const { runtime = onnxRuntime({ device: options.device, precision: options.precision }) } = options;
+  const { device, precision, threads, runtime = onnxRuntime({ device, precision, threads }) } = options;
   const chat = new Chat(checkpoint, options.templateArguments);
   const model = createModel(checkpoint.config, checkpoint.weights);
   await placeModel(runtime, model);

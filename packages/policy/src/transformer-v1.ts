@@ -39,6 +39,13 @@ const schema = {
       description:
         "of ONNX Runtime's matrix products: float16 is faster on GPUs made for it; a CPU only rounds as such GPUs do (default: float32)",
     },
+    threads: {
+      type: 'integer',
+      minimum: 1,
+      mayChange: true,
+      description:
+        'of the CPU that compute one operation; two runs on one machine are faster with half the cores each (default: one per core)',
+    },
     templateArguments: {
       type: 'object',
       description: 'values that the chat template reads, as {"enable_thinking": false} for Qwen3',
@@ -96,7 +103,7 @@ export default transformer;
 /** @throws ToolEnvError `usage.bad_option` for options that contradict each other, and what `loadPolicy` throws. */
 async function open(options: TransformerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
   refuseContradictions(options);
-  const { checkpoint, device, precision, loraRank, gradientCheckpointing, tokenBudget } = options;
+  const { checkpoint, device, precision, threads, loraRank, gradientCheckpointing, tokenBudget } = options;
   const { loadPolicy } = await import('./transformer-policy.ts');
   const { tfjsRuntime } = await import('./runtime/tfjs/tfjs-runtime.ts');
   // LoraAdapter refuses unknown targets by name.
@@ -106,13 +113,14 @@ async function open(options: TransformerOptions, { seed }: { seed: number }): Pr
     runtime: options.runtime === 'tfjs' ? await tfjsRuntime() : undefined,
     device,
     precision,
+    threads,
     templateArguments: options.templateArguments,
     learner: { lora, gradientCheckpointing, tokenBudget },
   });
 }
 
-function refuseContradictions({ runtime, device, precision, loraRank, ...rest }: TransformerOptions): void {
-  const foreign = device ? 'device' : precision ? 'precision' : undefined;
+function refuseContradictions({ runtime, loraRank, ...rest }: TransformerOptions): void {
+  const foreign = (['device', 'precision', 'threads'] as const).find((name) => rest[name] !== undefined);
   if (runtime === 'tfjs' && foreign !== undefined) {
     throw badOption(
       foreign,

@@ -1,4 +1,5 @@
 /** The plugin `transformer-v1`: its schema knows what the engine knows, and its options reach the engine. */
+import { readdirSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,12 +44,31 @@ it.each([
   [{ loraTargets: ['q_proj'] }, 'option "loraTargets": give loraRank too'],
   [{ templateArguments: 'no_think' }, 'option "templateArguments"'],
   [{ runtime: 'tfjs', device: 'cpu' }, 'option "device": runtime "tfjs" has no such choice'],
+  [{ runtime: 'tfjs', threads: 1 }, 'option "threads": runtime "tfjs" has no such choice'],
   [{ runtime: 'tfjs', precision: 'float16' }, 'option "precision": runtime "tfjs" has no such choice'],
 ])('refuses %j', async (options, message) => {
   await expect((async () => open(options))()).rejects.toMatchObject({
     code: 'usage.bad_option',
     message: expect.stringContaining(message),
   });
+});
+
+it.runIf(process.platform === 'linux')('computes with as many threads as it is told', async () => {
+  const threadsFor = async (threads: number) => {
+    const before = readdirSync('/proc/self/task').length;
+    const policy = (await open({ threads })) as TransformerPolicy;
+    await policy.act(
+      { messages: [{ role: 'user', content: 'Hello' }], tools: [] },
+      { maxTokens: 1, temperature: 0, seed: 1 },
+    );
+    const more = readdirSync('/proc/self/task').length - before;
+    await policy.close();
+    return more;
+  };
+  await threadsFor(1);
+  const alone = await threadsFor(1);
+  // Each session has a pool of its own, and the calling thread works too.
+  expect((await threadsFor(3)) - alone).toBeGreaterThanOrEqual(2);
 });
 
 it('hands template arguments to the chat template', async () => {
