@@ -37,7 +37,7 @@ const options = {
   tasksPerStep: 2,
   groupSize: 16,
   maxTokens: 8,
-  learningRate: 1e-2,
+  learningRate: 2e-3,
   maxGradNorm: 0,
   klEvery: 0,
   evaluateEvery: 0,
