@@ -36,7 +36,19 @@ export function pythonWithSkyRl(): string {
   return pythonWith('skyrl, jax, aiohttp', 'tinker.txt', '.venv-tinker', newer);
 }
 
-function pythonWith(modules: string, file: string, name = '.venv', maker = 'python3'): string {
+/** With vLLM for the CPU, in an environment of its own: .venv-vllm. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithVllm(): string {
+  return pythonWith('vllm', 'vllm.txt', '.venv-vllm', 'python3', 'install_vllm.py');
+}
+
+/** @param installer A script that installs the file, where pip alone cannot. */
+function pythonWith(
+  modules: string,
+  file: string,
+  name = '.venv',
+  maker = 'python3',
+  installer?: string,
+): string {
   const folder = join(root, name);
   const python = join(folder, 'bin', 'python');
   const requirements = join(import.meta.dirname, file);
@@ -44,10 +56,10 @@ function pythonWith(modules: string, file: string, name = '.venv', maker = 'pyth
   // An environment without these modules is incomplete: continue to create it.
   if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
-  if (
-    !run(maker, ['-m', 'venv', folder], 'inherit') ||
-    !run(python, ['-m', 'pip', 'install', '-q', '-r', requirements], 'inherit')
-  ) {
+  const install = installer
+    ? [join(import.meta.dirname, installer), requirements]
+    : ['-m', 'pip', 'install', '-q', '-r', requirements];
+  if (!run(maker, ['-m', 'venv', folder], 'inherit') || !run(python, install, 'inherit')) {
     throw new Error(
       `Could not create ${folder}: fix the error above, or set TOOLENV_PYTHON to a Python with ${requirements}.`,
     );

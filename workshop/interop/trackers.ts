@@ -1,12 +1,12 @@
 /** `npm run interop -- trackers`: reports a run to a real MLflow server, and to Weights & Biases' own client in its offline mode. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
 import { type MetricSink, mlflow, readMetrics, train, wandb } from '@toolenv/training';
+import { freePort } from './free-port.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
@@ -97,15 +97,6 @@ async function answering(url: string, server: ChildProcess): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   throw new Error(`${url} did not answer within two minutes.`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function checkWandb(python: string, scratch: string, check: Check): Promise<void> {

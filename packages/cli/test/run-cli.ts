@@ -18,6 +18,12 @@ export const fixture = {
   folder: join(import.meta.dirname, 'fixture-plugin'),
 };
 
+/** A test that times out leaves its command running: it ends with the tests. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export function startCli(
   args: string[],
   cwd: string = fixture.folder,
@@ -25,6 +31,7 @@ export function startCli(
 ): { child: ChildProcess; finished: Promise<Finished> } {
   const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
   const child = spawn(process.execPath, nodeArgs, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
   const output = { stdout: '', stderr: '' };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;
@@ -32,7 +39,10 @@ export function startCli(
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text;
   });
-  const finished = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
+  const finished = once(child, 'close').then(([code]) => {
+    running.delete(child);
+    return { code: code as number | null, ...output };
+  });
   return { child, finished };
 }
 

@@ -1,8 +1,8 @@
 /** llama.cpp's server over the tiny policy, in a process of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 
 export interface LlamaServer {
   /** Where an OpenAI client begins. */
@@ -50,12 +50,4 @@ async function listening(child: ChildProcess): Promise<void> {
   } finally {
     clearTimeout(late);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

@@ -4,13 +4,13 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Action, isParseFailure, type OpenedEnv, openEnv, playTask } from '@toolenv/core';
 import { loadPlugin } from '@toolenv/core/plugins';
 import { serveOpenEnv } from '@toolenv/openenv';
 import { checkEnv } from '@toolenv/testing';
+import { freePort } from '../free-port.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;
 
@@ -197,12 +197,4 @@ async function answering(url: string, server: ChildProcess): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`No server answers at ${url}: see its message above.`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -11,35 +11,21 @@ import time
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 package, url, checkpoint, out = sys.argv[1:]
-sys.path.insert(0, package)
+sys.path[:0] = [package, os.path.join(os.path.dirname(__file__), "../trl")]
 lines, sys.stdout = sys.stdout, sys.stderr
 
 import torch
 import transformers
 import trl
 from datasets import Dataset
+from tiny_tokenizer import read_tokenizer
 from toolenv_openenv import environment, rows, score
-from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
+from transformers import Qwen2ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
 torch.set_num_threads(2)
 transformers.logging.set_verbosity_error()
-tokenizer = PreTrainedTokenizerFast.from_pretrained(checkpoint, padding_side="left")
-# TRL recognises only published templates. This template has the format of Hermes. The decoder writes a space after markers.
-tokenizer.response_template = {
-    "defaults": {"role": "assistant"},
-    "start_anchor": "<|im_start|> assistant",
-    "fields": {
-        "tool_calls": {
-            "open": "<tool_call>",
-            "close_pattern": r"</tool_call>\s*",
-            "repeats": True,
-            "content": "json",
-            "transform": {"type": "function", "function": "{content}"},
-        },
-        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
-    },
-}
+tokenizer = read_tokenizer(checkpoint)
 rewards = []
 
 

@@ -17,7 +17,8 @@ import torch
 import transformers
 import trl
 from datasets import Dataset
-from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
+from tiny_tokenizer import read_tokenizer
+from transformers import Qwen2ForCausalLM, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 # Keep the trainer's output out of the JSON lines.
@@ -158,22 +159,7 @@ torch.set_num_threads(request["threads"])
 transformers.logging.set_verbosity_error()
 transformers.set_seed(request["seed"])
 
-tokenizer = PreTrainedTokenizerFast.from_pretrained(request["checkpoint"], padding_side="left")
-# TRL recognises only published templates. This template has the format of Hermes. The decoder writes a space after markers.
-tokenizer.response_template = {
-    "defaults": {"role": "assistant"},
-    "start_anchor": "<|im_start|> assistant",
-    "fields": {
-        "tool_calls": {
-            "open": "<tool_call>",
-            "close_pattern": r"</tool_call>\s*",
-            "repeats": True,
-            "content": "json",
-            "transform": {"type": "function", "function": "{content}"},
-        },
-        "content": {"close_pattern": r"<\|im_end\|>\s*", "content": "text"},
-    },
-}
+tokenizer = read_tokenizer(request["checkpoint"])
 episodes = setting["tasksPerStep"] * setting["groupSize"]
 trainer = MeasuredTrainer(
     model=Qwen2ForCausalLM.from_pretrained(request["checkpoint"], dtype=torch.float32),

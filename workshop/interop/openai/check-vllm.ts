@@ -1,0 +1,54 @@
+/**
+ * `npm run interop -- vllm`: plays and trains on a real vLLM server on the CPU, which serves the tiny policy. Its environment takes
+ * 6 GB, so `npm run interop -- openai` leaves it out.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { collect, openEnv, rollout } from '@toolenv/core';
+import { openAiPolicy } from '@toolenv/openai';
+import { checkServer } from './check-server.ts';
+import { startVllm, type VllmServer } from './vllm-server.ts';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+const checkpoint = join(import.meta.dirname, '../../tiny-policy/checkpoint');
+
+/** @param python Has the packages of vllm.txt. */
+export async function checkVllm(python: string, check: Check): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-vllm-'));
+  let server: VllmServer | undefined;
+  try {
+    server = await startVllm(python, checkpoint, 1024, scratch);
+    await checkServer({ name: 'vLLM', url: server.url }, scratch, check);
+    await checkNativeCalls(server.url, check);
+  } finally {
+    await server?.stop();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** The checkpoint's chat template takes tools, and vLLM parses their calls. */
+async function checkNativeCalls(url: string, check: Check): Promise<void> {
+  const policy = await openAiPolicy({ url });
+  const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
+  try {
+    const episodes = Array.from({ length: 8 }, (_, group) => ({
+      task: env.tasks.test.get(group),
+      group,
+      sample: 0,
+    }));
+    const sampling = { maxTokens: 64, temperature: 0 };
+    const played = await collect(rollout({ env, policy, episodes, concurrency: 4, sampling, seed: 1 }));
+    const aborted = played.filter(({ outcome }) => outcome.kind === 'aborted').length;
+    const calls = played.flatMap(({ steps }) => steps.flatMap(({ action }) => action.toolCalls));
+    const searches = calls.filter((call) => 'name' in call && call.name === 'search').length;
+    check(
+      aborted === 0 && searches >= 8,
+      `vLLM, chat: the server parses calls of tools, ${searches} in 8 episodes`,
+      `${searches} of ${calls.length} calls are searches, ${aborted} episodes were aborted`,
+    );
+  } finally {
+    await env.close();
+  }
+}

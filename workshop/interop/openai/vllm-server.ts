@@ -1,0 +1,73 @@
+/** vLLM on the CPU over the tiny policy, in processes of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
+
+export interface VllmServer {
+  /** Where an OpenAI client begins. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds: on two cores, vLLM takes one to three minutes to begin. */
+const mostToBegin = 600_000;
+
+/**
+ * Serves the checkpoint under the name `tiny`.
+ * @param folder Keeps the log.
+ * @throws Error if the server ends, or does not answer within ten minutes.
+ */
+export async function startVllm(
+  python: string,
+  checkpoint: string,
+  contextLength: number,
+  folder: string,
+): Promise<VllmServer> {
+  const port = await freePort();
+  const log = join(folder, 'vllm.log');
+  const output = openSync(log, 'a');
+  const args = [
+    ...['-m', 'vllm.entrypoints.cli.main', 'serve', checkpoint, '--served-model-name', 'tiny'],
+    ...['--host', '127.0.0.1', '--port', String(port), '--dtype', 'float32', '--enforce-eager'],
+    ...['--max-model-len', String(contextLength), '--max-logprobs', '20'],
+    ...['--enable-auto-tool-choice', '--tool-call-parser', 'hermes'],
+  ];
+  const child = spawn(python, args, {
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: {
+      ...process.env,
+      VLLM_CPU_KVCACHE_SPACE: '1',
+      VLLM_NO_USAGE_STATS: '1',
+      HF_HUB_OFFLINE: '1',
+    },
+  });
+  closeSync(output);
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    // The engine is a process of the server's.
+    process.kill(-child.pid!, 'SIGKILL');
+    await gone;
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const until = Date.now() + mostToBegin;
+  while (!(await isUp(url))) {
+    if (child.exitCode !== null || Date.now() > until) {
+      await stop();
+      throw new Error(`vLLM does not answer: ${readFileSync(log, 'utf8').slice(-2000)}`);
+    }
+    await sleep(500);
+  }
+  return { url: `${url}/v1`, stop };
+}
+
+async function isUp(url: string): Promise<boolean> {
+  return fetch(`${url}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
