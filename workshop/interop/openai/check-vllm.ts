@@ -28,9 +28,9 @@ export async function checkVllm(python: string, check: Check): Promise<void> {
   }
 }
 
-/** The checkpoint's chat template takes tools, and vLLM parses their calls. */
+/** The tiny policy knows its tools without being told of them, so the probe for tools would find none. */
 async function checkNativeCalls(url: string, check: Check): Promise<void> {
-  const policy = await openAiPolicy({ url });
+  const policy = await openAiPolicy({ url, toolCalls: 'native' });
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
   try {
     const episodes = Array.from({ length: 8 }, (_, group) => ({

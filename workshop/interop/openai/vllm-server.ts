@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
@@ -17,7 +18,7 @@ const mostToBegin = 600_000;
 
 /**
  * Serves the checkpoint under the name `tiny`.
- * @param folder Keeps the log.
+ * @param folder Keeps the log and the tokenizer.
  * @throws Error if the server ends, or does not answer within ten minutes.
  */
 export async function startVllm(
@@ -28,9 +29,16 @@ export async function startVllm(
 ): Promise<VllmServer> {
   const port = await freePort();
   const log = join(folder, 'vllm.log');
+  const tokenizer = join(folder, 'tokenizer');
+  await mkdir(tokenizer);
+  for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
+    await copyFile(join(checkpoint, name), join(tokenizer, name));
+  }
   const output = openSync(log, 'a');
   const args = [
     ...['-m', 'vllm.entrypoints.cli.main', 'serve', checkpoint, '--served-model-name', 'tiny'],
+    // Beside a config.json of Qwen2, transformers 5 puts Qwen's own rules in place of those in tokenizer.json.
+    ...['--tokenizer', tokenizer],
     ...['--host', '127.0.0.1', '--port', String(port), '--dtype', 'float32', '--enforce-eager'],
     ...['--max-model-len', String(contextLength), '--max-logprobs', '20'],
     ...['--enable-auto-tool-choice', '--tool-call-parser', 'hermes'],
