@@ -19,6 +19,7 @@ interface Container {
   env?: { name: string }[];
   ports?: { name: string; containerPort: number }[];
   readinessProbe?: { httpGet: { path: string } };
+  lifecycle?: { preStop: { exec: { command: string[] } } };
 }
 
 interface Manifest {
@@ -96,7 +97,19 @@ test('a pod has more time to end than its worker to drain, and probes ask what t
   expect(ports).toEqual([{ name: 'status', containerPort: Number(value('--status-port')) }]);
   expect(readinessProbe?.httpGet.path).toBe('/readyz');
   expect(env).toEqual([{ name: 'TOOLENV_WORKERS', value: String(completions) }]);
-  expect(podOf('environment').template!.spec.terminationGracePeriodSeconds).toBeGreaterThan(30);
+});
+
+test('a pod of an environment drains in its time, and tells Prometheus', () => {
+  const { metadata, spec } = podOf('environment').template!;
+  const [{ args, lifecycle }] = spec.containers as [Container];
+  const value = (flag: string) => args[args.indexOf(flag) + 1];
+  const before = Number(lifecycle!.preStop.exec.command.at(-1));
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(before + Number(value('--drain')));
+  expect(metadata.annotations).toEqual({
+    'prometheus.io/scrape': 'true',
+    'prometheus.io/port': value('--http'),
+    'prometheus.io/path': '/metrics',
+  });
 });
 
 test('a trainer that is replaced has the host name of the lock that it left, and is alone', () => {

@@ -1,6 +1,6 @@
 /** OpenEnv's HTTP interface. Each request that plays has an episode of its own; only a WebSocket holds an episode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readBody } from '@toolenv/core/serving';
+import { prometheusType, readBody } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
 import { FrameError, isObject } from './frame.ts';
 import { answerRpc, type Sessions } from './json-rpc.ts';
@@ -13,7 +13,8 @@ export interface Routes {
   maxBodyBytes: number;
 }
 
-export const healthPath = '/health';
+/** Paths that tell how the server does. */
+export const probePaths: readonly string[] = ['/health', '/metrics'];
 
 /** Answers a request that may reach the server. */
 export async function answerHttp(
@@ -24,8 +25,13 @@ export async function answerHttp(
   const { metadata, sessions, maxBodyBytes } = routes;
   const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${pathOf(request)}`;
   switch (route) {
-    case `GET ${healthPath}`:
-      return reply(response, 200, { status: 'healthy' });
+    case 'GET /health':
+      return sessions.isDraining
+        ? reply(response, 503, { status: 'draining' })
+        : reply(response, 200, { status: 'healthy' });
+    case 'GET /metrics':
+      response.writeHead(200, { 'content-type': prometheusType }).end(sessions.metrics);
+      return;
     case 'GET /metadata':
       return reply(response, 200, metadata);
     case 'GET /schema':

@@ -3,6 +3,10 @@ import { FrameError, isObject } from './frame.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 
 export interface Sessions {
+  /** Whether the server ends, and takes no new clients. */
+  readonly isDraining: boolean;
+  /** What was played, in the text format of Prometheus. */
+  readonly metrics: string;
   /** @throws FrameError CAPACITY_REACHED */
   open(): OpenEnvSession<unknown>;
   find(id: string): OpenEnvSession<unknown> | undefined;

@@ -16,6 +16,7 @@ import { answerName, readAction } from './action.ts';
 import { FrameError } from './frame.ts';
 import { newMessages, observe, type Played, toSaid } from './observation.ts';
 import { readReset } from './reset-request.ts';
+import type { ServerMetrics } from './server-metrics.ts';
 
 /** What OpenEnv calls a step result. */
 export interface StepResult {
@@ -34,8 +35,8 @@ export interface ListedTool {
 }
 
 export interface SessionHooks {
-  /** Numbers the episodes of all clients. */
-  next(): number;
+  /** Counts the episodes of all clients. */
+  readonly metrics: ServerMetrics;
   /** Called with bugs of the environment. The client learns only that there was one. */
   onError(error: unknown): void;
   /** Called once the Env is closed. */
@@ -78,7 +79,7 @@ export class OpenEnvSession<Task> {
     { idleTimeout, ...options }: EpisodeOptions & { idleTimeout: number },
     hooks: SessionHooks,
   ) {
-    this.#episodes = new ServedEpisodes(served, options, hooks.next);
+    this.#episodes = new ServedEpisodes(served, options, () => hooks.metrics.begin());
     this.#hooks = hooks;
     this.#idleTimeout = idleTimeout;
     this.#timer = setTimeout(() => this.#checkIdle(), idleTimeout).unref();
@@ -132,6 +133,7 @@ export class OpenEnvSession<Task> {
     } catch (error) {
       this.#hooks.onError(error);
     } finally {
+      this.#leave();
       this.#hooks.onClosed();
     }
   }
@@ -180,12 +182,17 @@ export class OpenEnvSession<Task> {
     { seed, task, episodeId = randomUUID() }: { seed?: number; task?: number; episodeId?: string },
     signal: AbortSignal,
   ): Promise<ServedEpisode> {
+    this.#leave();
     this.#reward = null;
     this.#resetFailed = true;
     const wanted = { ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), episodeId };
-    const episode = await this.#episodes.begin(wanted, signal);
-    this.#resetFailed = false;
-    return episode;
+    try {
+      const episode = await this.#episodes.begin(wanted, signal);
+      this.#resetFailed = false;
+      return episode;
+    } finally {
+      if (this.#resetFailed) this.#hooks.metrics.end('aborted');
+    }
   }
 
   /** The current episode. Begins one if the client never did. */
@@ -230,7 +237,22 @@ export class OpenEnvSession<Task> {
       };
     }
     const before = episode.observation;
-    return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
+    try {
+      return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
+    } finally {
+      this.#count(episode);
+    }
+  }
+
+  /** Counts an episode that its client leaves unfinished. */
+  #leave(): void {
+    if (this.#episodes.current?.outcome.kind === 'running') this.#hooks.metrics.end('left');
+  }
+
+  #count({ outcome }: ServedEpisode): void {
+    const { metrics } = this.#hooks;
+    metrics.step();
+    if (outcome.kind !== 'running') metrics.end(outcome.kind === 'cancelled' ? 'aborted' : outcome.kind);
   }
 
   #toResult(

@@ -1,6 +1,7 @@
 /** serveOpenEnv: serves an environment to clients of OpenEnv 0.10, TRL and verifiers. Each client has its own episodes. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import {
@@ -14,10 +15,11 @@ import {
 import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';
-import { answerHttp, healthPath, pathOf, reply } from './http-routes.ts';
+import { answerHttp, pathOf, probePaths, reply } from './http-routes.ts';
 import type { Sessions } from './json-rpc.ts';
 import { OpenEnvSession } from './openenv-session.ts';
 import { type OpenEnvServeOptions, serveOptionsSchema } from './serve-options.ts';
+import { ServerMetrics } from './server-metrics.ts';
 import { SessionSocket } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends OpenEnvServeOptions, EpisodeOptions {
@@ -30,6 +32,8 @@ export interface OpenEnvService {
   readonly url: string;
   /** Settles after {@link close}. */
   readonly closed: Promise<void>;
+  /** Refuses new clients, and answers 503 to `/health`. Resolves when no session is open, or after this many milliseconds. */
+  drain(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,6 +100,7 @@ export async function serveOpenEnv<Task>(
   return {
     url: listener.origin,
     closed,
+    drain: (milliseconds) => sessions.drain(milliseconds),
     async close() {
       for (const socket of sockets.clients) socket.close(1001);
       await sessions.close();
@@ -114,7 +119,8 @@ class OpenSessions<Task> implements Sessions {
   readonly #open = new Map<string, OpenEnvSession<unknown>>();
   /** Sessions with a WebSocket. */
   readonly #attached = new Set<OpenEnvSession<unknown>>();
-  #episodes = 0;
+  readonly #metrics = new ServerMetrics();
+  #isDraining = false;
 
   constructor(
     env: ServedEnv<Task>,
@@ -128,6 +134,10 @@ class OpenSessions<Task> implements Sessions {
 
   open(): OpenEnvSession<unknown> {
     const { maxSessions, silenceTimeout, idleTimeout, split, seed } = this.#options;
+    if (this.#isDraining) {
+      const details = { active_sessions: this.#open.size, max_sessions: 0 };
+      throw new FrameError('CAPACITY_REACHED', 'The server is ending and takes no new clients.', details);
+    }
     if (this.#open.size >= maxSessions) {
       // Their places are free when the client tries again.
       for (const session of this.#open.values()) {
@@ -141,7 +151,7 @@ class OpenSessions<Task> implements Sessions {
       this.#env,
       { idleTimeout, split, seed },
       {
-        next: () => this.#episodes++,
+        metrics: this.#metrics,
         onError: this.#onError,
         onClosed: () => {
           this.#open.delete(session.id);
@@ -168,6 +178,21 @@ class OpenSessions<Task> implements Sessions {
     return session;
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** In the text format of Prometheus. */
+  get metrics(): string {
+    return this.#metrics.text(this.#open.size);
+  }
+
+  async drain(milliseconds: number): Promise<void> {
+    this.#isDraining = true;
+    const end = performance.now() + milliseconds;
+    while (this.#open.size > 0 && performance.now() < end) await sleep(50);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
@@ -183,11 +208,12 @@ const unauthorized: Refusal = [
 ];
 const forbidden: Refusal = [403, 'Forbidden', 'This host name or origin is not served.'];
 
-/** Health is no secret: probes have no token. */
+/** Health and counts are no secrets: probes have no token. */
 function refusalOf(request: IncomingMessage, access: HttpAccess): Refusal | undefined {
   if (!access.isAllowed(request)) return forbidden;
-  const isHealth = request.method === 'GET' && pathOf(request) === healthPath && !request.headers.upgrade;
-  return isHealth || access.isAuthorized(request) ? undefined : unauthorized;
+  const isProbe =
+    request.method === 'GET' && probePaths.includes(pathOf(request)) && !request.headers.upgrade;
+  return isProbe || access.isAuthorized(request) ? undefined : unauthorized;
 }
 
 function refuse(response: ServerResponse, refusal: Refusal): void {

@@ -302,7 +302,7 @@ describe('access', () => {
   const token = 'a-token-of-at-least-16-characters';
   const headers = { authorization: `Bearer ${token}` };
 
-  test('without the token there is 401, except for health', async () => {
+  test('without the token there is 401, except for health and metrics', async () => {
     const url = await serve({ token });
     const refused = await FrameClient.connect(url).catch(String);
     expect(refused).toContain('401');
@@ -314,6 +314,7 @@ describe('access', () => {
     }
     expect((await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })).status).toBe(401);
     expect((await fetch(`${url}/health`)).status).toBe(200);
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
     expect((await fetch(`${url}/schema`, { headers })).status).toBe(200);
     const client = await FrameClient.connect(url, { headers });
     expect(await client.ask('reset')).toMatchObject({ type: 'observation' });
@@ -496,5 +497,57 @@ describe('HTTP', () => {
     await rpc(url, 'openenv/session/create');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await rpc(url, 'openenv/session/create')).result.session_id).toBeTypeOf('string');
+  });
+});
+
+describe('operation', () => {
+  test('metrics count sessions, episodes by their outcome, and turns', async () => {
+    const { url, client } = await play();
+    const answer = () => client.call('episode_answer', { text: 'cat' });
+    await client.ask('reset', { task: 0 });
+    await answer();
+    await client.ask('reset', { task: 0 });
+    await client.ask('reset', { task: 0 });
+    await answer();
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const values = Object.fromEntries(
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('toolenv_'))
+        .map((line) => line.split(' ')),
+    );
+    expect(values).toEqual({
+      toolenv_sessions: '1',
+      toolenv_episodes_begun_total: '3',
+      'toolenv_episodes_total{outcome="terminated"}': '2',
+      'toolenv_episodes_total{outcome="truncated"}': '0',
+      'toolenv_episodes_total{outcome="aborted"}': '0',
+      'toolenv_episodes_total{outcome="left"}': '1',
+      toolenv_steps_total: '2',
+    });
+  });
+
+  test('a server that drains lets its sessions end, refuses others, and is not ready', async () => {
+    const { url, client } = await play();
+    await client.ask('reset', { task: 0 });
+    let drained = false;
+    const drain = services[0]!.drain(60_000).then(() => {
+      drained = true;
+    });
+    expect((await fetch(`${url}/health`)).status).toBe(503);
+    const late = await FrameClient.connect(url);
+    expect(await late.next()).toMatchObject({ type: 'error', data: { code: 'CAPACITY_REACHED' } });
+    expect(await client.call('episode_answer', { text: 'cat' })).toMatchObject({ data: { done: true } });
+    expect(drained).toBe(false);
+    client.socket.close();
+    await drain;
+  });
+
+  test('a session that does not end in time is closed', async () => {
+    const { client } = await play();
+    await client.ask('reset', { task: 0 });
+    await services[0]!.drain(100);
+    await services[0]!.close();
+    expect(await client.closed).toBe(1001);
   });
 });

@@ -1,7 +1,7 @@
 /** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { JsonSchema, OpenedEnv } from '@toolenv/core';
+import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
 import { Command } from 'commander';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
@@ -22,6 +22,13 @@ const schema = {
         'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, OpenEnv on port 8000)',
     },
     protocol: { enum: ['mcp', 'openenv'], default: 'mcp', description: 'protocol of the clients' },
+    drain: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      milliseconds: true,
+      description: 'time that clients of OpenEnv have to end their sessions after SIGTERM or Ctrl-C',
+    },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
   },
@@ -57,7 +64,12 @@ interface Serving {
 const openEnvPort = 8_000;
 
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
-  const { http: givenPort, protocol, split, seed } = completeFlags(schema, given);
+  const { http: givenPort, protocol, drain, split, seed } = completeFlags(schema, given);
+  if (drain > 0 && protocol !== 'openenv')
+    throw new ToolEnvError(
+      'usage.arguments',
+      '--drain is for clients of OpenEnv: give --protocol openenv too.',
+    );
   const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
   const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
   const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer();
@@ -76,6 +88,7 @@ async function serve(name: string, { chosen, given, http, signal }: Serving): Pr
     }
     try {
       await Promise.race([service.closed, signal.aborted || once(signal, 'abort')]);
+      if (drain > 0) await service.drain?.(drain);
     } finally {
       await service.close();
     }
@@ -88,6 +101,7 @@ async function serve(name: string, { chosen, given, http, signal }: Serving): Pr
 interface Service {
   url?: string;
   closed: Promise<void>;
+  drain?(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -2,17 +2,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type Metric, processMetrics, prometheusText, prometheusType } from '@toolenv/core/serving';
 import type { WorkerEvent } from '@toolenv/training';
 
 const outcomes = ['terminated', 'truncated', 'aborted'] as const;
-
-interface Metric {
-  name: string;
-  help: string;
-  type: 'counter' | 'gauge';
-  /** Without labels, the name is ''. */
-  values: Readonly<Record<string, number>>;
-}
 
 export class WorkerStatus {
   isReady = false;
@@ -56,9 +49,9 @@ export class WorkerStatus {
     }
   }
 
-  /** In the text format of Prometheus, version 0.0.4. */
+  /** In the text format of Prometheus. */
   get metrics(): string {
-    return this.#list.map(metricText).join('');
+    return prometheusText(this.#list);
   }
 
   get #list(): Metric[] {
@@ -93,11 +86,7 @@ export class WorkerStatus {
       ...(this.#version === undefined
         ? []
         : [gauge('policy_version', 'Updates of the policy.', this.#version)]),
-      {
-        ...gauge('', 'Resident memory in bytes.', process.memoryUsage.rss()),
-        name: 'process_resident_memory_bytes',
-      },
-      { ...counter('', 'User and system time in seconds.', cpuSeconds()), name: 'process_cpu_seconds_total' },
+      ...processMetrics(),
     ];
   }
 
@@ -139,15 +128,5 @@ export class WorkerStatus {
 }
 
 function reply(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text);
-}
-
-function metricText({ name, help, type, values }: Metric): string {
-  const lines = Object.entries(values).map(([labels, value]) => `${name}${labels} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
+  response.writeHead(status, { 'content-type': prometheusType }).end(text);
 }

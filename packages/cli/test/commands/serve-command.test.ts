@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it } from 'vitest';
+import { FrameClient } from '../../../openenv/test/frame-client.ts';
 import { fixture, runCli, startCli } from '../run-cli.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -104,6 +105,7 @@ it.each([
   [['--host', '0.0.0.0'], 'give --http <port> too'],
   [['--http', '0', '--idle-timeout', '0'], '--idle-timeout 0: give a number above 0'],
   [['--http', '0', '--max-sessions', '0'], '--max-sessions 0: give a whole number from 1 up'],
+  [['--http', '0', '--drain', '5'], '--drain is for clients of OpenEnv: give --protocol openenv too'],
   [['--http', '0', '--token', 'short'], 'The token is not usable'],
 ])('refuses %j in one line', async (flags, message) => {
   const { code, stderr } = await runCli('serve', fixture.env, ...flags);
@@ -125,6 +127,19 @@ it('serves to clients of OpenEnv, with their token, until Ctrl-C', async () => {
   expect(await reset.json()).toMatchObject({ observation: { task: 0 }, reward: null, done: false });
   child.kill('SIGINT');
   expect(await finished).toMatchObject({ code: 130, stdout: '' });
+});
+
+it('gives open sessions time to end after SIGTERM', async () => {
+  const flags = ['--protocol', 'openenv', '--http', '0', '--drain', '50'];
+  const { child, finished } = startCli(['serve', fixture.env, ...flags]);
+  const [line] = (await once(child.stderr!, 'data')) as [string];
+  const [, url] = / is served at (\S+)\n$/.exec(line)!;
+  const client = await FrameClient.connect(url!);
+  child.kill('SIGTERM');
+  await expect.poll(async () => (await fetch(`${url}/health`)).status, { timeout: 50_000 }).toBe(503);
+  expect(await client.ask('reset')).toMatchObject({ type: 'observation' });
+  client.socket.close();
+  expect((await finished).code).toBe(143);
 });
 
 it('refuses an option that the protocol does not have', async () => {

@@ -3,6 +3,7 @@ export { closeInTime } from './close-in-time.ts';
 export { HttpAccess, isLoopback } from './http-access.ts';
 export { type Body, readBody } from './http-body.ts';
 export { type HttpListener, listen } from './http-listener.ts';
+export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
 export { type CompleteServeOptions, type ServeOptions, serveProperties } from './serve-options.ts';
 export {
   type EpisodeOptions,
