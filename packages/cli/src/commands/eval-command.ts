@@ -69,7 +69,7 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags; repeat it to compare policies on the same tasks',
+      'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags; repeat it to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(

@@ -57,10 +57,10 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     .option('--evaluate-on <environment...>', 'other environments that evaluations play too')
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder to begin with, or reference of a policy; its options are flags',
+      'Hugging Face folder to begin with, reference of a policy, or a module; its options are flags',
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
-    .option('--trainer <reference>', 'trainer; its options are flags', defaultTrainer)
+    .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
     .option('--json', 'print each event as a line of JSON');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
     command.addOption(flag);

@@ -1,8 +1,10 @@
 /** The command line names a policy and a trainer; the options of these plugins are flags of the command. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { completeOptions, loadPlugin, type PluginTypes, parseAddressed } from '@toolenv/core/plugins';
 import type { Command } from 'commander';
+import { importPlugin } from '../subject/find-subject.ts';
 import { type Property, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
 type Kind = 'policies' | 'trainers';
@@ -24,8 +26,12 @@ export interface NamedPlugin<K extends Kind = Kind> {
 export const referencePolicy = '@toolenv/policy/transformer-v1';
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 
-/** A reference; `<scheme>:<address>`, as `openai:<url>#<model>`; or the reference policy and the folder that it opens. */
+/**
+ * A reference; `<scheme>:<address>`, as `openai:<url>#<model>`; a file whose default export is a policy; or the reference policy
+ * and the folder that it opens.
+ */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
+  if (isModule(name)) return { ref: name, preset: {} };
   const addressed = existsSync(name) ? undefined : parseAddressed(name);
   if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
   const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
@@ -57,7 +63,7 @@ export async function namedPlugin<K extends Kind>(
   }: { isHelp: boolean; preset?: Record<string, unknown>; isFlag?: (property: Property) => boolean },
 ): Promise<NamedPlugin<K>> {
   try {
-    const plugin = await loadPlugin(kind, ref);
+    const plugin = await loadNamed(kind, ref);
     const properties = Object.entries(propertiesOf(plugin.options));
     const flags = properties.filter(([name, property]) => !Object.hasOwn(preset, name) && isFlag(property));
     return { ref, plugin, flags: { properties: Object.fromEntries(flags) }, preset };
@@ -65,6 +71,26 @@ export async function namedPlugin<K extends Kind>(
     if (isHelp && ToolEnvError.isInstance(error)) return unloaded(ref);
     throw error;
   }
+}
+
+/**
+ * @param name A reference, or a file whose default export is the plugin.
+ * @throws ToolEnvError What `loadPlugin` throws; `usage.not_a_plugin` for a file without such a plugin.
+ */
+export async function loadNamed<K extends Kind>(
+  kind: K,
+  name: string,
+  options?: { from: string[] },
+): Promise<PluginTypes[K]> {
+  if (!isModule(name)) return loadPlugin(kind, name, options);
+  const found = await importPlugin(resolve(name));
+  if (found.kind === kind) return found.plugin as PluginTypes[K];
+  const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
+  throw new ToolEnvError('usage.not_a_plugin', `The default export of ${name} is not ${expected}.`);
+}
+
+function isModule(name: string): boolean {
+  return /\.[cm]?[jt]s$/.test(name) && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 export function unloaded<K extends Kind>(ref: string): NamedPlugin<K> {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { loadPlugin, type PolicyDefinition } from '@toolenv/core/plugins';
-import { policyReference } from '../flags/plugin-flags.ts';
+import type { PolicyDefinition } from '@toolenv/core/plugins';
+import { loadNamed, policyReference } from '../flags/plugin-flags.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
 import type { RecordedRun } from '../subject/recorded-run.ts';
 
@@ -38,7 +38,7 @@ async function textsOf(
   options: Record<string, unknown>,
 ): Promise<(ids: Int32Array) => string[]> {
   const { ref, preset } = policyReference(name);
-  const policy: PolicyDefinition = await loadPlugin('policies', ref, { from: pluginFolders() });
+  const policy: PolicyDefinition = await loadNamed('policies', ref, { from: pluginFolders() });
   if (!policy.tokenTexts) {
     throw new ToolEnvError('usage.no_token_texts', `${ref} does not say what its tokens mean.`);
   }

@@ -1,5 +1,5 @@
 /** The options of a policy and a trainer are flags: which options, in which command, and what is refused. */
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -23,6 +23,30 @@ it.each([
   const { code, stdout } = await runCli(...args);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ episodes: 2, policyOptions: { checkpoint, runtime: 'onnx' } });
+});
+
+it('takes a policy and a trainer from files', async () => {
+  const out = join(await mkdtemp(join(tmpdir(), 'modules-')), 'run');
+  const files = ['--policy', './policy.ts', '--trainer', './trainer.ts', '--weight', '0.5'];
+  const trained = await runCli('train', fixture.env, ...files, '--out', out, '--steps', '1', '--json');
+  expect(trained).toMatchObject({ code: 0 });
+  const config = JSON.parse(await readFile(join(out, 'config.json'), 'utf8'));
+  expect(config).toMatchObject({
+    policy: './policy.ts',
+    trainer: './trainer.ts',
+    policyOptions: { weight: 0.5 },
+  });
+  const args = ['--policy', './policy.ts', '--weight', '1', '--count', '2', '--json'];
+  const evaluated = await runCli('eval', fixture.env, ...args);
+  expect(JSON.parse(evaluated.stdout)).toMatchObject({ episodes: 2, reward: 1.5, policy: './policy.ts' });
+});
+
+it('refuses a file with another plugin in one line', async () => {
+  const { code, stderr } = await runCli('eval', fixture.env, '--policy', './trainer.ts');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'toolenv: The default export of ./trainer.ts is not a policy: use definePolicy.\n',
+  });
 });
 
 const training = ['--trainer', fixture.trainer, '--out', 'never-made'];
