@@ -1,5 +1,13 @@
 /** @toolenv/envs-qa: multi-hop question answering by search. */
-export { exactMatch, f1Score, normalizeAnswer, substringMatch } from './answer-score.ts';
+export {
+  type AnswerScore,
+  exactMatch,
+  f1Score,
+  type GoldAnswers,
+  musiqueF1Score,
+  normalizeAnswer,
+  substringMatch,
+} from './answer-score.ts';
 export { readAnswer, type TaggedAnswer } from './answer-tag.ts';
 export { bridgeQuestions } from './bridge-questions.ts';
 export { askChain, type Chain, nameWithKind, walk } from './chain.ts';
