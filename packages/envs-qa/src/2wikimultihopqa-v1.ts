@@ -1,6 +1,7 @@
 /** The environment `2wikimultihopqa-v1`: questions from the files of 2WikiMultihopQA, with the aliases of their answers. */
 import type { EnvDefinition } from '@toolenv/core';
 import { type DatasetOptions, defineDatasetEnv } from './datasets/dataset-env.ts';
+import { wikimultihopData } from './datasets/published-files.ts';
 import { readAliases, wikimultihopFormat } from './datasets/wikimultihop-format.ts';
 import type { QaTask } from './qa-record.ts';
 
@@ -13,6 +14,7 @@ const wikimultihop: EnvDefinition<QaTask, WikimultihopOptions> = defineDatasetEn
   name: '2wikimultihopqa-v1',
   description: 'Questions from files in the JSON format of 2WikiMultihopQA, scored by its script.',
   format: wikimultihopFormat,
+  data: wikimultihopData,
   // Bridge comparisons need four documents.
   maxTurns: 6,
   options: {

@@ -6,12 +6,14 @@ import type { EnvDefinition } from '@toolenv/core';
 import { musiqueF1Score } from './answer-score.ts';
 import { type DatasetOptions, defineDatasetEnv } from './datasets/dataset-env.ts';
 import { musiqueFormat } from './datasets/musique-format.ts';
+import { musiqueData } from './datasets/published-files.ts';
 import type { QaTask } from './qa-record.ts';
 
 const musiqueFull: EnvDefinition<QaTask, DatasetOptions> = defineDatasetEnv<DatasetOptions>({
   name: 'musique-full-v1',
   description: 'Questions from files in the JSON format of MuSiQue-Full, half of which cannot be answered.',
   format: musiqueFormat,
+  data: musiqueData('full'),
   f1: musiqueF1Score,
   mayBeUnanswerable: true,
   corpus: 'question',

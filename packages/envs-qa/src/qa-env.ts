@@ -4,6 +4,7 @@ import {
   type EnvDefinition,
   type EnvLimits,
   type JsonSchema,
+  type PublishedData,
   type Script,
   type Split,
   type Tool,
@@ -41,6 +42,8 @@ export interface QaFamily<Options, Task extends QaTask = QaRecord> {
   mayBeUnanswerable?: boolean;
   /** F1 of the dataset's official script. Default: that of HotpotQA. */
   f1?: AnswerScore;
+  /** The files of the dataset. */
+  data?: PublishedData;
   /** Generates or reads the questions and documents. */
   load(options: Options, seed: number): Promise<QaMaterial<Task>>;
 }
@@ -76,6 +79,7 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       required: family.required ?? [],
     },
     limits: { maxTurns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 2048 },
+    data: family.data,
     roles: { search: '@toolenv/tools-search/search-v1' },
     async setup({ options, seed, tools }) {
       const { documents, ...material } = await family.load(options as unknown as Options, seed);

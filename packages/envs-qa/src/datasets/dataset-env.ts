@@ -1,5 +1,11 @@
 /** defineDatasetEnv: questions from the files of a dataset, sampled and divided into splits. */
-import { deriveSeed, type EnvDefinition, type JsonSchema, type Split } from '@toolenv/core';
+import {
+  deriveSeed,
+  type EnvDefinition,
+  type JsonSchema,
+  type PublishedData,
+  type Split,
+} from '@toolenv/core';
 import type { AnswerScore } from '../answer-score.ts';
 import { defineQaEnv, type QaMaterial, type QaOptions } from '../qa-env.ts';
 import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
@@ -30,6 +36,7 @@ export interface Dataset<Options> {
   name: string;
   description: string;
   format: RecordFormat;
+  data: PublishedData;
   f1?: AnswerScore;
   /** As in `QaFamily`. */
   maxTurns?: number;
@@ -46,6 +53,7 @@ export function defineDatasetEnv<Options extends DatasetOptions>({
   name,
   description,
   format,
+  data,
   f1,
   maxTurns,
   mayBeUnanswerable = false,
@@ -59,6 +67,7 @@ export function defineDatasetEnv<Options extends DatasetOptions>({
     options: { ...datasetOptions(format.name, corpus), ...options },
     required: ['path'],
     f1,
+    data,
     maxTurns,
     mayBeUnanswerable,
     async load(given) {
