@@ -92,6 +92,10 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
     },
     teardown: async ({ search }) => search?.close?.(),
     tasks: ({ shared }) => shared.records,
+    state({ task }) {
+      const gold = goldDocuments(task);
+      return { gold, missing: new Set(gold) };
+    },
     /** Only `em` or `correct`, and `retrieved`, have a weight; the other components are only reported. */
     rewards: {
       em: { kind: 'outcome', weight: mayBeUnanswerable ? 0 : 1 },
@@ -101,6 +105,12 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       format: { kind: 'outcome', weight: 0 },
       /** Share of the gold documents that the turn is the first to find; not scored in a turn without a search. */
       retrieved: { kind: 'process', weight: 0.1 },
+      /** Share of the gold documents that the episode found: 0 without a search. */
+      recall: {
+        kind: 'outcome',
+        weight: 0,
+        score: ({ state: { gold, missing } }) => (gold.length === 0 ? null : 1 - missing.size / gold.length),
+      },
       /** Searches of the episode, without mistaken calls. */
       searches: {
         kind: 'outcome',
@@ -111,10 +121,8 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
       },
       ...(ofUnanswerable as typeof unanswerableRewards),
     },
-    async episode({ task, shared: { search: common, makeSearch } }) {
+    async episode({ task, state: { gold, missing }, shared: { search: common, makeSearch } }) {
       const search = common ?? (await makeSearch(documentsOf([task as QaTask as QaRecord])));
-      const gold = goldDocuments(task);
-      const missing = new Set(gold);
       return {
         messages: [
           { role: 'system', content: system },

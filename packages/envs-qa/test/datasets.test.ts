@@ -291,7 +291,7 @@ describe('facts are credited as process rewards', () => {
       const transitions = await play(definition, { path: at(path), topK: 1 }, of, () => actions);
       const found = transitions.map(({ rewards }) => rewards!.retrieved);
       expect(found).toEqual([0.5, 0, 0.5, undefined]);
-      expect(transitions.at(-1)!.rewards).toMatchObject({ searches: 3, em: 0 });
+      expect(transitions.at(-1)!.rewards).toMatchObject({ searches: 3, recall: 1, em: 0 });
     }
   });
 

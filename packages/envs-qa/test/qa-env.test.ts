@@ -57,6 +57,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
       expect(last.outcome).toEqual({ kind: 'terminated', reason: 'answered' });
       expect(last.rewards).toEqual({
         ...{ em: 1, f1: 1, substring: 1, format: 1 },
+        recall: 1,
         searches: transitions.length - 1,
       });
       const retrieved = transitions.reduce((sum, { rewards }) => sum + (rewards?.retrieved ?? 0), 0);
@@ -74,6 +75,7 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
       'substring',
       'format',
       'retrieved',
+      'recall',
       'searches',
     ]);
     await same.close();
@@ -111,8 +113,8 @@ describe('an episode', () => {
   });
 
   test.each([
-    ['<answer>nothing like it</answer>', { em: 0, f1: 0, substring: 0, format: 1, searches: 0 }],
-    ['no tags', { em: 0, f1: 0, substring: 0, format: 0, searches: 0 }],
+    ['<answer>nothing like it</answer>', { em: 0, f1: 0, substring: 0, format: 1, searches: 0, recall: 0 }],
+    ['no tags', { em: 0, f1: 0, substring: 0, format: 0, searches: 0, recall: 0 }],
   ])('scores %j', async (text, expected) => {
     await env.reset({ task, seed: 1 });
     expect((await env.step(say(text))).rewards).toEqual(expected);
@@ -123,6 +125,7 @@ describe('an episode', () => {
     expect((await env.step(say(task.answer))).rewards).toEqual({
       ...{ em: 0, f1: 0, substring: 0, format: 0 },
       searches: 0,
+      recall: 0,
     });
   });
 
@@ -137,7 +140,7 @@ describe('an episode', () => {
     expect(calls[0]!.mistake!.code).toBe('malformed_call');
     expect(rewards).toEqual({ retrieved: null });
     const { rewards: end } = await env.step(say(`<answer>${task.answer}</answer>`));
-    expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0, searches: 0 });
+    expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0, searches: 0, recall: 0 });
   });
 
   test('scores 0 for a truncated episode, except for retrieval', async () => {
@@ -145,7 +148,15 @@ describe('an episode', () => {
     for (let i = 0; i < 4; i++) expect((await env.step(search('x'))).outcome.kind).toBe('running');
     const { outcome, rewards } = await env.step(search(goldTitles(task)[0]!));
     expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
-    expect(rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0, searches: 5, retrieved: 0.5 });
+    expect(rewards).toEqual({
+      em: 0,
+      f1: 0,
+      substring: 0,
+      format: 0,
+      searches: 5,
+      recall: 0.5,
+      retrieved: 0.5,
+    });
   });
 
   test('takes its limits from the options', async () => {
