@@ -2,12 +2,13 @@
  * `npm run conformance`: checks each environment of the repository with 10,000 fuzzed actions, or 400 if each episode starts a
  * process. No exception may escape, nothing may hang, and memory must stay flat.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bridgeQuestions, createQuestions, createWorld, writeRecords } from '@toolenv/envs-qa';
 import { checkEnv, reportText } from '@toolenv/testing';
 import { median } from '../bench/median.ts';
+import { toMusiqueFull, worldRecords } from '../datasets/world-dataset.ts';
 
 /** Number of measurements of memory, spread over the actions. */
 const measurements = 20;
@@ -20,6 +21,15 @@ if (!gc) throw new Error('Run it with node --expose-gc.');
 const folder = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
 const path = join(folder, 'records.json');
 await writeRecords(path, createQuestions(bridgeQuestions, createWorld(1), 'validation', 60));
+const allHops = join(folder, 'all-hops.jsonl');
+const items = worldRecords([bridgeQuestions], { seed: 1, split: 'validation', count: 60 });
+await writeFile(
+  allHops,
+  items
+    .flatMap(toMusiqueFull)
+    .map((value) => JSON.stringify(value))
+    .join('\n'),
+);
 
 const envs: [ref: string, options: Record<string, unknown>][] = [
   ['@toolenv/envs-classic/arithmetic-v1', {}],
@@ -28,11 +38,14 @@ const envs: [ref: string, options: Record<string, unknown>][] = [
   ['@toolenv/envs-classic/sql-v1', {}],
   ['@toolenv/envs-classic/wordle-v1', {}],
   ['@toolenv/envs-mcp/files-v1', {}],
+  ['@toolenv/envs-qa/2wikimultihopqa-v1', { path }],
   ['@toolenv/envs-qa/bridge-v1', {}],
   ['@toolenv/envs-qa/comparison-v1', {}],
   ['@toolenv/envs-qa/compose-v1', {}],
   ['@toolenv/envs-qa/hotpotqa-v1', { path }],
   ['@toolenv/envs-qa/lookup-v1', {}],
+  ['@toolenv/envs-qa/musique-full-v1', { path: allHops }],
+  ['@toolenv/envs-qa/musique-v1', { path: allHops }],
 ];
 
 let failed = false;

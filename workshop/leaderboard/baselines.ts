@@ -1,7 +1,8 @@
 /** The rows without training: the demonstrator, and the start policy with the best of three prompts. */
-import type { EnvHandle, Message, Observation, Policy } from '@toolenv/core';
+import type { EnvHandle, Policy } from '@toolenv/core';
 import { transformObservation } from '@toolenv/core/wrappers';
 import type { QaRecord } from '@toolenv/envs-qa';
+import { baselinePolicy, type Placement } from '@toolenv/training';
 import { demonstrator, knowledgeOf } from '../tiny-policy/demonstrator.ts';
 import { type Dataset, type Datasets, type Examination, type Score, score } from './datasets.ts';
 import type { Study } from './studies.ts';
@@ -13,9 +14,12 @@ const instructions: readonly (string | undefined)[] = [
   'Answer the question step by step: search, read, search again if needed. Put the answer in <answer></answer>.',
 ];
 
-/** Where naive RAG puts the retrieved documents. */
-const placements = ['result of a search', 'before the question', 'after the question'] as const;
-type Placement = (typeof placements)[number];
+/** Where naive RAG puts the retrieved documents, in words. */
+const placements: Readonly<Record<string, Placement>> = {
+  'result of a search': 'result',
+  'before the question': 'before',
+  'after the question': 'after',
+};
 
 export interface BaselineResult {
   scores: Record<string, Score>;
@@ -50,9 +54,9 @@ export async function playPrompted(
 ): Promise<BaselineResult> {
   const variants: Variant[] =
     plays === 'naive-rag'
-      ? placements.map((placement) => ({
-          prompt: placement,
-          play: (env) => [env, naiveRag(policy, placement)],
+      ? Object.entries(placements).map(([prompt, placement]) => ({
+          prompt,
+          play: (env) => [env, baselinePolicy('naive-rag', policy, { placement })],
         }))
       : instructions.map((instruction) => ({
           prompt: instruction ?? 'the environment’s own',
@@ -88,41 +92,4 @@ function instructed(env: EnvHandle<unknown>, instruction: string): EnvHandle<unk
     messages: [{ ...first!, content: instruction }, ...rest],
     tools,
   }));
-}
-
-/** Retrieval before generation: one search for the question itself, then the model's answer from the documents. */
-export function naiveRag(policy: Policy, placement: Placement): Policy {
-  const searched = new Set<string>();
-  return {
-    spec: { ...policy.spec, name: `${policy.spec.name}, naive RAG` },
-    async act(observation, options) {
-      const { episodeId = '' } = options;
-      if (!searched.has(episodeId)) {
-        searched.add(episodeId);
-        const search = { id: 'retrieval', name: 'search', arguments: { query: questionOf(observation) } };
-        return { text: '', toolCalls: [search], stopReason: 'tool_call' };
-      }
-      const action = await policy.act(placed(observation, placement), options);
-      // The model must answer now, because there is only one retrieval.
-      return { ...action, toolCalls: [] };
-    },
-    endEpisode(episodeId) {
-      searched.delete(episodeId);
-      policy.endEpisode?.(episodeId);
-    },
-  };
-}
-
-function placed({ messages, tools }: Observation, placement: Placement): Observation {
-  if (placement === 'result of a search') return { messages, tools };
-  const documents = messages.at(-1)!.content;
-  const asked: Message[] = messages.filter(({ role }) => role === 'system' || role === 'user');
-  const question = asked.at(-1)!;
-  const parts =
-    placement === 'before the question' ? [documents, question.content] : [question.content, documents];
-  return { messages: [...asked.slice(0, -1), { ...question, content: parts.join('\n') }], tools: [] };
-}
-
-function questionOf({ messages }: Observation): string {
-  return messages.find(({ role }) => role === 'user')!.content;
 }

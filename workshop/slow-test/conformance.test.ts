@@ -1,5 +1,5 @@
 /** The parts of this repository follow the rules of its spec. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collect, openEnv, type RewardSpec, rollout, scriptedPolicy } from '@toolenv/core';
@@ -22,27 +22,39 @@ import {
 } from '@toolenv/testing';
 import search from '@toolenv/tools-search/search-v1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toMusique, toMusiqueFull, worldRecords } from '../datasets/world-dataset.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
 let records: string;
+let hops: string;
+let allHops: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolenv-conformance-'));
   records = join(folder, 'records.json');
   await writeRecords(records, createQuestions(bridgeQuestions, createWorld(1), 'validation', 60));
+  const items = worldRecords([bridgeQuestions], { seed: 1, split: 'validation', count: 60 });
+  const lines = (values: readonly object[]) => values.map((value) => JSON.stringify(value)).join('\n');
+  hops = join(folder, 'hops.jsonl');
+  await writeFile(hops, lines(items.map(toMusique)));
+  allHops = join(folder, 'all-hops.jsonl');
+  await writeFile(allHops, lines(items.flatMap(toMusiqueFull)));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('environments', () => {
   const envs: [ref: string, unchecked: RuleId[], options: () => Record<string, unknown>][] = [
+    // Questions in a file may name the answer.
+    ['@toolenv/envs-qa/2wikimultihopqa-v1', ['ENV-15'], () => ({ path: records })],
     ['@toolenv/envs-qa/bridge-v1', [], () => ({})],
     // Its questions name the answer as one of two choices.
     ['@toolenv/envs-qa/comparison-v1', ['ENV-15'], () => ({})],
     ['@toolenv/envs-qa/compose-v1', [], () => ({})],
-    // Questions in a file may name the answer too.
     ['@toolenv/envs-qa/hotpotqa-v1', ['ENV-15'], () => ({ path: records })],
     ['@toolenv/envs-qa/lookup-v1', [], () => ({})],
+    ['@toolenv/envs-qa/musique-full-v1', ['ENV-15'], () => ({ path: allHops })],
+    ['@toolenv/envs-qa/musique-v1', ['ENV-15'], () => ({ path: hops })],
   ];
   test('are all tested', () => {
     const installed = listPlugins(root).filter(

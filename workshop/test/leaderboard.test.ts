@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
+import { baselinePolicy } from '@toolenv/training';
 import { expect, test } from 'vitest';
-import { naiveRag } from '../leaderboard/baselines.ts';
 import { barChart } from '../leaderboard/chart.ts';
 import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
 import {
@@ -139,7 +139,7 @@ test.each(measured)('the learning rates of $name are the best that were tried', 
   }
 });
 
-test.each(['result of a search', 'before the question', 'after the question'] as const)(
+test.each(['result', 'before', 'after'] as const)(
   'naive RAG searches once for the question and takes the model’s answer (documents: %s)',
   async (placement) => {
     const env = await openEnv('@toolenv/envs-qa/lookup-v1', { topK: 2 });
@@ -155,7 +155,7 @@ test.each(['result of a search', 'before the question', 'after the question'] as
     };
     const sampling = { maxTokens: 64, temperature: 0 };
     const episodes = [{ task, group: 0, sample: 0 }];
-    const policy = naiveRag(watched, placement);
+    const policy = baselinePolicy('naive-rag', watched, { placement });
     for await (const { steps, rewards } of rollout({
       env,
       policy,
@@ -174,8 +174,8 @@ test.each(['result of a search', 'before the question', 'after the question'] as
     const documents = seen[0]!.indexOf(`${task.answer}`);
     const question = seen[0]!.indexOf(task.question);
     expect(documents).toBeGreaterThan(-1);
-    expect(documents > question).toBe(placement !== 'before the question');
-    expect(seen[0]!.includes('tool: ')).toBe(placement === 'result of a search');
+    expect(documents > question).toBe(placement !== 'before');
+    expect(seen[0]!.includes('tool: ')).toBe(placement === 'result');
     await env.close();
   },
 );

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '@toolenv/core';
 import { Command } from 'commander';
+import { baselineCommand } from './commands/baseline-command.ts';
 import { checkCommand } from './commands/check-command.ts';
+import { dataCommand } from './commands/data-command.ts';
 import { doctorCommand } from './commands/doctor-command.ts';
 import { evalCommand } from './commands/eval-command.ts';
 import { httpSchema } from './commands/import-mcp.ts';
@@ -39,12 +41,14 @@ function commands(
     listCommand(),
     infoCommand(signal, { env, taken }),
     evalCommand(signal, { env, policies }),
+    baselineCommand(signal, { env, policies }),
     trainCommand(signal, { env, policy: policies[0]!, trainer }),
     rolloutCommand(signal, { env, policy: policies[0]! }),
     showCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),
     serveCommand(signal, env, http),
+    dataCommand(signal),
     initCommand(signal),
     doctorCommand(signal),
   ];

@@ -12,6 +12,8 @@ export {
   type EnvDefinition,
   type EnvHandle,
   type OpenOptions,
+  type PublishedData,
+  type PublishedFile,
   type Split,
   type TaskSet,
   type ToolFactory,

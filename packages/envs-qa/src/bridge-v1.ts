@@ -1,7 +1,7 @@
 /** The environment `bridge-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
 import { bridgeQuestions } from './bridge-questions.ts';
-import type { QaRecord } from './hotpotqa-record.ts';
+import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 
 const bridge: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({

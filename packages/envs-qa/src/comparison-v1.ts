@@ -1,7 +1,7 @@
 /** The environment `comparison-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
 import { comparisonQuestions } from './comparison-questions.ts';
-import type { QaRecord } from './hotpotqa-record.ts';
+import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 
 const comparison: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({

@@ -1,7 +1,7 @@
 /** The environment `compose-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
 import { composeQuestions } from './compose-questions.ts';
-import type { QaRecord } from './hotpotqa-record.ts';
+import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 
 const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({

@@ -1,7 +1,7 @@
 /** The environment `lookup-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
-import type { QaRecord } from './hotpotqa-record.ts';
 import { lookupQuestions } from './lookup-questions.ts';
+import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 
 const lookup: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({

@@ -4,14 +4,16 @@ import {
   type EnvDefinition,
   type EnvLimits,
   type JsonSchema,
+  type PublishedData,
   type Script,
   type Split,
   type Tool,
-  type ToolCallRecord,
+  ToolEnvError,
 } from '@toolenv/core';
-import { exactMatch, f1Score, substringMatch } from './answer-score.ts';
+import { type AnswerScore, exactMatch, f1Score, substringMatch } from './answer-score.ts';
 import { readAnswer } from './answer-tag.ts';
-import { goldTitles, type QaRecord } from './hotpotqa-record.ts';
+import { goldDocuments, shows } from './gold-documents.ts';
+import { documentsOf, type QaDocument, type QaRecord, type QaTask } from './qa-record.ts';
 
 /** Options of every family, beside the limits of an episode. */
 export interface QaOptions extends Partial<EnvLimits> {
@@ -19,19 +21,14 @@ export interface QaOptions extends Partial<EnvLimits> {
   topK?: number;
 }
 
-/** A document for the search tool. */
-export interface QaDocument {
-  title: string;
-  text: string;
+/** Questions of each split, and what to search. */
+export interface QaMaterial<Task extends QaTask = QaRecord> {
+  records: Record<Split, readonly Task[]>;
+  /** `own`: each question has its own documents, those of its context. `elsewhere`: the tool has an index already. */
+  documents: readonly QaDocument[] | 'own' | 'elsewhere';
 }
 
-/** Questions of each split, and the documents to search. */
-export interface QaMaterial {
-  records: Record<Split, readonly QaRecord[]>;
-  documents: readonly QaDocument[];
-}
-
-export interface QaFamily<Options> {
+export interface QaFamily<Options, Task extends QaTask = QaRecord> {
   name: string;
   description: string;
   /** Default of the limit `maxTurns`, the answer included. Default 5. */
@@ -41,16 +38,36 @@ export interface QaFamily<Options> {
   /** JSON Schemas of the family's own options. */
   options: Record<string, JsonSchema>;
   required?: string[];
+  /** Whether the documents of some questions do not answer them, and to say so is right. */
+  mayBeUnanswerable?: boolean;
+  /** F1 of the dataset's official script. Default: that of HotpotQA. */
+  f1?: AnswerScore;
+  /** The files of the dataset. */
+  data?: PublishedData;
   /** Generates or reads the questions and documents. */
-  load(options: Options, seed: number): Promise<QaMaterial>;
+  load(options: Options, seed: number): Promise<QaMaterial<Task>>;
 }
 
 const instruction = 'Answer the question. Use search to find documents. Put the answer in <answer></answer>.';
+/** The answer to a question that its documents do not answer. */
+const unanswerable = 'unanswerable';
+const orUnanswerable = ` Answer ${unanswerable} if the documents do not contain the answer.`;
+/** Further components where some questions cannot be answered. */
+const unanswerableRewards = {
+  /** 1 for the right answer, or for saying that there is none. */
+  correct: { kind: 'outcome' },
+  /** 1 for an answer where there is one, right or wrong, or for saying that there is none. */
+  answerable: { kind: 'outcome', weight: 0 },
+} as const;
+/** Upper end of the range of `searches`; further searches do not count. */
+const mostSearches = 100;
 
-export function defineQaEnv<Options extends QaOptions>(
-  family: QaFamily<Options>,
-): EnvDefinition<QaRecord, Options> {
-  const { name, description, maxTurns = 5 } = family;
+export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaRecord>(
+  family: QaFamily<Options, Task>,
+): EnvDefinition<Task, Options> {
+  const { name, description, maxTurns = 5, f1 = f1Score, mayBeUnanswerable = false } = family;
+  const system = mayBeUnanswerable ? instruction + orUnanswerable : instruction;
+  const ofUnanswerable = mayBeUnanswerable ? unanswerableRewards : {};
   const env = defineToolEnv({
     name,
     description,
@@ -62,77 +79,129 @@ export function defineQaEnv<Options extends QaOptions>(
       required: family.required ?? [],
     },
     limits: { maxTurns, maxCallsPerTurn: 1, toolTimeout: 10_000, maxToolCharacters: 2048 },
+    data: family.data,
     roles: { search: '@toolenv/tools-search/search-v1' },
     async setup({ options, seed, tools }) {
-      const { records, documents } = await family.load(options as unknown as Options, seed);
-      const search: Tool = await tools.search!({ documents, topK: options.topK });
-      return { records, search };
+      const { documents, ...material } = await family.load(options as unknown as Options, seed);
+      const makeSearch = (of: readonly QaDocument[]) => tools.search!({ documents: of, topK: options.topK });
+      const search =
+        documents === 'own'
+          ? undefined
+          : await (documents === 'elsewhere' ? searchElsewhere(makeSearch) : makeSearch(documents));
+      return { ...material, search, makeSearch };
     },
-    teardown: async ({ search }) => search.close?.(),
+    teardown: async ({ search }) => search?.close?.(),
     tasks: ({ shared }) => shared.records,
-    /** Only `em` and `retrieved` have a weight; the other components are only reported. */
+    state({ task }) {
+      const gold = goldDocuments(task);
+      return { gold, missing: new Set(gold) };
+    },
+    /** Only `em` or `correct`, and `retrieved`, have a weight; the other components are only reported. */
     rewards: {
-      em: { kind: 'outcome' },
+      em: { kind: 'outcome', weight: mayBeUnanswerable ? 0 : 1 },
       f1: { kind: 'outcome', weight: 0 },
       substring: { kind: 'outcome', weight: 0 },
       /** 1 for one well-formed answer without any mistaken call. */
       format: { kind: 'outcome', weight: 0 },
       /** Share of the gold documents that the turn is the first to find; not scored in a turn without a search. */
       retrieved: { kind: 'process', weight: 0.1 },
+      /** Share of the gold documents that the episode found: 0 without a search. */
+      recall: {
+        kind: 'outcome',
+        weight: 0,
+        score: ({ state: { gold, missing } }) => (gold.length === 0 ? null : 1 - missing.size / gold.length),
+      },
+      /** Searches of the episode, without mistaken calls. */
+      searches: {
+        kind: 'outcome',
+        weight: 0,
+        range: [0, mostSearches],
+        score: ({ calls }) =>
+          Math.min(calls.filter(({ result }) => result !== undefined).length, mostSearches),
+      },
+      ...(ofUnanswerable as typeof unanswerableRewards),
     },
-    episode({ task: record, shared: { search } }) {
-      const titles = goldTitles(record);
-      const missing = new Set(titles);
+    async episode({ task, state: { gold, missing }, shared: { search: common, makeSearch } }) {
+      const search = common ?? (await makeSearch(documentsOf([task as QaTask as QaRecord])));
       return {
         messages: [
-          { role: 'system', content: instruction },
-          { role: 'user', content: record.question },
+          { role: 'system', content: system },
+          { role: 'user', content: task.question },
         ],
         tools: [search],
         onToolResults(calls) {
           const searches = calls.filter(({ result }) => result !== undefined);
-          if (searches.length === 0 || titles.length === 0) return { rewards: { retrieved: null } };
-          const found = [...missing].filter((title) => searches.some((search) => shows(search, title)));
-          for (const title of found) missing.delete(title);
-          return { rewards: { retrieved: found.length / titles.length } };
+          if (searches.length === 0 || gold.length === 0) return { rewards: { retrieved: null } };
+          const found = [...missing].filter((document) => searches.some(({ text }) => shows(text, document)));
+          for (const document of found) missing.delete(document);
+          return { rewards: { retrieved: found.length / gold.length } };
         },
         onAnswer(text, { calls }) {
           const { answer, wellFormed } = readAnswer(text);
-          const score = (of: (prediction: string, gold: string) => number) =>
-            answer === undefined ? 0 : of(answer, record.answer);
           const mistaken = calls.some(({ mistake }) => mistake !== undefined);
           return {
             rewards: {
-              em: score(exactMatch),
-              f1: score(f1Score),
-              substring: score(substringMatch),
+              ...scoresOf(task, answer, f1),
               format: wellFormed && !mistaken ? 1 : 0,
+              ...(mayBeUnanswerable && scoresOfUnanswerable(task, answer)),
             },
             end: 'answered',
             info: { answer: answer ?? null },
           };
         },
+        ...(!common && { close: () => search.close?.() }),
       };
     },
     oracle,
     label: ({ answer }) => (family.hidesAnswer ? answer : undefined),
   });
   // The family's options are part of the schema above; their types come from the family.
-  return env as unknown as EnvDefinition<QaRecord, Options>;
+  return env as unknown as EnvDefinition<Task, Options>;
 }
 
-/** Searches for each gold document by its title, then answers. */
-function oracle(record: QaRecord): Script {
-  const titles = goldTitles(record);
+/** The scores of an answer; not scored for a question that cannot be answered, which MuSiQue's script leaves out of EM and F1. */
+function scoresOf(
+  { answer: gold, aliases = [], answerable }: QaTask,
+  answer: string | undefined,
+  f1: AnswerScore,
+): Record<'em' | 'f1' | 'substring', number | null> {
+  const golds = [gold, ...aliases];
+  const score = (of: AnswerScore) => (answer === undefined ? 0 : of(answer, golds));
+  if (answerable === false) return { em: null, f1: null, substring: null };
+  return { em: score(exactMatch), f1: score(f1), substring: score(substringMatch) };
+}
+
+function scoresOfUnanswerable(
+  task: QaTask,
+  answer: string | undefined,
+): Record<keyof typeof unanswerableRewards, number> {
+  const { answerable = true } = task;
+  const says = answer !== undefined && (exactMatch(answer, unanswerable) === 0) === answerable;
+  const { em } = scoresOf(task, answer, f1Score);
+  return { correct: says ? (em ?? 1) : 0, answerable: says ? 1 : 0 };
+}
+
+/** @throws ToolEnvError `usage.corpus` if the tool has no index of its own. */
+async function searchElsewhere(makeSearch: (documents: []) => Promise<Tool>): Promise<Tool> {
+  try {
+    return await makeSearch([]);
+  } catch (error) {
+    if (!ToolEnvError.isInstance(error) || error.code !== 'usage.no_documents') throw error;
+    const remedy = 'give a tool with an index, by --tool search=<reference>, or another corpus';
+    const message = `corpus is "elsewhere", and the search tool has no index of its own: ${remedy}.`;
+    throw new ToolEnvError('usage.corpus', message, { cause: error });
+  }
+}
+
+/** Searches for each gold document, then answers. */
+function oracle(task: QaTask): Script {
+  const gold = goldDocuments(task);
   return ({ tools }, turn) => {
-    const query = titles[turn];
-    return query === undefined
-      ? `<answer>${record.answer}</answer>`
-      : [{ name: tools[0]!.name, arguments: { query } }];
+    const document = gold[turn];
+    if (document !== undefined) {
+      const query = `${document.title} ${document.opening ?? ''}`.trim();
+      return [{ name: tools[0]!.name, arguments: { query } }];
+    }
+    return `<answer>${task.answerable === false ? unanswerable : task.answer}</answer>`;
   };
-}
-
-/** Whether the model read the document's line. A document that was cut from a long result does not count as found. */
-function shows({ text }: ToolCallRecord, title: string): boolean {
-  return text.startsWith(`${title}: `) || text.includes(`\n${title}: `);
 }

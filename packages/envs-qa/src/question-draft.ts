@@ -1,7 +1,7 @@
 /** Question drafts: a question with its answer and supporting facts, and its conversion to a record. */
 import type { Rng } from '@toolenv/core';
 import type { EntityDocument } from './entity.ts';
-import type { QaRecord } from './hotpotqa-record.ts';
+import type { QaRecord } from './qa-record.ts';
 import type { WorldPart } from './world.ts';
 
 export interface QuestionDraft {

@@ -1,6 +1,6 @@
 /** createQuestions: a set of distinct questions about one part of a world. */
 import { createRng, type Rng, type Split, ToolEnvError } from '@toolenv/core';
-import type { QaRecord } from './hotpotqa-record.ts';
+import type { QaRecord } from './qa-record.ts';
 import { levelOf, type QuestionDraft, toRecord } from './question-draft.ts';
 import type { World, WorldPart } from './world.ts';
 

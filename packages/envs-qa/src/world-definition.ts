@@ -1,8 +1,8 @@
 /** defineWorldEnv: the definition of the families with a synthetic world. */
 import type { EnvDefinition, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
-import type { QaRecord } from './hotpotqa-record.ts';
 import { defineQaEnv, type QaOptions } from './qa-env.ts';
+import type { QaRecord } from './qa-record.ts';
 import { createQuestions, type QuestionFamily } from './question-set.ts';
 import { createWorld } from './world.ts';
 

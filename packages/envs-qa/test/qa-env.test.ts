@@ -55,7 +55,11 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
     for (const transitions of episodes) {
       const last = transitions.at(-1)!;
       expect(last.outcome).toEqual({ kind: 'terminated', reason: 'answered' });
-      expect(last.rewards).toEqual({ em: 1, f1: 1, substring: 1, format: 1 });
+      expect(last.rewards).toEqual({
+        ...{ em: 1, f1: 1, substring: 1, format: 1 },
+        recall: 1,
+        searches: transitions.length - 1,
+      });
       const retrieved = transitions.reduce((sum, { rewards }) => sum + (rewards?.retrieved ?? 0), 0);
       expect(retrieved).toBeCloseTo(1, 9);
     }
@@ -65,7 +69,15 @@ describe.each<[string, EnvDefinition<QaRecord, WorldOptions>]>([
     const same = await openEnv(definition, { worldSeed: 3 }, { seed: 99, tools });
     expect(same.tasks.train.get(17)).toEqual(open.tasks.train.get(17));
     expect(open.episode().spec.name).toBe(name);
-    expect(Object.keys(definition.rewards)).toEqual(['em', 'f1', 'substring', 'format', 'retrieved']);
+    expect(Object.keys(definition.rewards)).toEqual([
+      'em',
+      'f1',
+      'substring',
+      'format',
+      'retrieved',
+      'recall',
+      'searches',
+    ]);
     await same.close();
   });
 });
@@ -101,8 +113,8 @@ describe('an episode', () => {
   });
 
   test.each([
-    ['<answer>nothing like it</answer>', { em: 0, f1: 0, substring: 0, format: 1 }],
-    ['no tags', { em: 0, f1: 0, substring: 0, format: 0 }],
+    ['<answer>nothing like it</answer>', { em: 0, f1: 0, substring: 0, format: 1, searches: 0, recall: 0 }],
+    ['no tags', { em: 0, f1: 0, substring: 0, format: 0, searches: 0, recall: 0 }],
   ])('scores %j', async (text, expected) => {
     await env.reset({ task, seed: 1 });
     expect((await env.step(say(text))).rewards).toEqual(expected);
@@ -110,7 +122,11 @@ describe('an episode', () => {
 
   test('scores 0 for an answer without tags', async () => {
     await env.reset({ task, seed: 1 });
-    expect((await env.step(say(task.answer))).rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0 });
+    expect((await env.step(say(task.answer))).rewards).toEqual({
+      ...{ em: 0, f1: 0, substring: 0, format: 0 },
+      searches: 0,
+      recall: 0,
+    });
   });
 
   test('scores 0 for the format, and nothing for retrieval, after a mistaken call', async () => {
@@ -124,7 +140,7 @@ describe('an episode', () => {
     expect(calls[0]!.mistake!.code).toBe('malformed_call');
     expect(rewards).toEqual({ retrieved: null });
     const { rewards: end } = await env.step(say(`<answer>${task.answer}</answer>`));
-    expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0 });
+    expect(end).toEqual({ em: 1, f1: 1, substring: 1, format: 0, searches: 0, recall: 0 });
   });
 
   test('scores 0 for a truncated episode, except for retrieval', async () => {
@@ -132,7 +148,15 @@ describe('an episode', () => {
     for (let i = 0; i < 4; i++) expect((await env.step(search('x'))).outcome.kind).toBe('running');
     const { outcome, rewards } = await env.step(search(goldTitles(task)[0]!));
     expect(outcome).toEqual({ kind: 'truncated', reason: 'max_turns' });
-    expect(rewards).toEqual({ em: 0, f1: 0, substring: 0, format: 0, retrieved: 0.5 });
+    expect(rewards).toEqual({
+      em: 0,
+      f1: 0,
+      substring: 0,
+      format: 0,
+      searches: 5,
+      recall: 0.5,
+      retrieved: 0.5,
+    });
   });
 
   test('takes its limits from the options', async () => {

@@ -29,6 +29,14 @@ export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } fr
 export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
 export { chooseParts, partProperties } from './choose-parts.ts';
 export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export {
+  type BaselineKind,
+  type BaselineOptions,
+  baselineKinds,
+  baselinePolicy,
+  type Placement,
+  placements,
+} from './evaluation/baseline-policy.ts';
 export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
 export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';

@@ -1,7 +1,13 @@
 /** `toolenv eval`: plays the first tasks of a split with one policy or several, and reports the scores. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type EpisodeSummary, summariseEpisode, ToolEnvError, type Trajectory } from '@toolenv/core';
+import {
+  type EpisodeSummary,
+  type Policy,
+  summariseEpisode,
+  ToolEnvError,
+  type Trajectory,
+} from '@toolenv/core';
 import { changeableOptions, type PolicyUsage } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
 import {
@@ -37,12 +43,9 @@ import {
   recordingFlags,
 } from '../run/open-run.ts';
 
-interface OwnFlags extends EnvFlags, RecordingFlags {
-  policy: string[];
-  out?: string;
-  resume?: boolean;
-  json?: boolean;
-}
+/** What the flags of {@link addEvaluationFlags} and `--out` give. */
+export type EvaluationFlags = EnvFlags &
+  RecordingFlags & { out?: string; resume?: boolean; json?: boolean } & Record<string, unknown>;
 
 /** The plugins that a command line names. */
 interface Plugins {
@@ -50,7 +53,18 @@ interface Plugins {
   policies: readonly NamedPlugin<'policies'>[];
 }
 
-/** What a policy did. */
+/** What is evaluated. */
+export interface Entrant {
+  /** What `--policy` names. */
+  policy: string;
+  /** Its name in reports, and in the folder. */
+  label: string;
+  plugin: NamedPlugin<'policies'>;
+  /** Plays the policy in another way. */
+  adapt?(policy: Policy): Policy;
+}
+
+/** What an entrant did. */
 interface Evaluated {
   policy: string;
   /** What summary.json says of it. */
@@ -75,30 +89,41 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
     .option(
       '--out <folder>',
       'write trajectories.jsonl and summary.json there; several policies have folders in it, beside comparison.json',
-    )
+    );
+  addEvaluationFlags(command, plugins);
+  return command.action((ref: string, given: EvaluationFlags & { policy: string[] }) => {
+    const entrants = given.policy.map(
+      (policy, index): Entrant => ({ policy, label: policy, plugin: plugins.policies[index]! }),
+    );
+    return evaluateEntrants(ref, entrants, given, plugins.env, signal);
+  });
+}
+
+/** The flags of a command that evaluates, beside the policies and the folder. */
+export function addEvaluationFlags(command: Command, { env, policies }: Plugins): void {
+  command
     .option('--resume', 'go on with the evaluation in --out: its finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(evaluationOptions)])
     command.addOption(flag);
-  addEnvFlags(command, plugins.env);
-  addPluginFlags(command, plugins.policies);
-  return command.action((ref: string, given: OwnFlags & Record<string, unknown>) =>
-    evalPolicies(ref, given, plugins, signal),
-  );
+  addEnvFlags(command, env);
+  addPluginFlags(command, policies);
 }
 
-async function evalPolicies(
+/** Plays the same tasks with each entrant, and prints the scores and the differences from the first. */
+export async function evaluateEntrants(
   ref: string,
-  given: OwnFlags & Record<string, unknown>,
-  named: Plugins,
+  entrants: readonly Entrant[],
+  given: EvaluationFlags,
+  env: NamedEnv,
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags(evaluationOptions, given);
   const { split, temperature, seed } = flags;
-  const { out, resume = false, policy: policies } = given;
-  refuseContradictions(given);
-  chosenEnv(named.env, given);
-  for (const policy of named.policies) pluginOptions(policy, given);
+  const { out, resume = false } = given;
+  refuseContradictions(entrants, given);
+  chosenEnv(env, given);
+  for (const { plugin } of entrants) pluginOptions(plugin, given);
   if (out !== undefined) await refuseEvaluationFolder(out, resume);
   let lock: FolderLock | undefined;
   // After the environment and the policy are open: a mistake in their options makes no folder.
@@ -107,11 +132,9 @@ async function evalPolicies(
   };
   try {
     const evaluated: Evaluated[] = [];
-    for (const [index, policy] of policies.entries()) {
-      const folder = out && (policies.length === 1 ? out : join(out, folderName(policy)));
-      const plugins = { env: named.env, policy: named.policies[index]! };
-      const plan = { ref, policy, folder, enter, flags, given, named: plugins };
-      evaluated.push(await evalPolicy(plan, signal));
+    for (const entrant of entrants) {
+      const folder = out && (entrants.length === 1 ? out : join(out, folderName(entrant.label)));
+      evaluated.push(await evaluateEntrant({ ref, entrant, folder, enter, flags, given, env }, signal));
     }
     const manner = temperature === 0 ? 'greedy' : `temperature ${temperature}`;
     const title = `${ref}, ${split}, ${manner}, seed ${seed}; means with 95 % confidence intervals over tasks`;
@@ -130,36 +153,41 @@ async function evalPolicies(
   }
 }
 
-function refuseContradictions({ policy, out, resume, record, replay }: OwnFlags): void {
+function refuseContradictions(
+  entrants: readonly Entrant[],
+  { out, resume, record, replay }: EvaluationFlags,
+): void {
   const refuse = (message: string) => new ToolEnvError('usage.arguments', message);
   if (resume && out === undefined) throw refuse('--resume needs --out: give the folder of the evaluation.');
-  const twice = policy.find((name, index) => policy.indexOf(name) < index);
+  const labels = entrants.map(({ label }) => label);
+  const twice = labels.find((label, index) => labels.indexOf(label) < index);
   if (twice !== undefined) throw refuse(`--policy ${twice} is given twice: give each policy once.`);
   const flag = record === undefined ? (replay === undefined ? undefined : '--replay') : '--record';
-  if (flag === undefined || (policy.length === 1 && !resume)) return;
+  if (flag === undefined || (entrants.length === 1 && !resume)) return;
   throw refuse(
     `${flag} is for one policy and a whole evaluation: leave it out, or give one --policy without --resume.`,
   );
 }
 
-interface PolicyPlan {
+interface EntrantPlan {
   ref: string;
-  policy: string;
+  entrant: Entrant;
   folder: string | undefined;
   /** Called before the folder is used. */
   enter(): Promise<void>;
   flags: EvaluationOptions;
-  given: OwnFlags & Record<string, unknown>;
-  named: { env: NamedEnv; policy: NamedPlugin<'policies'> };
+  given: EvaluationFlags;
+  env: NamedEnv;
 }
 
-async function evalPolicy(
-  { ref, policy: name, folder: path, enter, flags, given, named }: PolicyPlan,
+async function evaluateEntrant(
+  { ref, entrant, folder: path, enter, flags, given, env: namedEnv }: EntrantPlan,
   signal: AbortSignal,
 ): Promise<Evaluated> {
   const { seed, samples } = flags;
-  const chosen = pluginOptions(named.policy, given);
-  const { source, options } = chosenEnv(named.env, given);
+  const { label: name, plugin, adapt = (policy) => policy } = entrant;
+  const chosen = pluginOptions(plugin, given);
+  const { source, options } = chosenEnv(namedEnv, given);
   const open = (tap: ToolTap | undefined) => openRunEnv({ source, options }, { ...given, seed, tap });
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   try {
@@ -181,7 +209,7 @@ async function evalPolicy(
       });
     };
     for (const trajectory of folder?.finished ?? []) keep(trajectory);
-    const evaluation = await playAll({ ...flags, env, policy, signal }, folder, keep);
+    const evaluation = await playAll({ ...flags, env, policy: adapt(policy), signal }, folder, keep);
     await finish();
     const { usage } = policy;
     const summary = {

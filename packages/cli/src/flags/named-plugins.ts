@@ -19,7 +19,7 @@ export interface NamedPlugins {
   env: NamedEnv;
   /** The flags that exist without those of the environment. */
   taken: TakenFlags;
-  /** Several of `eval`, else one. */
+  /** Several of `eval`, those of `--policy` and `--against` of `baseline`, else one. */
   policies: readonly NamedPlugin<'policies'>[];
   trainer: NamedPlugin<'trainers'>;
 }
@@ -32,7 +32,7 @@ export const noPlugins: NamedPlugins = {
 };
 
 /** The commands that open an environment. Those of `general` take other subjects, too. */
-const opening = ['eval', 'train', 'rollout', 'serve', 'check', 'info'];
+const opening = ['eval', 'baseline', 'train', 'rollout', 'serve', 'check', 'info'];
 const general = ['check', 'info'];
 
 /**
@@ -46,6 +46,7 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
   const string = { type: 'string' } as const;
   const options = {
     policy: { ...string, multiple: true },
+    against: string,
     trainer: string,
     help: { type: 'boolean' },
   } as const;
@@ -55,10 +56,11 @@ export async function namedPlugins(argv: string[], bare: readonly Command[]): Pr
   // A flag without its value is true; commander refuses it.
   const named = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const takesSeveral = command.name() === 'eval';
-  const hasPolicy = ['eval', 'train', 'rollout'].includes(command.name());
+  const hasPolicy = ['eval', 'baseline', 'train', 'rollout'].includes(command.name());
   const names = [values.policy ?? undefined].flat();
+  const against = command.name() === 'baseline' && values.against !== undefined ? [values.against] : [];
   const policies: NamedPlugin<'policies'>[] = [];
-  for (const name of hasPolicy ? (takesSeveral ? names : names.slice(-1)) : [])
+  for (const name of hasPolicy ? [...(takesSeveral ? names : names.slice(-1)), ...against] : [])
     policies.push(await namedPolicy(named(name), { isHelp, isTraining }));
   const trainer = isTraining
     ? await namedTrainer(named(values.trainer) ?? defaultTrainer, argv, { isHelp })

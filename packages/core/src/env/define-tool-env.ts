@@ -8,7 +8,14 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Flat, OptionsOf } from '../schemas/json-schema-type.ts';
 import type { ArgumentsSchema } from '../tools/define-tool.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../tools/standard-schema.ts';
-import type { EnvCapabilities, EnvDefinition, Split, TaskSet, ToolFactory } from './env-definition.ts';
+import type {
+  EnvCapabilities,
+  EnvDefinition,
+  PublishedData,
+  Split,
+  TaskSet,
+  ToolFactory,
+} from './env-definition.ts';
 import type { Episode, EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
 import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
@@ -50,6 +57,8 @@ export interface ToolEnvDefinition<Task, Name extends string, Schema extends Arg
   readonly capabilities?: EnvCapabilities;
   /** Role → reference of the tool plugin that fills it unless another is given. */
   readonly roles?: Record<string, string>;
+  /** The files that its options need, if others publish them. */
+  readonly data?: PublishedData;
   /** Loads what all episodes share, once per run. */
   setup?(context: SetupContext<EnvOptions<Schema>>): Shared | Promise<Shared>;
   /** Releases what `setup` made, at the end of the run. */
@@ -104,7 +113,7 @@ export function defineToolEnv<
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
-  const { name, description, capabilities, roles = {}, oracle, label } = definition;
+  const { name, description, capabilities, roles = {}, data, oracle, label } = definition;
   const limits = { ...defaultLimits, ...definition.limits };
   const rewards = rewardSpecOf(definition.rewards);
   type Own = EnvOptions<Schema>;
@@ -144,6 +153,7 @@ export function defineToolEnv<
         throw error;
       }
     },
+    ...(data && { data }),
     ...(oracle && { oracle }),
     ...(label && { label }),
   };

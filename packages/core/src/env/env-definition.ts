@@ -59,6 +59,27 @@ export interface EnvHandle<Task> {
   readonly capabilities?: EnvCapabilities;
 }
 
+/** A file that the authors of a dataset publish. */
+export interface PublishedFile {
+  /** Name that it gets in the folder of the dataset. */
+  readonly name: string;
+  /** Address from which a program can fetch it. */
+  readonly url: string;
+  /** SHA-256 in hexadecimal digits, if its authors publish it. */
+  readonly sha256?: string;
+  /** Page on which a person finds the file, if the address is not enough. */
+  readonly page?: string;
+}
+
+/** The dataset of an environment, which `toolenv data` fetches. */
+export interface PublishedData {
+  readonly files: readonly PublishedFile[];
+  /** Options of the environment that use the files: paths in the folder. */
+  readonly options: Readonly<Record<string, string>>;
+  /** Licence of the data, and where it says so. */
+  readonly license: string;
+}
+
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
@@ -69,6 +90,8 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly capabilities?: EnvCapabilities;
   /** Role → reference of the plugin that fills it unless another is given. */
   readonly roles: Record<string, string>;
+  /** The files that its options need, if others publish them. */
+  readonly data?: PublishedData;
   open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<EnvHandle<Task>>;
   /** A script that wins the task because it knows the answer. Checks and baselines use it to show that the task can be won. */
   oracle?(task: Task): Script | readonly Scripted[] | undefined;

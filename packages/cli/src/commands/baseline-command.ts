@@ -1,0 +1,82 @@
+/** `toolenv baseline`: scores a policy as the baselines of retrieval papers play it, beside a trained policy. */
+import { ToolEnvError } from '@toolenv/core';
+import {
+  type BaselineKind,
+  baselineKinds,
+  baselinePolicy,
+  type Placement,
+  placements,
+} from '@toolenv/training';
+import { Command, Option } from 'commander';
+import type { NamedEnv } from '../flags/env-flags.ts';
+import type { NamedPlugin } from '../flags/plugin-flags.ts';
+import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
+
+interface BaselineFlags extends EvaluationFlags {
+  kind: BaselineKind;
+  policy: string;
+  against?: string;
+  placement: Placement;
+  instruction?: string;
+}
+
+/** @param plugins The policies of `--policy` and `--against`. */
+export function baselineCommand(
+  signal: AbortSignal,
+  plugins: { env: NamedEnv; policies: readonly NamedPlugin<'policies'>[] },
+): Command {
+  const command = new Command('baseline')
+    .summary('score a policy without training: direct, naive RAG, or with tools')
+    .description(
+      'Plays the first tasks of a split with a policy as a baseline, and reports the scores with their intervals. With --against, a trained policy plays the same tasks with the same tools, and its difference is reported.',
+    )
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'direct: an answer without tools; naive-rag: one search for the question, then an answer; base-tool-call: the policy calls tools as it likes',
+      )
+        .choices(baselineKinds)
+        .makeOptionMandatory(),
+    )
+    .requiredOption(
+      '--policy <folder>',
+      'the policy of the baseline: Hugging Face folder, openai:<url>#<model>, or reference; its options are flags',
+    )
+    .option('--against <folder>', 'a trained policy, which plays as in training')
+    .addOption(
+      new Option(
+        '--placement <place>',
+        'where naive-rag puts what was found: before or after the question, or as the result of a search',
+      )
+        .choices(placements)
+        .default('before'),
+    )
+    .option('--instruction <text>', "system message of the baseline, in place of the environment's")
+    .option(
+      '--out <folder>',
+      'write trajectories.jsonl and summary.json there, in a folder of each policy with --against',
+    );
+  addEvaluationFlags(command, plugins);
+  return command.action((ref: string, given: BaselineFlags) => {
+    const { kind, policy, against, placement, instruction } = given;
+    if (placement !== 'before' && kind !== 'naive-rag') {
+      const message = `--placement is for --kind naive-rag, and this is ${kind}: leave it out.`;
+      throw new ToolEnvError('usage.arguments', message);
+    }
+    const details = [
+      kind,
+      ...(kind === 'naive-rag' ? [placement] : []),
+      ...(instruction ? [instruction] : []),
+    ];
+    const baseline: Entrant = {
+      policy,
+      label: `${details.join(', ')}: ${policy}`,
+      plugin: plugins.policies[0]!,
+      adapt: (base) => baselinePolicy(kind, base, { placement, instruction }),
+    };
+    const trained =
+      against === undefined ? [] : [{ policy: against, label: against, plugin: plugins.policies[1]! }];
+    return evaluateEntrants(ref, [baseline, ...trained], given, plugins.env, signal);
+  });
+}

@@ -1,0 +1,68 @@
+/** `toolenv data`: fetches the files of a dataset from the addresses of its authors. */
+import { join } from 'node:path';
+import { type PublishedData, ToolEnvError } from '@toolenv/core';
+import { findPlugin, listPlugins } from '@toolenv/core/plugins';
+import { Command } from 'commander';
+import { type FetchedFile, fetchDataset } from '../data/fetch-dataset.ts';
+import { safeLine } from '../display/terminal-text.ts';
+import { flagName } from '../flags/schema-flags.ts';
+import { pluginFolders } from '../subject/find-subject.ts';
+
+interface Flags {
+  dir: string;
+  from?: string;
+  json?: boolean;
+}
+
+export function dataCommand(signal: AbortSignal): Command {
+  return new Command('data')
+    .summary("fetch a dataset from its authors' addresses")
+    .description(
+      "Fetches the files of an environment's dataset, goes on where an earlier download stopped, and verifies them by their SHA-256. Files that are in the folder already are only verified.",
+    )
+    .argument('<name>', 'environment: hotpotqa, or a whole reference as @toolenv/envs-qa/hotpotqa-v1')
+    .requiredOption('--dir <folder>', 'folder of the files')
+    .option('--from <url>', "mirror that has the files by their names, in place of the authors' addresses")
+    .option('--json', 'print one JSON object: the files with their digests, and the options that use them')
+    .action((name: string, flags: Flags) => fetchData(name, flags, signal));
+}
+
+async function fetchData(name: string, { dir, from, json }: Flags, signal: AbortSignal): Promise<void> {
+  const { ref, plugin } = await findPlugin('envs', referenceOf(name), { from: pluginFolders() });
+  const { data } = plugin;
+  if (!data) {
+    const message = `${ref} has no dataset to fetch: toolenv info ${ref} shows its options.`;
+    throw new ToolEnvError('usage.no_data', message);
+  }
+  const files = await fetchDataset(data.files, { folder: dir, from, signal });
+  const options = Object.fromEntries(
+    Object.entries(data.options).map(([option, path]) => [option, join(dir, path)]),
+  );
+  const summary = { ref, files, options, license: data.license };
+  process.stdout.write(`${json ? JSON.stringify(summary) : text(ref, files, options, data)}\n`);
+}
+
+/** An environment by its name alone, without its package and version; the newest version counts. */
+function referenceOf(name: string): string {
+  const version = (ref: string) => Number(/-v(\d+)$/.exec(ref)?.[1]);
+  const known = listPlugins(pluginFolders())
+    .filter(({ kind, ref }) => kind === 'envs' && ref.replace(/^.*\//, '').replace(/-v\d+$/, '') === name)
+    .map(({ ref }) => ref)
+    .sort((a, b) => version(b) - version(a));
+  return known[0] ?? name;
+}
+
+function text(
+  ref: string,
+  files: readonly FetchedFile[],
+  options: Record<string, string>,
+  { license }: PublishedData,
+): string {
+  const lines = files.map(({ path, bytes, sha256, verified, fetched }) => {
+    const digest = verified === 'seen for the first time' ? 'recorded' : `as ${verified}`;
+    return `${path}  ${(bytes / 1e6).toFixed(1)} MB, ${fetched ? 'fetched' : 'there already'}, SHA-256 ${sha256} (${digest})`;
+  });
+  const flags = Object.entries(options).map(([option, path]) => `${flagName(option)} ${path}`);
+  const use = `Use: toolenv eval ${ref} --policy <folder> ${flags.join(' ')}`;
+  return [...lines, `Licence: ${license}`, use].map(safeLine).join('\n');
+}

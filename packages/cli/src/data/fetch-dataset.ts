@@ -1,0 +1,98 @@
+/** fetchDataset: the published files of an environment in a folder, each whole and with its digest. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type PublishedFile, ToolEnvError } from '@toolenv/core';
+import { makeFolder } from '@toolenv/core/recording';
+import { lockFolder } from '@toolenv/training';
+import { Progress } from '../display/progress.ts';
+import { download } from './download.ts';
+import { recordDigest, recordedDigest, sha256Of } from './file-digest.ts';
+
+export interface FetchedFile {
+  path: string;
+  bytes: number;
+  sha256: string;
+  /** What the digest was compared with: that of the authors, or that which an earlier run saw. Without either it was recorded. */
+  verified: 'published' | 'recorded' | 'seen for the first time';
+  /** Whether this run fetched it. */
+  fetched: boolean;
+}
+
+const megabyte = 1e6;
+
+/**
+ * Fetches the files that the folder lacks, one after the other, with a progress bar.
+ * @param from Base address in place of the authors' addresses: a mirror that has the files by their names.
+ * @throws ToolEnvError As `download` and `lockFolder` do; `usage.digest` for a file that differs from its digest.
+ */
+export async function fetchDataset(
+  files: readonly PublishedFile[],
+  { folder, from, signal }: { folder: string; from?: string; signal: AbortSignal },
+): Promise<FetchedFile[]> {
+  await makeFolder(folder);
+  // Two downloads into one file would mix it up.
+  const lock = await lockFolder(folder);
+  try {
+    const results: FetchedFile[] = [];
+    for (const file of files) {
+      const url =
+        from === undefined ? file.url : `${from.replace(/\/$/, '')}/${encodeURIComponent(file.name)}`;
+      results.push(await fetchFile({ ...file, url }, join(folder, file.name), signal));
+    }
+    return results;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function fetchFile(file: PublishedFile, path: string, signal: AbortSignal): Promise<FetchedFile> {
+  const isThere = await exists(path);
+  if (!isThere) await fetchWithBar(file, path, signal);
+  const sha256 = await sha256Of(path, signal);
+  const known = file.sha256 ?? (await recordedDigest(path));
+  if (known !== undefined && known !== sha256) throw differs(path, { known, sha256 }, file);
+  if (known === undefined || file.sha256 !== undefined) await recordDigest(path, sha256);
+  const verified = file.sha256 !== undefined ? 'published' : known ? 'recorded' : 'seen for the first time';
+  return { path, bytes: (await stat(path)).size, sha256, verified, fetched: !isThere };
+}
+
+async function fetchWithBar(
+  { name, url, page }: PublishedFile,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const bar = new Progress(`${name}, MB`, 0);
+  const otherwise = `Or fetch it on another machine${page ? `, from ${page}` : ''}, and put it at ${path}.`;
+  try {
+    await download({
+      url,
+      file: path,
+      otherwise,
+      signal,
+      onProgress(bytes, total) {
+        bar.total(Math.ceil(total / megabyte));
+        bar.update(Math.floor(bytes / megabyte), '');
+      },
+    });
+  } finally {
+    bar.stop();
+  }
+}
+
+function differs(
+  path: string,
+  { known, sha256 }: { known: string; sha256: string },
+  { sha256: published }: PublishedFile,
+): ToolEnvError {
+  const whose = published === undefined ? `that ${path}.sha256 has from an earlier run` : 'of its authors';
+  const also = published === undefined ? ' and its .sha256' : '';
+  const message = `${path} has the SHA-256 ${sha256}, and not ${known}, ${whose}: delete the file${also}, and run the command again.`;
+  return new ToolEnvError('usage.digest', message);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

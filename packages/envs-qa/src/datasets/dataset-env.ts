@@ -1,0 +1,155 @@
+/** defineDatasetEnv: questions from the files of a dataset, sampled and divided into splits. */
+import {
+  deriveSeed,
+  type EnvDefinition,
+  type JsonSchema,
+  type PublishedData,
+  type Split,
+} from '@toolenv/core';
+import type { AnswerScore } from '../answer-score.ts';
+import { defineQaEnv, type QaMaterial, type QaOptions } from '../qa-env.ts';
+import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
+import { streamRecords } from './read-records.ts';
+import type { RecordFormat } from './record-format.ts';
+import { Sample } from './sample.ts';
+
+export interface DatasetOptions extends QaOptions {
+  /** File of the training questions, and of each split without its own file. */
+  path: string;
+  validationPath?: string;
+  testPath?: string;
+  /** Seeds the division of `path` into splits. Independent of the run's seed, so that no run trains on another run's test questions. */
+  splitSeed?: number;
+  /** Records of each split, drawn by `sampleSeed`. Default: all. */
+  trainCount?: number;
+  validationCount?: number;
+  testCount?: number;
+  sampleSeed?: number;
+  /**
+   * What is searched: the paragraphs of all `contexts`, those of the `question` alone, as in the distractor setting, or an index that
+   * the search tool has `elsewhere`, as Wikipedia in the fullwiki setting.
+   */
+  corpus?: 'contexts' | 'question' | 'elsewhere';
+}
+
+export interface Dataset<Options> {
+  name: string;
+  description: string;
+  format: RecordFormat;
+  data: PublishedData;
+  f1?: AnswerScore;
+  /** As in `QaFamily`. */
+  maxTurns?: number;
+  mayBeUnanswerable?: boolean;
+  /** Default of the option. Default: `contexts`. */
+  corpus?: DatasetOptions['corpus'];
+  /** Options beside {@link DatasetOptions}. */
+  options?: Record<string, JsonSchema>;
+  /** Completes the records that were drawn. */
+  complete?(records: readonly QaRecord[], options: Options): Promise<void>;
+}
+
+export function defineDatasetEnv<Options extends DatasetOptions>({
+  name,
+  description,
+  format,
+  data,
+  f1,
+  maxTurns,
+  mayBeUnanswerable = false,
+  corpus = 'contexts',
+  options = {},
+  complete,
+}: Dataset<Options>): EnvDefinition<QaTask, Options> {
+  return defineQaEnv<Options, QaTask>({
+    name,
+    description,
+    options: { ...datasetOptions(format.name, corpus), ...options },
+    required: ['path'],
+    f1,
+    data,
+    maxTurns,
+    mayBeUnanswerable,
+    async load(given) {
+      const isAsked = ({ answerable }: QaRecord) => mayBeUnanswerable || answerable !== false;
+      const records = await drawRecords(given, format, isAsked);
+      const all = Object.values(records).flat();
+      await complete?.(all, given);
+      return toMaterial(records, all, given.corpus ?? corpus);
+    },
+  });
+}
+
+function datasetOptions(format: string, corpus: string): Record<string, JsonSchema> {
+  const file = { type: 'string', minLength: 1 };
+  const count = { type: 'integer', minimum: 0 };
+  const all = 'drawn by sampleSeed. Default: all.';
+  return {
+    path: {
+      ...file,
+      description: `File of records in the JSON format of ${format}; .gz, or a member of an archive as data.zip/train.json.`,
+    },
+    validationPath: { ...file, description: 'File of the validation split. Default: 10 % of path.' },
+    testPath: { ...file, description: 'File of the test split. Default: 10 % of path.' },
+    splitSeed: { type: 'integer', default: 0, description: 'Seeds the division of path into splits.' },
+    trainCount: { ...count, description: `Training questions, ${all}` },
+    validationCount: { ...count, description: `Validation questions, ${all}` },
+    testCount: { ...count, description: `Test questions, ${all}` },
+    sampleSeed: { type: 'integer', default: 0, description: 'Seeds the choice of questions.' },
+    corpus: {
+      enum: ['contexts', 'question', 'elsewhere'],
+      default: corpus,
+      description:
+        "What is searched: the paragraphs of all contexts, those of the question alone, or the search tool's own index.",
+    },
+  };
+}
+
+/** Streams each file once, and holds the records that are drawn. */
+async function drawRecords(
+  { path, validationPath, testPath, splitSeed = 0, sampleSeed = 0, ...counts }: DatasetOptions,
+  format: RecordFormat,
+  isAsked: (record: QaRecord) => boolean,
+): Promise<Record<Split, QaRecord[]>> {
+  const samples: Record<Split, Sample<QaRecord>> = {
+    train: new Sample(counts.trainCount, sampleSeed),
+    validation: new Sample(counts.validationCount, sampleSeed),
+    test: new Sample(counts.testCount, sampleSeed),
+  };
+  const own: Partial<Record<Split, string>> = { validation: validationPath, test: testPath };
+  for (const [split, file] of Object.entries(own) as [Split, string | undefined][]) {
+    if (file === undefined) continue;
+    for await (const record of streamRecords(file, format)) if (isAsked(record)) samples[split].add(record);
+  }
+  for await (const record of streamRecords(path, format)) {
+    if (!isAsked(record)) continue;
+    const split = splitOf(record, splitSeed);
+    samples[own[split] === undefined ? split : 'train'].add(record);
+  }
+  return { train: samples.train.items, validation: samples.validation.items, test: samples.test.items };
+}
+
+/** Divides the records 80/10/10 % by a hash of their ids. Both records of a question of MuSiQue-Full have one id. */
+function splitOf({ _id }: QaRecord, seed: number): Split {
+  const bucket = deriveSeed(seed, 'split', _id) % 10;
+  if (bucket === 0) return 'test';
+  return bucket === 1 ? 'validation' : 'train';
+}
+
+/** Tasks keep their contexts only where each is searched alone: trajectories hold their tasks. */
+function toMaterial(
+  records: Record<Split, QaRecord[]>,
+  all: readonly QaRecord[],
+  corpus: DatasetOptions['corpus'],
+): QaMaterial<QaTask> {
+  if (corpus === 'question') return { records, documents: 'own' };
+  const bare = (of: QaRecord[]) => of.map(({ context: _, ...task }): QaTask => task);
+  return {
+    records: {
+      train: bare(records.train),
+      validation: bare(records.validation),
+      test: bare(records.test),
+    },
+    documents: corpus === 'elsewhere' ? 'elsewhere' : documentsOf(all),
+  };
+}

@@ -1,0 +1,73 @@
+/** streamRecords: the records of a published file, one at a time. */
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type SchemaMistake, validate } from '@toolenv/core/schemas';
+import type { QaRecord } from '../qa-record.ts';
+import { fileBytes } from './file-bytes.ts';
+import { objectsOf } from './json-objects.ts';
+import type { RecordFormat } from './record-format.ts';
+
+/**
+ * The records in the file's order. The file is a JSON array or has an object on each line; it may be packed by gzip, or be a member of a
+ * zip archive: `archive.zip/member`.
+ * @throws ToolEnvError `usage.missing_file`, `usage.broken_file` (not JSON, not UTF-8, not whole), `usage.broken_record`,
+ *   `usage.zip_member`. Each names the file, the record and a remedy.
+ */
+export async function* streamRecords(path: string, format: RecordFormat): AsyncGenerator<QaRecord> {
+  let number = 0;
+  for await (const json of jsonObjects(path, () => number)) {
+    number++;
+    const value = parse(json, path, number);
+    const [mistake] = validate(format.schema, value);
+    if (mistake) throw brokenRecord(value as object, mistake, `${path}, record ${number}`, format);
+    yield format.toRecord(value as object);
+  }
+  if (number > 0) return;
+  const message = `${path} contains no record: give a file in ${format.name}'s JSON format.`;
+  throw new ToolEnvError('usage.broken_file', message);
+}
+
+/** The texts of a file's objects. Errors of the system, of zlib and of archives become one line. */
+export async function* jsonObjects(path: string, position: () => number): AsyncGenerator<string> {
+  try {
+    yield* objectsOf(fileBytes(path), path);
+  } catch (error) {
+    if (ToolEnvError.isInstance(error)) throw error;
+    throw unreadable(path, position(), error);
+  }
+}
+
+function unreadable(path: string, number: number, error: unknown): ToolEnvError {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const why = messageOf(error).replaceAll('\n', ' ');
+  if (/^E[A-Z]+$/.test(code)) {
+    const message = `Cannot read ${path} (${why}): give the path of a file that exists.`;
+    return new ToolEnvError('usage.missing_file', message, { cause: error });
+  }
+  const where = number === 0 ? 'before its first record ends' : `after record ${number}`;
+  const message = `${path} is damaged or not whole ${where} (${why}): download it again.`;
+  return new ToolEnvError('usage.broken_file', message, { cause: error });
+}
+
+/** @throws ToolEnvError `usage.broken_file` */
+export function parse(json: string, path: string, number: number): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const message = `${path}, record ${number} is not JSON (${messageOf(error)}): correct it or download the file again.`;
+    throw new ToolEnvError('usage.broken_file', message.replaceAll('\n', ' '), { cause: error });
+  }
+}
+
+function brokenRecord(
+  value: object,
+  { path, expected, received }: SchemaMistake,
+  place: string,
+  { id, shapes }: RecordFormat,
+): ToolEnvError {
+  const name = (value as Record<string, unknown>)[id];
+  const named = typeof name === 'string' ? ` (${id} ${JSON.stringify(name)})` : '';
+  const field = path.split('/')[1] ?? '';
+  const remedy = `Make "${field}" ${shapes[field] ?? 'right'}, or remove the record.`;
+  const message = `${place}${named}: ${path || 'it'} ${expected}; received ${received}. ${remedy}`;
+  return new ToolEnvError('usage.broken_record', message);
+}

@@ -1,0 +1,39 @@
+/** zipMember: one file of a zip archive, as a stream. */
+import type { Readable } from 'node:stream';
+import { ToolEnvError } from '@toolenv/core';
+import { type Entry, openPromise } from 'yauzl';
+
+/**
+ * @param member Path in the archive. Its folders may be left out. The archive's only file if it is left out.
+ * @throws ToolEnvError `usage.zip_member`, which lists the files, if no file or several have the name; what yauzl throws for a file that
+ *   is not a whole archive.
+ */
+export async function zipMember(archive: string, member?: string): Promise<Readable> {
+  const zip = await openPromise(archive, { autoClose: false });
+  try {
+    const files: Entry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      // Archives made on a Mac repeat each file as one of metadata.
+      const isFile =
+        !entry.fileName.endsWith('/') && !/(^|\/)(__MACOSX|\.DS_Store)(\/|$)/.test(entry.fileName);
+      if (isFile) files.push(entry);
+    }
+    const exact = files.filter(({ fileName }) => fileName === member);
+    const named = files.filter(({ fileName }) => member === undefined || fileName.endsWith(`/${member}`));
+    const found = exact.length > 0 ? exact : named;
+    if (found.length !== 1) throw noMember(archive, member, files);
+    const stream = await zip.openReadStreamPromise(found[0]!);
+    return stream.once('close', () => zip.close());
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+}
+
+function noMember(archive: string, member: string | undefined, files: readonly Entry[]): ToolEnvError {
+  const names = files.slice(0, 20).map(({ fileName }) => `${archive}/${fileName}`);
+  const what =
+    member === undefined ? `${archive} has ${files.length} files` : `${archive} has no single file ${member}`;
+  const remedy = names.length === 0 ? 'give another archive' : `give one of ${names.join(', ')}`;
+  return new ToolEnvError('usage.zip_member', `${what}: ${remedy}.`);
+}

@@ -1,0 +1,82 @@
+/** Compares exact match and F1 with the official scripts of HotpotQA, 2WikiMultihopQA and MuSiQue, which Python runs. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createRng } from '@toolenv/core';
+import { type AnswerScore, exactMatch, f1Score, musiqueF1Score, normalizeAnswer } from '@toolenv/envs-qa';
+import { type AnswerPair, answerPairs } from './answer-pairs.ts';
+
+/** Of each dataset. */
+const pairCount = 20_000;
+
+const f1: Readonly<Record<string, AnswerScore>> = {
+  hotpotqa: f1Score,
+  '2wikimultihopqa': f1Score,
+  musique: musiqueF1Score,
+};
+
+interface Characters {
+  /** Version of Python's Unicode. */
+  unicode: string;
+  /** `isWord`: whether the lower case ends in a character of a word. */
+  rows: [code: number, isSpace: boolean, isWord: boolean, lower: string][];
+}
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+/** @param python A plain Python 3. */
+export function checkScores(python: string, check: Check): void {
+  const { unicode, rows } = ask<Characters>(python, { ask: 'characters' });
+  checkCharacters(rows, unicode, check);
+  // Lone surrogates cannot be written to a pipe as UTF-8.
+  const characters = rows.map(([code]) => String.fromCodePoint(code)).filter((c) => !/^\p{Cs}$/u.test(c));
+  const pairs = Object.fromEntries(
+    Object.keys(f1).map((name) => [name, answerPairs(pairCount, characters, createRng(1, 'answers', name))]),
+  );
+  const theirs = ask<Record<string, [em: number, f1: number][]>>(python, { ask: 'scores', pairs });
+  for (const name of Object.keys(f1)) compare(name, pairs[name]!, theirs[name]!, check);
+}
+
+function compare(name: string, pairs: AnswerPair[], theirs: [em: number, f1: number][], check: Check): void {
+  const wrong: string[] = [];
+  for (const [i, [prediction, golds]] of pairs.entries()) {
+    const ours = [exactMatch(prediction, golds), f1[name]!(prediction, golds)];
+    // The same operations on the same numbers: equal to the last bit.
+    if (ours[0] === theirs[i]![0] && ours[1] === theirs[i]![1]) continue;
+    wrong.push(`${JSON.stringify(pairs[i])}: ours ${ours}, theirs ${theirs[i]}`);
+  }
+  const matches = theirs.filter(([em]) => em === 1).length;
+  const partial = theirs.filter(([em, score]) => em === 0 && score > 0).length;
+  const title = `${name}: EM and F1 of ${pairs.length} pairs, ${matches} of them equal and ${partial} similar`;
+  const otherwise = `${wrong.length} disagree, as ${wrong[0]}`;
+  check(pairs.length === pairCount && theirs.length === pairCount && wrong.length === 0, title, otherwise);
+}
+
+/** Each character as white space, as part of a word beside an article, and in lower case. */
+function checkCharacters(rows: Characters['rows'], unicode: string, check: Check): void {
+  const wrong: string[] = [];
+  for (const [code, isSpace, isWord, lower] of rows) {
+    const character = String.fromCodePoint(code);
+    const isPunctuation = /^[!-/:-@[-`{-~]$/.test(character);
+    const separates = normalizeAnswer(`x${character}y`) === 'x y';
+    // An article beside a letter is no article. Punctuation is removed before articles are.
+    const joins = normalizeAnswer(`${character}the`).includes('the');
+    const isEqual =
+      separates === isSpace && joins === (isWord && !isPunctuation) && character.toLowerCase() === lower;
+    if (!isEqual) wrong.push(`U+${code.toString(16)}`);
+  }
+  const title = `${rows.length} characters of Unicode ${unicode}: white space, words and lower case`;
+  check(wrong.length === 0, title, `${wrong.length} disagree: ${wrong.slice(0, 20).join(' ')}`);
+}
+
+function ask<Answer>(python: string, request: object): Answer {
+  const script = join(import.meta.dirname, 'official_scores.py');
+  const { status, stdout } = spawnSync(python, [script], {
+    input: JSON.stringify(request),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    env: { ...process.env, PYTHONIOENCODING: 'utf-8' },
+    maxBuffer: 1 << 28,
+  });
+  if (status !== 0) throw new Error(`${python} could not run ${script}: see its message above.`);
+  return JSON.parse(stdout);
+}
