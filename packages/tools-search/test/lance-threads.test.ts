@@ -22,7 +22,7 @@ test('an index of 30,000 documents is built on a machine with few cores', async 
     '--input-type=module',
   ];
   // LanceDB leaves all cores but these to other work.
-  const env = { ...process.env, LANCE_IO_CORE_RESERVATION: '1000' };
+  const env: NodeJS.ProcessEnv = { ...process.env, LANCE_IO_CORE_RESERVATION: '1000' };
   delete env.LANCE_CPU_THREADS;
   delete env.LANCE_FTS_NUM_SHARDS;
   const run = promisify(execFile)(process.execPath, [...args, '-e', program], {
@@ -35,9 +35,10 @@ test('an index of 30,000 documents is built on a machine with few cores', async 
 }, 150_000);
 
 test('the variables of the user win', () => {
-  const env = { LANCE_CPU_THREADS: '9', LANCE_FTS_NUM_SHARDS: '3' };
+  const own = { LANCE_CPU_THREADS: '9', LANCE_FTS_NUM_SHARDS: '3', LANCE_DEFAULT_IO_BUFFER_SIZE: '1000000' };
+  const env = { ...own };
   giveLanceThreads(env);
-  expect(env).toEqual({ LANCE_CPU_THREADS: '9', LANCE_FTS_NUM_SHARDS: '3' });
+  expect(env).toEqual(own);
   const other: NodeJS.ProcessEnv = { LANCE_FTS_NUM_SHARDS: '64' };
   giveLanceThreads(other);
   expect(Number(other.LANCE_CPU_THREADS)).toBeGreaterThan(64);

@@ -1,6 +1,6 @@
 /** buildPassageIndex: makes an index of passages from a file in constant memory, and goes on where an earlier call stopped. */
 import { resolve } from 'node:path';
-import { type Connection, connect, Index, type Table } from '@lancedb/lancedb';
+import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { makeFolder } from '@toolenv/core/recording';
@@ -43,6 +43,8 @@ export interface IndexProgress {
 /** A batch has at most this many passages, and this many characters. Each batch is one commit. */
 const batchPassages = 10_000;
 const batchCharacters = 32 * 2 ** 20;
+/** LanceDB's caches, 7 GB by default, are of no use while an index is built. */
+const cacheBytes = 64n * 2n ** 20n;
 /** Texts of one call of the embedder. A batch of vectors is kept in memory. */
 const embeddedPassages = 2_000;
 /** Fewer vectors are searched one by one, which is exact. */
@@ -68,7 +70,7 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
   const embedder = await openEmbedder(complete);
   const work = `Indexing ${passages} in ${folder}`;
   try {
-    const connection = await connect(folder);
+    const connection = await connect(folder, { session: new Session(cacheBytes, cacheBytes) });
     const source = { path: resolve(passages), bytes: file.size };
     const wanted: IndexRecord = { layout: 1, source, options: { ...complete, format: file.format } };
     const kept = await readRecord(connection);
