@@ -7,10 +7,14 @@ import { measureEnv } from './env.ts';
 import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { sizes } from './model.ts';
+import { measureSearch } from './search.ts';
 
 interface Choice {
   size?: string;
   device?: Device;
+  /** Numbers of passages. */
+  passages: number[];
+  vectors: boolean;
 }
 
 const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Record<string, unknown>>> = {
@@ -19,10 +23,12 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   gpu: measureGpu,
   env: measureEnv,
   async: measureAsync,
+  search: ({ passages, vectors }) => measureSearch(passages, vectors),
 };
 const names = Object.keys(benchmarks).join(', ');
 
 const help = `Usage: npm run bench -- <name> [--size ${Object.keys(sizes).join('|')}] [--rounds <number>] [--device <name>]
+       npm run bench -- search [--passages <number,...>] [--no-vectors]
 
 Names: ${names}
 
@@ -44,18 +50,27 @@ over 100,000 steps with a tool call and 100,000 steps with a text. library has t
 
 async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time that GRPO's learner spends learning on the demo's task
 with searches of 50 to 500 ms, by the number of rollouts played ahead (--max-staleness 0, 1, 2). ratio is that share divided by the
-share without latency.`;
+share without latency.
+
+search: {name, shape, results}: for each number of --passages (default 10000,100000; the bar is 1000000) the time and the peak memory of
+building an index, and the queries per second, p50 and p99 in milliseconds, peak memory and recall of top-5 searches of 64 callers, by
+words, by vectors and by both. bm25s in Python, if it is installed, answers the same queries in one thread; agreement is the share of
+its hits that the index finds too, and for vectors the share of the hits of an exact scan of all vectors. Vectors are random projections
+of the words, from a loopback server; --no-vectors leaves them out. Files go to TOOLENV_BENCH_FOLDER or the temporary folder.`;
 
 const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string' },
     device: { type: 'string' },
     rounds: { type: 'string', default: '15' },
+    passages: { type: 'string', default: '10000,100000' },
+    'no-vectors': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
   allowPositionals: true,
 });
 const { size, device, rounds } = values;
+const passages = values.passages.split(',').map(Number);
 const [name] = positionals;
 if (values.help) console.log(help);
 else if (name === undefined) refuse(`Name a benchmark: one of ${names}.`);
@@ -66,7 +81,9 @@ else if (size !== undefined && !Object.hasOwn(sizes, size))
 else if (device !== undefined && !isDevice(device))
   refuse(`No device "${device}": one of ${devices.join(', ')}.`);
 else if (!/^[1-9]\d*$/.test(rounds)) refuse(`--rounds is "${rounds}": give a whole number of at least 1.`);
-else await measure(name, { size, device }, Number(rounds));
+else if (!passages.every((count) => Number.isInteger(count) && count > 0))
+  refuse(`--passages is "${values.passages}": give whole numbers of at least 1, with commas between.`);
+else await measure(name, { size, device, passages, vectors: !values['no-vectors'] }, Number(rounds));
 
 async function measure(name: string, choice: Choice, rounds: number): Promise<void> {
   try {

@@ -8,6 +8,8 @@ import { dataCommand } from './commands/data-command.ts';
 import { doctorCommand } from './commands/doctor-command.ts';
 import { evalCommand } from './commands/eval-command.ts';
 import { httpSchema } from './commands/import-mcp.ts';
+import { indexSchema } from './commands/import-search.ts';
+import { indexCommand } from './commands/index-command.ts';
 import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
@@ -25,17 +27,17 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '--version', 'print the version')
     .helpCommand(false);
-  const http = await httpSchema();
-  const bare = commands(signal, noPlugins, http);
+  const schemas = { http: await httpSchema(), index: await indexSchema() };
+  const bare = commands(signal, noPlugins, schemas);
   const named = await namedPlugins(argv, bare);
-  for (const command of commands(signal, named, http)) program.addCommand(command);
+  for (const command of commands(signal, named, schemas)) program.addCommand(command);
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
 }
 
 function commands(
   signal: AbortSignal,
   { env, taken, policies, trainer }: NamedPlugins,
-  http: JsonSchema,
+  { http, index }: { http: JsonSchema; index: JsonSchema },
 ): Command[] {
   return [
     listCommand(),
@@ -49,6 +51,7 @@ function commands(
     toolsCommand(signal),
     serveCommand(signal, env, http),
     dataCommand(signal),
+    indexCommand(signal, index),
     initCommand(signal),
     doctorCommand(signal),
   ];

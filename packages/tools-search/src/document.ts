@@ -7,6 +7,8 @@ export interface SearchDocument {
 
 /** A document found for a query. */
 export interface SearchHit extends SearchDocument {
-  /** BM25 score; higher is better. Scores of different queries cannot be compared. */
+  /** Identifier of the passage in its corpus, where the corpus has identifiers. */
+  id?: string;
+  /** Higher is better: BM25, cosine similarity or the sum of reciprocal ranks. Scores of different queries cannot be compared. */
   score: number;
 }

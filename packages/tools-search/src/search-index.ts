@@ -4,6 +4,7 @@ import { type Connection, connect, Index, MatchQuery, type Table } from '@lanced
 import { ToolEnvError } from '@toolenv/core';
 import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
+import { giveLanceThreads } from './lance-threads.ts';
 
 export interface SearchIndexOptions {
   documents: readonly SearchDocument[];
@@ -39,6 +40,7 @@ export async function createSearchIndex({ documents, folder }: SearchIndexOption
   if (documents.length === 0) {
     throw new ToolEnvError('usage.no_documents', 'A search index needs documents: pass at least one.');
   }
+  giveLanceThreads();
   const name = `documents-${digest(documents)}`;
   const connection = await connect(folder ?? 'memory://');
   const kept = await openKept(connection, name);

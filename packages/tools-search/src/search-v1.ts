@@ -1,14 +1,8 @@
 /** The `search-v1` tool: finds documents by their words. */
-import {
-  defineTool,
-  defineToolPlugin,
-  ToolEnvError,
-  type ToolFactory,
-  type ToolPlugin,
-  type ToolResult,
-} from '@toolenv/core';
-import type { SearchDocument, SearchHit } from './document.ts';
+import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
+import type { SearchDocument } from './document.ts';
 import { createSearchIndex } from './search-index.ts';
+import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
 /** What an environment supplies to the tool for its role `search`. */
 export interface SearchMaterial {
@@ -19,37 +13,17 @@ export interface SearchMaterial {
   folder?: string;
 }
 
-export interface SearchData {
-  documents: readonly SearchHit[];
-}
-
 /**
  * Opens the index and makes the tool. Its result has one line `Title: text` per document, best first.
  * @throws ToolEnvError `usage.top_k` if topK is not a positive integer; `usage.no_documents` without documents.
  */
-export const createSearchTool: ToolFactory<SearchMaterial> = async ({ documents, topK, folder }) => {
-  if (!Number.isInteger(topK) || topK < 1) {
-    throw new ToolEnvError('usage.top_k', `topK is ${topK}: set it to an integer of 1 or more.`);
-  }
+export async function createSearchTool({ documents, topK, folder }: SearchMaterial): Promise<SearchTool> {
+  checkTopK(topK);
   const index = await createSearchIndex({ documents, folder });
-  return defineTool({
-    name: 'search',
-    description: 'Find documents.',
-    inputSchema: {
-      type: 'object',
-      properties: { query: { type: 'string', minLength: 1 } },
-      required: ['query'],
-      additionalProperties: false,
-    },
-    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-    async execute({ query }, { signal }): Promise<ToolResult<SearchData>> {
-      signal.throwIfAborted();
-      const hits = await index.search(query, topK);
-      return { content: [{ type: 'text', text: describe(hits) }], structuredContent: { documents: hits } };
-    },
-    close: () => index.close(),
-  });
-};
+  const search = (queries: readonly string[], { limit }: { limit: number }) =>
+    Promise.all(queries.map((query) => index.search(query, limit)));
+  return makeSearchTool({ search, close: () => index.close() }, { topK });
+}
 
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   name: 'search-v1',
@@ -67,8 +41,3 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   create: createSearchTool,
 });
 export default search;
-
-function describe(hits: readonly SearchHit[]): string {
-  if (hits.length === 0) return 'No document found.';
-  return hits.map(({ title, text }) => `${title}: ${text.replaceAll(/\s+/g, ' ')}`).join('\n');
-}

@@ -1,4 +1,4 @@
-/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv. */
+/** `toolenv serve`: serves an environment to clients that speak MCP or OpenEnv, or a search tool to trainers in Python. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
@@ -7,9 +7,10 @@ import { Command } from 'commander';
 import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv, readTools } from '../run/open-run.ts';
 import { importMcp } from './import-mcp.ts';
 import { importOpenEnv } from './import-openenv.ts';
+import { searchPort, serveTool } from './serve-tool.ts';
 
 const schema = {
   type: 'object',
@@ -19,7 +20,7 @@ const schema = {
       minimum: 0,
       maximum: 65_535,
       description:
-        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, OpenEnv on port 8000)',
+        'serve over HTTP on this port, 0 for any free port (default: MCP over stdio, OpenEnv and search on port 8000)',
     },
     protocol: { enum: ['mcp', 'openenv'], default: 'mcp', description: 'protocol of the clients' },
     drain: {
@@ -39,18 +40,55 @@ export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchem
   const command = new Command('serve')
     .summary('serve an environment to clients of MCP or OpenEnv')
     .description(
-      'Serves an environment as an MCP server or an OpenEnv server. Each client has its own session.',
+      "Serves an environment as an MCP server or an OpenEnv server. Each client has its own session. Without an environment, --tool search=<reference> serves a search tool over HTTP, by the protocols of Search-R1's and Agent-R1's retrieval servers.",
     )
     .argument(
-      '<environment>',
+      '[environment]',
       'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
     );
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   for (const flag of httpFlags(http)) command.addOption(flag.helpGroup('Options of --http:'));
   addEnvFlags(command, env);
-  return command.action((ref: string, given: EnvFlags & Record<string, unknown>) =>
-    serve(ref, { chosen: chosenEnv(env, given), given, http, signal }),
+  return command.action((ref: string | undefined, given: EnvFlags & Record<string, unknown>) =>
+    ref === undefined
+      ? serveSearchTool(given, http, signal)
+      : serve(ref, { chosen: chosenEnv(env, given), given, http, signal }),
   );
+}
+
+async function serveSearchTool(
+  given: EnvFlags & Record<string, unknown>,
+  http: JsonSchema,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!given.tool?.length) {
+    const message = 'Name what to serve: an environment, or a search tool with --tool search=<reference>.';
+    throw new ToolEnvError('usage.arguments', message);
+  }
+  const { http: port = searchPort } = completeFlags(schema, given);
+  const options = { ...(readHttpFlags(http, given, port) as ServeOptions) };
+  const secret = withToken(options);
+  const service = await serveTool(readTools(given.tool), options);
+  try {
+    announce(service.name, service.url, secret);
+    await (signal.aborted || once(signal, 'abort'));
+  } finally {
+    await service.close();
+  }
+  signal.throwIfAborted();
+}
+
+/** As Jupyter does: other machines can connect, so they need a secret. @returns A token that was made now. */
+function withToken(options: ServeOptions): string | undefined {
+  const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
+  if (isOpen) options.token = randomBytes(32).toString('hex');
+  return isOpen ? options.token : undefined;
+}
+
+/** Over stdio, the server writes to stdout: say this on stderr. */
+function announce(name: string, url: string | undefined, token: string | undefined): void {
+  process.stderr.write(url ? `${name} is served at ${url}\n` : `${name} is served over stdio\n`);
+  if (token !== undefined) process.stderr.write(`Clients need this header: Authorization: Bearer ${token}\n`);
 }
 
 interface Serving {
@@ -73,19 +111,11 @@ async function serve(name: string, { chosen, given, http, signal }: Serving): Pr
   const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
   const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
   const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer();
-  // As Jupyter does: other machines can connect, so they need a secret.
-  const isOpen = options.host !== undefined && !isLoopback(options.host) && options.token === undefined;
-  if (isOpen) options.token = randomBytes(32).toString('hex');
+  const secret = withToken(options);
   const env = await openRunEnv(chosen, { ...given, seed });
   try {
     const service = await start(env, port === undefined ? undefined : options, { split, seed });
-    // Over stdio, the server writes to stdout: say this on stderr.
-    process.stderr.write(
-      service.url ? `${name} is served at ${service.url}\n` : `${name} is served over stdio\n`,
-    );
-    if (isOpen) {
-      process.stderr.write(`Clients need this header: Authorization: Bearer ${options.token}\n`);
-    }
+    announce(name, service.url, secret);
     try {
       await Promise.race([service.closed, signal.aborted || once(signal, 'abort')]);
       if (drain > 0) await service.drain?.(drain);

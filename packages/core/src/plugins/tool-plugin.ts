@@ -1,10 +1,13 @@
 /** ToolPlugin: what a package publishes for a tool. */
-import type { ToolFactory } from '../env/env-definition.ts';
+import type { Tool } from '../protocol/tool.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
 
 export interface ToolPlugin<Material = unknown> {
   /** `<name>-v<N>`. */
   readonly name: string;
   readonly description: string;
+  /** JSON Schema of the options that a reference may give: `<package>/<name>-v<N>?folder=wiki&topK=5`. Default: no options. */
+  readonly options?: JsonSchema;
   /** What `toolenv check` makes the tool from, and documentation shows. */
   readonly example: {
     /** Material that `create` accepts. */
@@ -15,8 +18,9 @@ export interface ToolPlugin<Material = unknown> {
   /**
    * Makes the tool from the material that an environment supplies for the role. Called once per run: all episodes share the
    * tool. Create what is slow here (an index, a connection), and release it in the tool's `close`.
+   * @param options The options that the reference gives, with the schema's defaults. Absent if the plugin itself is given.
    */
-  create: ToolFactory<Material>;
+  create(material: Material, options?: Record<string, unknown>): Promise<Tool>;
 }
 
 export function defineToolPlugin<Material>(plugin: ToolPlugin<Material>): ToolPlugin<Material> {

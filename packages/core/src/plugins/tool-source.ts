@@ -1,19 +1,52 @@
 /** What may fill a role of an environment, and its factory. */
 import type { ToolFactory } from '../env/env-definition.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { completeOptions } from './options.ts';
 import { loadPlugin } from './plugin.ts';
 
 /**
- * A factory, a plugin, or the reference of a plugin. Environment and tool agree on the material, which no type can follow
+ * A factory, a plugin, or the reference of a plugin, which may be followed by its options:
+ * `@toolenv/tools-search/index-search-v1?folder=wiki`. Environment and tool agree on the material, which no type can follow
  * here.
  */
 export type ToolSource = ToolFactory<never> | { create: ToolFactory<never> } | string;
 
-/** The factory of a tool. Throws as {@link loadPlugin} does. */
+/**
+ * The factory of a tool. Throws as {@link loadPlugin} does.
+ * @throws ToolEnvError `usage.unknown_option`, `usage.bad_option` for the options behind a reference.
+ */
 export async function toolFactory(
   source: ToolSource,
-  options: { from?: string | readonly string[] } = {},
+  { from }: { from?: string | readonly string[] } = {},
 ): Promise<ToolFactory> {
   if (typeof source === 'function') return source as ToolFactory;
-  const plugin = typeof source === 'string' ? await loadPlugin('tools', source, options) : source;
-  return (material) => plugin.create(material as never);
+  if (typeof source !== 'string') return (material) => source.create(material as never);
+  const [ref = '', query] = source.split(/\?(.*)/s);
+  const plugin = await loadPlugin('tools', ref, { from });
+  const schema = plugin.options ?? { type: 'object', properties: {} };
+  const options = completeOptions(schema, readQuery(schema, query ?? '', ref), ref);
+  return (material) => plugin.create(material as never, options);
+}
+
+/** The options of a query string. Each value is read as the schema's type of its option. */
+function readQuery({ properties = {} }: JsonSchema, query: string, ref: string): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [name, text] of new URLSearchParams(query)) {
+    if (Object.hasOwn(options, name)) {
+      throw new ToolEnvError('usage.bad_option', `${ref}: option "${name}" is given twice: give it once.`);
+    }
+    const { type } = (properties as Record<string, JsonSchema>)[name] ?? {};
+    options[name] = type === undefined || type === 'string' ? text : readJson(text);
+  }
+  return options;
+}
+
+/** The value, or the text itself, which the schema then refuses. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

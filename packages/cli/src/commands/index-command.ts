@@ -1,0 +1,62 @@
+/** `toolenv index`: makes a search index of a file of passages. */
+import type { JsonSchema } from '@toolenv/core';
+import { Command } from 'commander';
+import { LateStatus } from '../display/late-status.ts';
+import { countText } from '../display/number-text.ts';
+import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { importSearch } from './import-search.ts';
+
+interface Flags extends Record<string, unknown> {
+  out: string;
+  json?: boolean;
+}
+
+/** Milliseconds between the lines of a log. */
+const logInterval = 10_000;
+
+/** @param schema Schema of the options of an index. */
+export function indexCommand(signal: AbortSignal, schema: JsonSchema): Command {
+  const command = new Command('index')
+    .summary('make a search index of a file of passages')
+    .description(
+      'Makes a search index of passages: JSONL, BEIR, KILT or the Wikipedia dump of Search-R1, gzipped or not. A command that was stopped goes on where it stopped.',
+    )
+    .argument('<passages>', 'file of passages')
+    .requiredOption('--out <folder>', 'folder of the index, or a URI as s3://bucket/index')
+    .option('--json', 'print the result as JSON');
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  return command.action((passages: string, given: Flags) => makeIndex(passages, given, { schema, signal }));
+}
+
+async function makeIndex(
+  passages: string,
+  { out: folder, json, ...given }: Flags,
+  { schema, signal }: { schema: JsonSchema; signal: AbortSignal },
+): Promise<void> {
+  const { buildPassageIndex } = await importSearch('toolenv index');
+  const begun = performance.now();
+  const status = new LateStatus();
+  let logged = begun;
+  try {
+    const count = await buildPassageIndex({
+      ...readFlags(schema, given),
+      passages,
+      folder,
+      signal,
+      onProgress({ stage, passages: done, share }) {
+        const line = `${stage}: ${countText(done)} passages, ${Math.floor(100 * share)} % of the file`;
+        status.show(line);
+        if (process.stderr.isTTY || performance.now() - logged < logInterval) return;
+        logged = performance.now();
+        process.stderr.write(`${line}\n`);
+      },
+    });
+    status.stop();
+    const seconds = (performance.now() - begun) / 1000;
+    const result = { folder, passages: count, seconds: Number(seconds.toFixed(1)) };
+    const text = `${folder} has an index of ${countText(count)} passages. Search in it with --tool search=@toolenv/tools-search/index-search-v1?folder=${folder}`;
+    process.stdout.write(`${json ? JSON.stringify(result) : text}\n`);
+  } finally {
+    status.stop();
+  }
+}

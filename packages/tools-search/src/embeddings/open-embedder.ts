@@ -1,0 +1,31 @@
+/** openEmbedder: the embeddings that the options of an index name. */
+import type { Embedder } from './embedder.ts';
+import { localEmbedder } from './local-embedder.ts';
+import { serverEmbedder } from './server-embedder.ts';
+
+export interface EmbedderOptions {
+  /** Base URL of an OpenAI-compatible server, as `http://127.0.0.1:8000/v1`, or a folder. */
+  embeddings?: string | undefined;
+  embeddingModel?: string | undefined;
+  pooling: 'mean' | 'cls';
+  queryPrefix: string;
+  passagePrefix: string;
+}
+
+/** `undefined` without `embeddings`. @throws ToolEnvError `usage.embeddings`, `usage.missing_package`. */
+export async function openEmbedder(options: EmbedderOptions): Promise<Embedder | undefined> {
+  const { embeddings, queryPrefix, passagePrefix } = options;
+  if (embeddings === undefined) return undefined;
+  const embedder = /^https?:\/\//.test(embeddings)
+    ? serverEmbedder(embeddings, options.embeddingModel)
+    : await localEmbedder(embeddings, options.pooling);
+  const prefixes = { query: queryPrefix, passage: passagePrefix };
+  return {
+    embed: (texts, { kind, signal }) =>
+      embedder.embed(
+        texts.map((text) => prefixes[kind] + text),
+        { kind, signal },
+      ),
+    close: () => embedder.close(),
+  };
+}

@@ -1,0 +1,116 @@
+/** JsonClient: posts JSON to a server, a limited number of requests at a time, each sent again after transient faults. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
+import pLimit, { type LimitFunction } from 'p-limit';
+
+export interface JsonClientOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** Milliseconds that an attempt may take. */
+  timeout: number;
+  /** Requests at a time. */
+  concurrency: number;
+  /** Times that a request is sent again. Default 3. */
+  retries?: number | undefined;
+  /** Code of the error for a server that fails. */
+  code: ErrorCode;
+}
+
+/** Milliseconds before the second attempt; each further wait is twice as long. */
+const firstWait = 200;
+const longestWait = 10_000;
+
+/** A fault that may pass: the request is sent again. */
+class Transient extends Error {}
+
+export class JsonClient {
+  readonly #options: JsonClientOptions;
+  readonly #limit: LimitFunction;
+
+  constructor(options: JsonClientOptions) {
+    this.#options = options;
+    this.#limit = pLimit(options.concurrency);
+  }
+
+  /**
+   * What `read` makes of the reply. Connections are kept for later requests.
+   * @param read `undefined` for a reply that is not as the protocol says, which counts as a fault of the server.
+   * @throws ToolEnvError with the code of this client when all attempts failed; the signal's reason.
+   */
+  post<T>(
+    url: string,
+    body: unknown,
+    read: (reply: unknown) => T | undefined,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<T> {
+    return this.#limit(async () => {
+      const { retries = 3, code } = this.#options;
+      for (let attempt = 1; ; attempt++) {
+        signal?.throwIfAborted();
+        try {
+          return await this.#send(url, body, read, signal);
+        } catch (error) {
+          signal?.throwIfAborted();
+          if (error instanceof Transient && attempt <= retries) {
+            // Many clients must not return at once.
+            const wait = Math.min(longestWait, firstWait * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
+            await sleep(wait, undefined, { signal }).catch(() => {});
+            continue;
+          }
+          const times = attempt === 1 ? '' : ` (${attempt} attempts)`;
+          throw new ToolEnvError(code, `The server at ${url} failed${times}: ${messageOf(error)}.`, {
+            cause: error,
+          });
+        }
+      }
+    });
+  }
+
+  async #send<T>(
+    url: string,
+    body: unknown,
+    read: (reply: unknown) => T | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const { headers, timeout } = this.#options;
+    const late = AbortSignal.timeout(timeout);
+    let text: string;
+    let status: number;
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+        body: JSON.stringify(body),
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, late]) : late,
+      });
+      text = await response.text();
+      status = response.status;
+    } catch (error) {
+      const { cause } = error as Error;
+      if (late.aborted) throw new Transient(`no reply within ${timeout / 1000} s`);
+      throw new Transient(messageOf(cause ?? error));
+    }
+    if (status < 200 || status > 299) {
+      const message = `status ${status}: ${text.slice(0, 200)}`;
+      throw isTransient(status) ? new Transient(message) : new Error(message);
+    }
+    const value = read(parse(text));
+    if (value === undefined)
+      throw new Transient(`a reply that is not of its protocol: ${text.slice(0, 200)}`);
+    return value;
+  }
+}
+
+/** Statuses that say "later". */
+function isTransient(status: number): boolean {
+  return status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
+}
+
+/** `undefined` for a text that is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,241 @@
+/** buildPassageIndex: makes an index of passages from a file in constant memory, and goes on where an earlier call stopped. */
+import { resolve } from 'node:path';
+import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
+import { ToolEnvError } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import { makeFolder } from '@toolenv/core/recording';
+import { Field, FixedSizeList, Float32, Schema, Utf8 } from 'apache-arrow';
+import type { Embedder } from '../embeddings/embedder.ts';
+import { openEmbedder } from '../embeddings/open-embedder.ts';
+import { giveLanceThreads } from '../lance-threads.ts';
+import { type CompleteIndexOptions, type IndexOptions, indexOptionsSchema } from './index-options.ts';
+import {
+  bodyColumn,
+  hasTable,
+  type IndexRecord,
+  passageTable,
+  readRecord,
+  vectorColumn,
+  writeRecord,
+} from './index-record.ts';
+import { lanceError } from './lance-error.ts';
+import type { Passage } from './passage.ts';
+import { openPassages, type PassageFile, readPassages } from './read-passages.ts';
+
+export interface BuildIndexOptions extends IndexOptions {
+  /** A file of passages, gzipped or not. */
+  passages: string;
+  /** The folder of the index, or a URI that LanceDB takes, as `s3://bucket/index`. */
+  folder: string;
+  /** Called after each batch, and when a stage begins. */
+  onProgress?(progress: IndexProgress): void;
+  signal?: AbortSignal;
+}
+
+export interface IndexProgress {
+  stage: 'adding' | 'indexing words' | 'indexing vectors';
+  /** Passages in the index so far. */
+  passages: number;
+  /** Share of the file that was read, from 0 to 1. */
+  share: number;
+}
+
+/** A batch has at most this many passages, and this many characters. Each batch is one commit. */
+const batchPassages = 10_000;
+const batchCharacters = 32 * 2 ** 20;
+/** LanceDB's caches, 7 GB by default, are of no use while an index is built. */
+const cacheBytes = 64n * 2n ** 20n;
+/** Texts of one call of the embedder. A batch of vectors is kept in memory. */
+const embeddedPassages = 2_000;
+/** Fewer vectors are searched one by one, which is exact. */
+const leastIndexedVectors = 20_000;
+
+/**
+ * Builds the index. Each batch is committed at once, so that a call after a crash, `kill -9` or a full disk goes on with the
+ * first passage that is missing.
+ * @returns The number of passages.
+ * @throws ToolEnvError `usage.passages` for a file that is broken; `usage.index` if the folder has an index of another file or
+ *   with other options; `infrastructure.disk`, `infrastructure.search_index`, and the signal's reason.
+ */
+export async function buildPassageIndex(options: BuildIndexOptions): Promise<number> {
+  const { passages, folder, onProgress, signal, ...given } = options;
+  const complete = completeOptions(
+    indexOptionsSchema,
+    definedOf(given),
+    'toolenv index',
+  ) as CompleteIndexOptions;
+  const file = await openPassages(passages, complete.format);
+  giveLanceThreads();
+  if (!isUri(folder)) await makeFolder(folder);
+  const embedder = await openEmbedder(complete);
+  const work = `Indexing ${passages} in ${folder}`;
+  try {
+    const connection = await connect(folder, { session: new Session(cacheBytes, cacheBytes) });
+    const source = { path: resolve(passages), bytes: file.size };
+    const wanted: IndexRecord = { layout: 1, source, options: { ...complete, format: file.format } };
+    const kept = await readRecord(connection);
+    if (kept) checkSame(kept, wanted, folder);
+    if (kept?.passages !== undefined) return kept.passages;
+    const builder = new IndexBuilder(connection, file, {
+      record: kept ?? wanted,
+      embedder,
+      onProgress,
+      signal,
+    });
+    return await builder.build();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw lanceError(error, work);
+  } finally {
+    await embedder?.close();
+  }
+}
+
+interface Work {
+  record: IndexRecord;
+  embedder: Embedder | undefined;
+  onProgress: BuildIndexOptions['onProgress'];
+  signal: AbortSignal | undefined;
+}
+
+class IndexBuilder {
+  readonly #connection: Connection;
+  readonly #file: PassageFile;
+  readonly #work: Work;
+  #table: Table | undefined;
+  /** Bytes of the file that were read. */
+  #bytes = 0;
+
+  constructor(connection: Connection, file: PassageFile, work: Work) {
+    this.#connection = connection;
+    this.#file = file;
+    this.#work = work;
+  }
+
+  async build(): Promise<number> {
+    const { record, embedder, signal } = this.#work;
+    if (embedder && record.dimensions === undefined) {
+      const [vector] = await embedder.embed(['dimensions'], { kind: 'passage', signal });
+      record.dimensions = vector!.length;
+    }
+    await writeRecord(this.#connection, record);
+    const count = await this.#add();
+    if (count === 0) throw new ToolEnvError('usage.passages', `${this.#file.path} has no passages.`);
+    await this.#index(count);
+    await writeRecord(this.#connection, { ...record, passages: count });
+    this.#table!.close();
+    return count;
+  }
+
+  /** Adds the passages that are missing. */
+  async #add(): Promise<number> {
+    if (await hasTable(this.#connection, passageTable)) {
+      this.#table = await this.#connection.openTable(passageTable);
+    }
+    const present = (await this.#table?.countRows()) ?? 0;
+    const most = this.#work.embedder ? embeddedPassages : batchPassages;
+    let count = 0;
+    let characters = 0;
+    let batch: Passage[] = [];
+    const commit = async () => {
+      await this.#commit(batch);
+      batch = [];
+      characters = 0;
+      this.#report('adding', count);
+    };
+    this.#report('adding', present);
+    const onBytes = (bytes: number) => {
+      this.#bytes = bytes;
+    };
+    for await (const passage of readPassages(this.#file, { onBytes })) {
+      count += 1;
+      if (count <= present) continue;
+      batch.push(passage);
+      characters += passage.title.length + passage.text.length;
+      if (batch.length >= most || characters >= batchCharacters) await commit();
+      this.#work.signal?.throwIfAborted();
+    }
+    if (batch.length > 0) await commit();
+    const rows = (await this.#table?.countRows()) ?? 0;
+    if (rows === count) return count;
+    const message = `The index has ${rows} passages, but the file has ${count}: another command wrote to the index. Delete it and build it again.`;
+    throw new ToolEnvError('usage.index', message);
+  }
+
+  async #commit(batch: readonly Passage[]): Promise<void> {
+    const { embedder, signal, record } = this.#work;
+    const bodies = batch.map(({ title, text }) => `${title}\n${text}`);
+    const vectors = await embedder?.embed(bodies, { kind: 'passage', signal });
+    const rows = batch.map(({ id, title }, index) => ({
+      id,
+      title,
+      [bodyColumn]: bodies[index]!,
+      ...(vectors && { [vectorColumn]: Array.from(vectors[index]!) }),
+    }));
+    if (this.#table) await this.#table.add(rows);
+    else this.#table = await this.#connection.createTable(passageTable, rows, { schema: schemaOf(record) });
+  }
+
+  async #index(count: number): Promise<void> {
+    const { record, signal } = this.#work;
+    const { language, stem, stopWords, asciiFolding } = record.options;
+    const indexed = (await this.#table!.listIndices()).flatMap(({ columns }) => columns);
+    signal?.throwIfAborted();
+    if (!indexed.includes(bodyColumn)) {
+      this.#report('indexing words', count);
+      const config = Index.fts({
+        baseTokenizer: 'simple',
+        language,
+        lowercase: true,
+        stem,
+        removeStopWords: !stopWords,
+        asciiFolding,
+        withPosition: false,
+      });
+      await this.#table!.createIndex(bodyColumn, { config });
+    }
+    signal?.throwIfAborted();
+    if (!record.dimensions || count < leastIndexedVectors || indexed.includes(vectorColumn)) return;
+    this.#report('indexing vectors', count);
+    await this.#table!.createIndex(vectorColumn, { config: Index.ivfPq({ distanceType: 'cosine' }) });
+  }
+
+  #report(stage: IndexProgress['stage'], passages: number): void {
+    this.#work.onProgress?.({ stage, passages, share: Math.min(1, this.#bytes / this.#file.size) });
+  }
+}
+
+function schemaOf({ dimensions }: IndexRecord): Schema {
+  const fields: Field[] = ['id', 'title', bodyColumn].map((name) => new Field(name, new Utf8(), false));
+  if (dimensions !== undefined) {
+    const numbers = new FixedSizeList(dimensions, new Field('item', new Float32(), true));
+    fields.push(new Field(vectorColumn, numbers, false));
+  }
+  return new Schema(fields);
+}
+
+/** @throws ToolEnvError `usage.index` if the folder has another index. */
+function checkSame(kept: IndexRecord, wanted: IndexRecord, folder: string): void {
+  const remedy = 'give another folder, or delete this index.';
+  if (kept.source.bytes !== wanted.source.bytes || kept.options.format !== wanted.options.format) {
+    const message = `${folder} has an index of ${kept.source.path} with ${kept.source.bytes} bytes: ${remedy}`;
+    throw new ToolEnvError('usage.index', message);
+  }
+  const names = Object.keys({ ...kept.options, ...wanted.options }) as (keyof CompleteIndexOptions)[];
+  const other = names.find((name) => kept.options[name] !== wanted.options[name]);
+  if (other === undefined) return;
+  const value = JSON.stringify(kept.options[other]);
+  throw new ToolEnvError(
+    'usage.index',
+    `${folder} has an index whose option ${other} is ${value}: ${remedy}`,
+  );
+}
+
+function definedOf(options: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Whether a name is no folder of this machine. */
+export function isUri(folder: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(folder);
+}

@@ -1,0 +1,198 @@
+/** openPassageIndex: searches an index that {@link buildPassageIndex} has made, by words, by vectors or by both. */
+import { existsSync } from 'node:fs';
+import { type Connection, connect, MatchQuery, type Table } from '@lancedb/lancedb';
+import { ToolEnvError } from '@toolenv/core';
+import { LRUCache } from 'lru-cache';
+import type { SearchHit } from '../document.ts';
+import type { Embedder } from '../embeddings/embedder.ts';
+import { openEmbedder } from '../embeddings/open-embedder.ts';
+import { giveLanceThreads } from '../lance-threads.ts';
+import type { Retriever, SearchOptions } from '../retriever.ts';
+import { isUri } from './build-index.ts';
+import { bodyColumn, type IndexRecord, passageTable, readRecord, vectorColumn } from './index-record.ts';
+import { lanceError } from './lance-error.ts';
+import { fuseRanks } from './rank-fusion.ts';
+
+export const searchModes = ['bm25', 'vector', 'hybrid'] as const;
+export type SearchMode = (typeof searchModes)[number];
+
+export interface OpenIndexOptions {
+  /** Default: `hybrid` if the index has vectors, else `bm25`. */
+  mode?: SearchMode | undefined;
+  /** The embeddings of queries, if they are elsewhere than those of the passages were. */
+  embeddings?: string | undefined;
+  /** Queries whose hits are kept. Default 16,384. */
+  cache?: number | undefined;
+}
+
+/** Characters of a query that are used. Longer queries come from models that do not stop. */
+const longestQuery = 1_000;
+/** Hits beyond the limit, so that ties at the limit are ordered the same way each time. */
+const spareHits = 3;
+/** Hits of each ranking that are merged, as a multiple of the limit, and at least. */
+const fusedShare = 4;
+const leastFused = 20;
+
+/**
+ * @throws ToolEnvError `usage.no_index` if the folder has no index, `usage.half_index` if it is not complete,
+ *   `usage.no_vectors` for a mode that needs vectors.
+ */
+export async function openPassageIndex(
+  folder: string,
+  options: OpenIndexOptions = {},
+): Promise<PassageIndex> {
+  giveLanceThreads();
+  const none = `${folder} has no index of passages: make one with \`toolenv index <passages> --out ${folder}\`.`;
+  if (!isUri(folder) && !existsSync(folder)) throw new ToolEnvError('usage.no_index', none);
+  try {
+    const connection = await connect(folder);
+    const record = await readRecord(connection);
+    if (!record) throw new ToolEnvError('usage.no_index', none);
+    if (record.passages === undefined) {
+      const message = `The index in ${folder} is not complete: repeat the command that builds it, which goes on where it stopped.`;
+      throw new ToolEnvError('usage.half_index', message);
+    }
+    const mode = options.mode ?? (record.dimensions ? 'hybrid' : 'bm25');
+    if (mode !== 'bm25' && !record.dimensions) {
+      const message = `The index in ${folder} has no vectors for the mode ${mode}: build it with --embeddings, or choose bm25.`;
+      throw new ToolEnvError('usage.no_vectors', message);
+    }
+    const table = await connection.openTable(passageTable);
+    const embeddings = options.embeddings ?? record.options.embeddings;
+    const embedder = mode === 'bm25' ? undefined : await openEmbedder({ ...record.options, embeddings });
+    if (mode !== 'vector') {
+      const [words] = (await table.listIndices()).filter(({ columns }) => columns.includes(bodyColumn));
+      await table.prewarmIndex(words!.name);
+    }
+    return new PassageIndex({ connection, table, record, mode, embedder, cache: options.cache ?? 16_384 });
+  } catch (error) {
+    throw lanceError(error, `Opening the index in ${folder}`);
+  }
+}
+
+interface Opened {
+  connection: Connection;
+  table: Table;
+  record: IndexRecord;
+  mode: SearchMode;
+  embedder: Embedder | undefined;
+  cache: number;
+}
+
+interface Row {
+  id: string;
+  title: string;
+  body: string;
+  _score?: number;
+  _distance?: number;
+}
+
+export class PassageIndex implements Retriever {
+  /** Number of passages. */
+  readonly size: number;
+  readonly mode: SearchMode;
+  readonly #opened: Opened;
+  readonly #cache: LRUCache<string, Promise<readonly SearchHit[]>>;
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+    this.mode = opened.mode;
+    this.size = opened.record.passages!;
+    this.#cache = new LRUCache({ max: opened.cache });
+  }
+
+  async search(
+    queries: readonly string[],
+    { limit, filter, signal }: SearchOptions,
+  ): Promise<readonly (readonly SearchHit[])[]> {
+    signal?.throwIfAborted();
+    const used = queries.map((query) => query.slice(0, longestQuery));
+    const keys = used.map((query) => JSON.stringify([limit, filter, query]));
+    const missing = [...new Set(used.filter((_, index) => !this.#cache.has(keys[index]!)))];
+    // One request embeds all queries.
+    const vectors =
+      this.#opened.embedder && missing.length > 0
+        ? this.#opened.embedder.embed(missing, { kind: 'query' })
+        : undefined;
+    vectors?.catch(() => {});
+    const found = used.map((query, index) => {
+      const known = this.#cache.get(keys[index]!);
+      if (known) return known;
+      const vector = vectors?.then((all) => all[missing.indexOf(query)]!);
+      const hits = this.#find(query, { limit, filter, vector });
+      this.#cache.set(keys[index]!, hits);
+      // Do not cache failures: the next call may succeed.
+      hits.catch(() => this.#cache.delete(keys[index]!));
+      return hits;
+    });
+    const hits = await Promise.all(found);
+    signal?.throwIfAborted();
+    return hits;
+  }
+
+  async close(): Promise<void> {
+    this.#opened.table.close();
+    this.#opened.connection.close();
+    await this.#opened.embedder?.close();
+  }
+
+  async #find(
+    query: string,
+    { limit, filter, vector }: { limit: number; filter?: string; vector?: Promise<Float32Array> | undefined },
+  ): Promise<SearchHit[]> {
+    try {
+      if (this.mode === 'bm25') return await this.#byWords(query, limit, filter);
+      if (this.mode === 'vector') return await this.#byVector((await vector)!, limit, filter);
+      const depth = Math.max(fusedShare * limit, leastFused);
+      const rankings = await Promise.all([
+        this.#byWords(query, depth, filter),
+        vector!.then((numbers) => this.#byVector(numbers, depth, filter)),
+      ]);
+      return fuseRanks(rankings, limit);
+    } catch (error) {
+      throw lanceError(error, 'A search in the index');
+    }
+  }
+
+  async #byWords(query: string, limit: number, filter: string | undefined): Promise<SearchHit[]> {
+    let search = this.#opened.table
+      .query()
+      .fullTextSearch(new MatchQuery(query, bodyColumn))
+      .select(['id', 'title', bodyColumn, '_score'])
+      .limit(limit + spareHits)
+      .fastSearch();
+    if (filter !== undefined) search = search.where(filter);
+    const rows = (await search.toArray()) as Row[];
+    return best(
+      rows.map((row) => hitOf(row, row._score!)),
+      limit,
+    );
+  }
+
+  async #byVector(vector: Float32Array, limit: number, filter: string | undefined): Promise<SearchHit[]> {
+    let search = this.#opened.table
+      .query()
+      .nearestTo(Array.from(vector))
+      .column(vectorColumn)
+      .distanceType('cosine')
+      // The quantised distances only choose which vectors are compared exactly.
+      .refineFactor(10)
+      .select(['id', 'title', bodyColumn, '_distance'])
+      .limit(limit + spareHits);
+    if (filter !== undefined) search = search.where(filter);
+    const rows = (await search.toArray()) as Row[];
+    return best(
+      rows.map((row) => hitOf(row, 1 - row._distance!)),
+      limit,
+    );
+  }
+}
+
+function hitOf({ id, title, body }: Row, score: number): SearchHit {
+  return { id, title, text: body.slice(title.length + 1), score };
+}
+
+/** Best first; ties are ordered by id. */
+function best(hits: SearchHit[], limit: number): SearchHit[] {
+  return hits.sort((a, b) => b.score - a.score || (a.id! < b.id! ? -1 : 1)).slice(0, limit);
+}

@@ -1,0 +1,127 @@
+/** readPassages: streams the passages of a corpus from a file, gzipped or not, line by line. */
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import type { Passage } from './passage.ts';
+import {
+  formatFields,
+  formatOfLine,
+  type PassageFormat,
+  passageFormats,
+  readLine,
+} from './passage-formats.ts';
+
+/** Bytes of a line. A file without line breaks is no corpus. */
+const longestLine = 64 * 2 ** 20;
+
+export interface PassageFile {
+  path: string;
+  /** Bytes. */
+  size: number;
+  format: PassageFormat;
+}
+
+/** @throws ToolEnvError `usage.passages` if there is no such file, or its first line is of no known format. */
+export async function openPassages(path: string, given?: PassageFormat): Promise<PassageFile> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw new ToolEnvError('usage.passages', `${path} cannot be read: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  });
+  if (given) return { path, size, format: given };
+  for await (const { text } of lines(path)) {
+    const format = formatOfLine(parse(path, 1, text));
+    if (format) return { path, size, format };
+    const known = passageFormats.map((name) => `${name}: ${formatFields[name]}`).join('; ');
+    throw new ToolEnvError(
+      'usage.passages',
+      `${path}, line 1, is of no known format. Give lines of ${known}.`,
+    );
+  }
+  throw new ToolEnvError('usage.passages', `${path} has no passages.`);
+}
+
+/**
+ * The passages in the order of the file, in constant memory.
+ * @throws ToolEnvError `usage.passages`, naming the line that is broken.
+ */
+export async function* readPassages(
+  { path, format }: Pick<PassageFile, 'path' | 'format'>,
+  { onBytes }: { onBytes?(bytes: number): void } = {},
+): AsyncGenerator<Passage> {
+  let number = 0;
+  for await (const { text, bytes } of lines(path)) {
+    onBytes?.(bytes);
+    const passages = readLine(format, parse(path, number + 1, text), number);
+    number += 1;
+    if (!passages) {
+      const message = `${path}, line ${number}, is not of the format ${format}: it needs ${formatFields[format]}.`;
+      throw new ToolEnvError('usage.passages', message);
+    }
+    yield* passages;
+  }
+}
+
+function parse(path: string, number: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ToolEnvError(
+      'usage.passages',
+      `${path}, line ${number}, is not JSON: repair or remove the line.`,
+    );
+  }
+}
+
+interface TextLine {
+  text: string;
+  /** Bytes of the file up to here. */
+  bytes: number;
+}
+
+/** The lines that are not empty. */
+async function* lines(path: string): AsyncGenerator<TextLine> {
+  const file = createReadStream(path, { highWaterMark: 2 ** 20 });
+  const unzip = (await isGzip(path)) ? createGunzip() : undefined;
+  // The loop below reports what fails: an error of the file ends the unzipped stream.
+  if (unzip) pipeline(file, unzip).catch(() => {});
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let number = 1;
+  let rest = '';
+  const broken = (error: unknown) => {
+    const known = ToolEnvError.isInstance(error) ? error : undefined;
+    const why = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+    const what = why ? `line ${number} or later is not UTF-8: convert the file` : messageOf(error);
+    return known ?? new ToolEnvError('usage.passages', `${path} cannot be read: ${what}.`, { cause: error });
+  };
+  try {
+    for await (const chunk of unzip ?? file) {
+      const parts = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
+      rest = parts.pop()!;
+      if (rest.length > longestLine) throw new Error(`line ${number + parts.length} is longer than 64 MiB`);
+      for (const text of parts) {
+        if (text.trim() !== '') yield { text, bytes: file.bytesRead };
+        number += 1;
+      }
+    }
+    rest += decoder.decode();
+  } catch (error) {
+    throw broken(error);
+  } finally {
+    file.destroy();
+    unzip?.destroy();
+  }
+  if (rest.trim() !== '') yield { text: rest, bytes: file.bytesRead };
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,100 @@
+/** The `remote-search-v1` tool: asks a retrieval server that runs already. */
+import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import type { OptionsOf } from '@toolenv/core/schemas';
+import { createSearchIndex } from '../search-index.ts';
+import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
+import type { SearchMaterial } from '../search-v1.ts';
+import { serveSearch } from '../serving/serve-search.ts';
+import { RemoteRetriever } from './remote-retriever.ts';
+
+export const remoteSearchOptions = {
+  type: 'object',
+  properties: {
+    url: {
+      type: 'string',
+      pattern: '^https?://',
+      description:
+        'base URL of the server (default: a server of its own on this machine, over the documents of the environment)',
+    },
+    protocol: {
+      enum: ['search-r1', 'agent-r1'],
+      default: 'search-r1',
+      description: 'protocol of the server',
+    },
+    token: {
+      type: 'string',
+      minLength: 1,
+      description: 'bearer token (default: the variable TOOLENV_SEARCH_TOKEN)',
+    },
+    timeout: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      default: 5,
+      description: 'seconds that an attempt may take',
+    },
+    retries: { type: 'integer', minimum: 0, default: 2, description: 'times that a request is sent again' },
+    concurrency: { type: 'integer', minimum: 1, default: 8, description: 'requests at a time' },
+    batch: { type: 'integer', minimum: 1, default: 64, description: 'queries of one request' },
+    snippet: { type: 'integer', minimum: 20, description: 'characters of each passage (default: all)' },
+    cache: { type: 'integer', minimum: 1, default: 16_384, description: 'queries whose hits are kept' },
+  },
+} as const;
+
+export type RemoteSearchOptions = Partial<OptionsOf<typeof remoteSearchOptions>>;
+
+/**
+ * Makes the tool. A server that refuses, hangs, drops connections or returns garbage throws `infrastructure.search_server` after
+ * the retries, which aborts the episode.
+ * @throws ToolEnvError `usage.top_k`, `usage.bad_option`.
+ */
+export async function createRemoteSearch(
+  { topK, documents }: SearchMaterial,
+  given: RemoteSearchOptions = {},
+): Promise<SearchTool> {
+  const { url, timeout, token, ...options } = completeOptions(
+    remoteSearchOptions,
+    given,
+    'remote-search-v1',
+  ) as OptionsOf<typeof remoteSearchOptions>;
+  checkTopK(topK);
+  const own = url === undefined ? await serveOwn(documents, topK) : undefined;
+  const client = new RemoteRetriever({
+    ...options,
+    url: url ?? own!.url,
+    timeout: timeout * 1000,
+    token: token ?? process.env.TOOLENV_SEARCH_TOKEN,
+  });
+  const close = async () => {
+    await client.close();
+    await own?.close();
+  };
+  const search: RemoteRetriever['search'] = (...asked) => client.search(...asked);
+  return makeSearchTool({ search, close }, { ...options, topK });
+}
+
+/** A server over the documents of the environment, to try the protocol without another server. */
+async function serveOwn(documents: SearchMaterial['documents'], topK: number) {
+  const index = await createSearchIndex({ documents });
+  const search = (queries: readonly string[], { limit }: { limit: number }) =>
+    Promise.all(queries.map((query) => index.search(query, limit)));
+  return serveSearch({ search, close: () => index.close() }, { topK });
+}
+
+const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
+  name: 'remote-search-v1',
+  description: "Search on a running server that speaks Search-R1's or Agent-R1's protocol",
+  options: remoteSearchOptions,
+  example: {
+    material: {
+      documents: [
+        { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
+        { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
+      ],
+      topK: 2,
+    },
+    calls: [{ query: 'first compiler' }],
+  },
+  create: createRemoteSearch,
+});
+export default search;

@@ -1,0 +1,65 @@
+/** makeSearchTool: the tool `search` over any retriever. */
+import { defineTool, type Tool, ToolEnvError, type ToolResult } from '@toolenv/core';
+import type { SearchHit } from './document.ts';
+import type { Retriever } from './retriever.ts';
+import { snippet } from './snippet.ts';
+
+export interface SearchData {
+  documents: readonly SearchHit[];
+}
+
+export interface SearchToolOptions {
+  /** Most documents per query. */
+  topK: number;
+  /** Characters of each document that the model reads. Default: the whole text. */
+  snippet?: number;
+  /** A condition on every hit; see `SearchOptions`. */
+  filter?: string;
+}
+
+/** The tool with its retriever, which `toolenv serve` serves. */
+export type SearchTool = Tool & { readonly retriever: Retriever };
+
+/**
+ * The tool owns the retriever and closes it. Its result has one line `Title: text` per document, best first.
+ * @throws ToolEnvError `usage.top_k` if topK is not a positive integer.
+ */
+export function makeSearchTool(retriever: Retriever, options: SearchToolOptions): SearchTool {
+  const { topK: limit, snippet: characters = Number.POSITIVE_INFINITY, filter } = options;
+  checkTopK(limit);
+  const tool = defineTool({
+    name: 'search',
+    description: 'Find documents.',
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string', minLength: 1 } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    async execute({ query }, { signal }): Promise<ToolResult<SearchData>> {
+      signal.throwIfAborted();
+      const [hits = []] = await retriever.search([query], { limit, filter, signal });
+      const documents = hits.map((hit) => ({ ...hit, text: snippet(hit.text, query, characters) }));
+      return { content: [{ type: 'text', text: describe(documents) }], structuredContent: { documents } };
+    },
+    close: () => retriever.close(),
+  });
+  return { ...tool, retriever };
+}
+
+/** @throws ToolEnvError `usage.top_k`. */
+export function checkTopK(topK: number): void {
+  if (Number.isInteger(topK) && topK >= 1) return;
+  throw new ToolEnvError('usage.top_k', `topK is ${topK}: set it to an integer of 1 or more.`);
+}
+
+/** The retriever of a tool that a plugin has made; `undefined` for a tool of another kind. */
+export function retrieverOf(tool: Tool): Retriever | undefined {
+  return (tool as Partial<SearchTool>).retriever;
+}
+
+function describe(hits: readonly SearchHit[]): string {
+  if (hits.length === 0) return 'No document found.';
+  return hits.map(({ title, text }) => `${title}: ${text.replaceAll(/\s+/g, ' ')}`).join('\n');
+}

@@ -1,0 +1,126 @@
+/** serveSearch: serves a retriever over HTTP to clients of Search-R1 and Agent-R1. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '@toolenv/core';
+import { completeOptions } from '@toolenv/core/plugins';
+import {
+  type CompleteServeOptions,
+  HttpAccess,
+  listen,
+  readBody,
+  type ServeOptions,
+  serveProperties,
+} from '@toolenv/core/serving';
+import {
+  type RetrievalProtocol,
+  type RetrievalRequest,
+  retrievalProtocols,
+} from '../remote/retrieval-protocols.ts';
+import type { Retriever } from '../retriever.ts';
+
+export interface ServeSearchOptions extends ServeOptions {
+  /** Hits per query where a request does not say how many. Default 5. */
+  topK?: number;
+  /** Called with errors of the retriever. The client gets status 500. Default: write to stderr. */
+  onError?(error: unknown): void;
+}
+
+export interface SearchService {
+  /** Base URL. */
+  readonly url: string;
+  /** Closes the server and the retriever. */
+  close(): Promise<void>;
+}
+
+/** Limits that a server without sessions has no use for are ignored. */
+const schema = { type: 'object', properties: serveProperties } as const;
+
+/**
+ * Serves `POST /retrieve` as Search-R1's retrieval server does, `POST /search` and `GET /search?query=&top_k=` as Agent-R1's, and
+ * `GET /health`.
+ * @throws ToolEnvError `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
+ */
+export async function serveSearch(
+  retriever: Retriever,
+  { topK = 5, onError = toStderr, ...given }: ServeSearchOptions = {},
+): Promise<SearchService> {
+  const options = completeOptions(schema, { ...given }, 'serveSearch') as CompleteServeOptions;
+  const access = new HttpAccess(options);
+  const routes = { retriever, topK, maxBodyBytes: options.maxBodyBytes };
+  const listener = await listen(options, (request, response) => {
+    const refusal = refusalOf(request, access);
+    if (refusal) return reply(response, ...refusal);
+    answer(request, response, routes).catch((error: unknown) => {
+      onError(error);
+      if (response.headersSent) response.destroy();
+      else reply(response, 500, { detail: 'The search failed: see the log of the server.' });
+    });
+  });
+  return {
+    url: listener.origin,
+    async close() {
+      await listener.close();
+      await retriever.close();
+    },
+  };
+}
+
+interface Routes {
+  retriever: Retriever;
+  topK: number;
+  maxBodyBytes: number;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<void> {
+  const { url = '/' } = request;
+  const { pathname, searchParams } = new URL(URL.canParse(url, 'http://any') ? url : '/', 'http://any');
+  if (pathname === '/health') return reply(response, 200, { status: 'healthy' });
+  const protocol = Object.values(retrievalProtocols).find(({ path }) => path === pathname);
+  const isGet = request.method === 'GET' && pathname === retrievalProtocols['agent-r1'].path;
+  if (!protocol || !(request.method === 'POST' || isGet))
+    return reply(response, 404, { detail: 'Not Found' });
+  const body = isGet ? { json: queryOf(searchParams) } : await readBody(request, routes.maxBodyBytes);
+  // Node has answered 408, or the client is gone.
+  if (body === 'broken') return;
+  if (body === 'too_large') {
+    return reply(response, 413, { detail: `A body may have ${routes.maxBodyBytes} bytes (maxBodyBytes).` });
+  }
+  const asked = body === 'not_json' ? undefined : protocol.readRequest(body.json);
+  if (!asked) {
+    const example = JSON.stringify(protocol.request(['a query'], 5));
+    return reply(response, 422, { detail: `The request is not of this protocol: send ${example}.` });
+  }
+  reply(response, 200, await search(protocol, asked, routes));
+}
+
+async function search(
+  protocol: RetrievalProtocol,
+  asked: RetrievalRequest,
+  { retriever, topK }: Routes,
+): Promise<object> {
+  const hits = await retriever.search(asked.queries, { limit: asked.limit ?? topK });
+  return protocol.reply(asked.queries, hits, asked);
+}
+
+/** The request that `GET /search?query=&top_k=` stands for. */
+function queryOf(params: URLSearchParams): object {
+  const limit = params.get('top_k');
+  return { queries: params.getAll('query'), ...(limit !== null && { top_k: Number(limit) }) };
+}
+
+/** Health is no secret: probes have no token. */
+function refusalOf(request: IncomingMessage, access: HttpAccess): [status: number, body: object] | undefined {
+  if (!access.isAllowed(request)) return [403, { detail: 'This host name or origin is not served.' }];
+  if (request.url === '/health' || access.isAuthorized(request)) return undefined;
+  return [401, { detail: 'Send the token of this server as "Authorization: Bearer <token>".' }];
+}
+
+function reply(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+  response.writeHead(status, headers).end(text);
+}
+
+function toStderr(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+}

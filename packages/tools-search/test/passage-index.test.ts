@@ -1,0 +1,233 @@
+/** Indexes of passages: building, resuming, and searching by words, by vectors and by both. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEnv } from '@toolenv/core';
+import {
+  buildPassageIndex,
+  createIndexSearch,
+  type IndexProgress,
+  openPassageIndex,
+  type SearchHit,
+} from '@toolenv/tools-search';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fuseRanks } from '../src/passages/rank-fusion.ts';
+import { snippet } from '../src/snippet.ts';
+import { type EmbeddingsServer, startEmbeddings } from './embeddings-server.ts';
+
+let root: string;
+let made = 0;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'toolenv-index-'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const corpus = [
+  { id: 'a', title: 'Ford', text: 'The automobile was made in Detroit.' },
+  { id: 'b', title: 'Rhine', text: 'The stream flows north through wells.' },
+  { id: 'c', title: 'Ada', text: 'A monarch of numbers. Running programs.' },
+  { id: 'd', title: 'Detroit', text: 'A city. The city made engines.' },
+  { id: 'e', title: 'Tie C', text: 'Equal words.' },
+  { id: 'f', title: 'Tie B', text: 'Equal words.' },
+];
+
+async function corpusFile(lines: object[] = corpus): Promise<string> {
+  const path = join(root, `passages-${made++}.jsonl`);
+  await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return path;
+}
+const newFolder = () => join(root, `index-${made++}`);
+const titles = (hits: readonly SearchHit[] | undefined) => hits!.map(({ title }) => title);
+
+describe('an index of words', () => {
+  let folder: string;
+  let passages: string;
+  beforeAll(async () => {
+    folder = newFolder();
+    passages = await corpusFile();
+    expect(await buildPassageIndex({ passages, folder })).toBe(6);
+  });
+
+  test('finds whole passages, best first, in batches of queries', async () => {
+    const index = await openPassageIndex(folder);
+    expect({ size: index.size, mode: index.mode }).toEqual({ size: 6, mode: 'bm25' });
+    const [first, second] = await index.search(['made in Detroit', 'Rhine'], { limit: 2 });
+    expect(titles(first)).toEqual(['Ford', 'Detroit']);
+    expect(first![0]!.score).toBeGreaterThan(first![1]!.score);
+    expect(second).toEqual([{ ...corpus[1], score: expect.any(Number) }]);
+    await index.close();
+  });
+
+  test('stems, folds and orders ties by id', async () => {
+    const index = await openPassageIndex(folder);
+    const [stem, ties, first] = await index.search(['well runs', 'equal', 'EQUÁL'], { limit: 2 });
+    expect(titles(stem).sort()).toEqual(['Ada', 'Rhine']);
+    expect(titles(ties)).toEqual(['Tie C', 'Tie B']);
+    expect(titles(first)).toEqual(['Tie C', 'Tie B']);
+    const [none, odd] = await index.search(['', '-"(:*?'], { limit: 2 });
+    expect([none, odd]).toEqual([[], []]);
+    await index.close();
+  });
+
+  test('filters', async () => {
+    const index = await openPassageIndex(folder);
+    const [hits] = await index.search(['made Detroit'], { limit: 5, filter: "title LIKE 'D%'" });
+    expect(titles(hits)).toEqual(['Detroit']);
+    await expect(index.search(['made'], { limit: 5, filter: 'no column' })).rejects.toMatchObject({
+      code: 'infrastructure.search_index',
+    });
+    await index.close();
+  });
+
+  test('answers a repeated query from its cache', async () => {
+    const index = await openPassageIndex(folder);
+    const [once] = await index.search(['made'], { limit: 2 });
+    const [twice] = await index.search(['made'], { limit: 2 });
+    expect(twice).toBe(once);
+    await index.close();
+  });
+
+  test('is not built again, and refuses other options and another file', async () => {
+    const progress: IndexProgress[] = [];
+    expect(await buildPassageIndex({ passages, folder, onProgress: (each) => progress.push(each) })).toBe(6);
+    expect(progress).toEqual([]);
+    for (const other of [{ passages, stem: false }, { passages: await corpusFile(corpus.slice(1)) }]) {
+      await expect(buildPassageIndex({ folder, ...other })).rejects.toMatchObject({ code: 'usage.index' });
+    }
+  });
+
+  test('fills the role of an environment by its reference', async () => {
+    const ref = `@toolenv/tools-search/index-search-v1?folder=${folder}&snippet=20`;
+    const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search: ref } });
+    const episode = env.episode();
+    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const call = { id: '1', name: 'search', arguments: { query: 'automobile' } };
+    const { observation } = await episode.step({ text: '', toolCalls: [call], stopReason: 'tool_call' });
+    expect(observation.messages.at(-1)).toMatchObject({ role: 'tool', content: 'Ford: The automobile was…' });
+    await episode.close();
+    await env.close();
+  });
+});
+
+test('keeps endings and stop words if asked to', async () => {
+  const folder = newFolder();
+  await buildPassageIndex({ passages: await corpusFile(), folder, stem: false, stopWords: true });
+  const index = await openPassageIndex(folder);
+  const [stem, stop] = await index.search(['well', 'through'], { limit: 2 });
+  expect([titles(stem), titles(stop)]).toEqual([[], ['Rhine']]);
+  await index.close();
+});
+
+describe('a build that stops', () => {
+  const many = Array.from({ length: 25_000 }, (_, i) => ({
+    id: `${i}`,
+    title: `T${i}`,
+    text: `word${i} all`,
+  }));
+
+  test('goes on with the first passage that is missing', async () => {
+    const folder = newFolder();
+    const passages = await corpusFile(many);
+    const stop = new AbortController();
+    const first = buildPassageIndex({
+      passages,
+      folder,
+      signal: stop.signal,
+      onProgress: ({ passages: done }) => done > 0 && stop.abort(new Error('stopped')),
+    });
+    await expect(first).rejects.toThrow('stopped');
+    await expect(openPassageIndex(folder)).rejects.toMatchObject({ code: 'usage.half_index' });
+
+    const progress: IndexProgress[] = [];
+    const count = await buildPassageIndex({ passages, folder, onProgress: (each) => progress.push(each) });
+    expect(count).toBe(25_000);
+    expect(progress.map(({ stage, passages }) => [stage, passages])).toEqual([
+      ['adding', 10_000],
+      ['adding', 20_000],
+      ['adding', 25_000],
+      ['indexing words', 25_000],
+    ]);
+    const index = await openPassageIndex(folder);
+    const asked = ['word0', 'word9999', 'word10000', 'word24999'];
+    const hits = await index.search(asked, { limit: 3 });
+    expect(hits.map(titles)).toEqual([['T0'], ['T9999'], ['T10000'], ['T24999']]);
+    await index.close();
+  });
+
+  test('says so for a folder without an index', async () => {
+    await expect(openPassageIndex(newFolder())).rejects.toMatchObject({ code: 'usage.no_index' });
+    await expect(createIndexSearch({ documents: [], topK: 1 }, { folder: root })).rejects.toMatchObject({
+      code: 'usage.no_index',
+    });
+  });
+});
+
+describe('an index with vectors', () => {
+  let server: EmbeddingsServer;
+  let folder: string;
+  const embeddingModel = 'topics';
+  beforeAll(async () => {
+    server = await startEmbeddings();
+    folder = newFolder();
+    // A server that is busy, and one that returns garbage, are asked again.
+    server.faults.push(503, '<html>', '{"data": [{"embedding": []}]}');
+    await buildPassageIndex({ passages: await corpusFile(), folder, embeddings: server.url, embeddingModel });
+  });
+  beforeEach(() => void server.requests.splice(0));
+  afterAll(() => server.close());
+
+  test('finds by meaning', async () => {
+    const index = await openPassageIndex(folder, { mode: 'vector' });
+    const hits = await index.search(['car', 'river', 'queen'], { limit: 1 });
+    expect(hits.map(titles)).toEqual([['Ford'], ['Rhine'], ['Ada']]);
+    expect(hits[0]![0]!.score).toBeCloseTo(1, 3);
+    expect(server.requests).toEqual([['car', 'river', 'queen']]);
+    await index.close();
+  });
+
+  test('merges both rankings by their ranks', async () => {
+    const index = await openPassageIndex(folder);
+    expect(index.mode).toBe('hybrid');
+    // By words, Detroit alone matches "engines"; by meaning, Ford is nearest to "car".
+    const [hits] = await index.search(['car engines'], { limit: 2 });
+    expect(titles(hits).sort()).toEqual(['Detroit', 'Ford']);
+    await index.close();
+  });
+
+  test('fails as infrastructure when the server is gone', async () => {
+    const gone = await startEmbeddings();
+    await gone.close();
+    const index = await openPassageIndex(folder, { mode: 'vector', embeddings: gone.url });
+    await expect(index.search(['car'], { limit: 1 })).rejects.toMatchObject({
+      code: 'infrastructure.embeddings',
+    });
+    await index.close();
+  });
+});
+
+test('vectors need embeddings', async () => {
+  const folder = newFolder();
+  await buildPassageIndex({ passages: await corpusFile(), folder });
+  await expect(openPassageIndex(folder, { mode: 'hybrid' })).rejects.toMatchObject({
+    code: 'usage.no_vectors',
+  });
+});
+
+test('reciprocal rank fusion adds 1/(60 + rank)', () => {
+  const hit = (id: string) => ({ id, title: id, text: '', score: 9 });
+  const fused = fuseRanks([['a', 'b', 'c'].map(hit), ['c', 'd', 'a'].map(hit)], 3);
+  expect(fused.map(({ id, score }) => [id, score])).toEqual([
+    ['a', 1 / 61 + 1 / 63],
+    ['c', 1 / 63 + 1 / 61],
+    ['b', 1 / 62],
+  ]);
+});
+
+test.each([
+  ['short', 'x', 20, 'short'],
+  ['one two three four five six seven', 'six', 12, '…five six…'],
+  ['one two three four five six seven', 'nothing', 12, 'one two…'],
+  ['one two three four', 'three FOUR', 10, '…three four'],
+])('the snippet of %j for %j has the words of the query', (text, query, characters, expected) => {
+  expect(snippet(text, query, characters)).toBe(expected);
+});
