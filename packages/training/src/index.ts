@@ -84,6 +84,22 @@ export { metricNames } from './metrics/metric-names.ts';
 export { klToStart, type PolicyStep, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
 export { type RolloutTime, rolloutMetrics } from './metrics/rollout-metrics.ts';
 export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
+export {
+  containsText,
+  type EpisodeConditions,
+  readConditions,
+  type SummaryFilter,
+} from './recorded/episode-filter.ts';
+export { type EpisodeSummary, summaryOf } from './recorded/episode-summary.ts';
+export {
+  endOf,
+  type MistakeCode,
+  mistakeCodes,
+  mistakeOf,
+  outcomeKinds,
+  type RecordedEpisode,
+} from './recorded/recorded-episode.ts';
+export { findRecordedRun, type RecordedRun, type RunFacts } from './recorded/recorded-run.ts';
 export type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './reports/metric-sink.ts';
 export { type MlflowOptions, mlflow } from './reports/mlflow.ts';
 export type { SinkName } from './reports/reports.ts';

@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import { readChanges, readMetrics } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/training';
+import { findRecordedRun, type RecordedRun, readChanges, readMetrics } from '@toolenv/training';
 import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
@@ -15,10 +16,8 @@ import { tokenLegend } from '../display/token-view.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { EpisodeCensus } from '../show/episode-census.ts';
 import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
-import type { RecordedEpisode } from '../show/recorded-episode.ts';
 import { orders, type Selection, selectEpisodes } from '../show/select-episodes.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
-import { findRecordedRun, type RecordedRun } from '../subject/recorded-run.ts';
 
 interface OwnFlags extends FilterFlags {
   tokens?: boolean;

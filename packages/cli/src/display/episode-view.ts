@@ -9,7 +9,7 @@ import {
   type ToolCallRecord,
   type TrajectoryStep,
 } from '@toolenv/core';
-import { endOf, mistakeOf, type RecordedEpisode } from '../show/recorded-episode.ts';
+import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/training';
 import { callView, indented, messageView } from './message-view.ts';
 import { countText, plural, scoreText } from './number-text.ts';
 import { paint } from './paint.ts';

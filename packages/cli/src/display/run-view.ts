@@ -1,4 +1,6 @@
 /** A run in a terminal: what was run, and how it went. */
+
+import type { RecordedRun } from '@toolenv/training';
 import {
   type ChangesLine,
   changesText,
@@ -6,7 +8,6 @@ import {
   type Evaluation,
   type MetricsLine,
 } from '@toolenv/training';
-import type { RecordedRun } from '../subject/recorded-run.ts';
 import { evaluationTable } from './evaluation-table.ts';
 import { paint } from './paint.ts';
 import { terminalChart } from './terminal-chart.ts';

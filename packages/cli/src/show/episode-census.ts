@@ -1,7 +1,7 @@
 /** What a file of episodes has, for a filter that matched none of them. */
 import { isParseFailure } from '@toolenv/core';
+import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/training';
 import { countText, scoreText } from '../display/number-text.ts';
-import { endOf, mistakeOf, type RecordedEpisode } from './recorded-episode.ts';
 
 export class EpisodeCensus {
   episodes = 0;

@@ -1,8 +1,8 @@
 /** Reads the episodes to show from a file, one at a time in memory, or the first of an order. */
 import { readTrajectories } from '@toolenv/core/recording';
+import type { RecordedEpisode } from '@toolenv/training';
 import type { EpisodeCensus } from './episode-census.ts';
 import type { EpisodeFilter } from './episode-filter.ts';
-import type { RecordedEpisode } from './recorded-episode.ts';
 
 export const orders = ['reward', '-reward', 'step', '-step'] as const;
 export type Order = (typeof orders)[number];

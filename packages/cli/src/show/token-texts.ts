@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
+import type { RecordedRun } from '@toolenv/training';
 import { loadNamed, policyReference } from '../flags/plugin-flags.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
-import type { RecordedRun } from '../subject/recorded-run.ts';
 
 export interface TokenTexts {
   /** Absent if nothing knows the texts: then ids are shown. */

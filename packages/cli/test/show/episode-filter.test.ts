@@ -1,44 +1,15 @@
-/** Which episodes a filter keeps, which ranges a flag takes, and in which order episodes come. */
+/** Which episodes a filter keeps, and in which order episodes come. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeTrajectory } from '@toolenv/core/recording';
+import type { RecordedEpisode } from '@toolenv/training';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EpisodeCensus } from '../../src/show/episode-census.ts';
 import { type FilterFlags, readFilter } from '../../src/show/episode-filter.ts';
-import { readRange } from '../../src/show/number-range.ts';
-import type { RecordedEpisode } from '../../src/show/recorded-episode.ts';
 import { type Order, selectEpisodes } from '../../src/show/select-episodes.ts';
 import { abortedEpisode, failedCall, refusedCall, someEpisode } from './some-episode.ts';
-
-describe('readRange', () => {
-  it.each([
-    ['2', [2], [1.9, 2.1]],
-    ['-0.5', [-0.5], [0.5]],
-    ['0..0.5', [0, 0.25, 0.5], [-0.1, 0.6]],
-    ['-1..-0.5', [-1, -0.5], [0, -2]],
-    ['0.5..', [0.5, 9], [0.4]],
-    ['..1', [-9, 1], [1.1]],
-    ['>0', [0.1], [0, -1]],
-    ['>= 1e-1', [0.1], [0.09]],
-    ['<1', [0.9], [1]],
-    ['<=-1', [-1], [0]],
-  ])('%s', (text, inside, outside) => {
-    const holds = readRange('--reward', text);
-    expect(inside.filter(holds)).toEqual(inside);
-    expect(outside.filter(holds)).toEqual([]);
-  });
-
-  it.each(['', '..', 'x', '1..2..3', '>', '1-2', '> 0 < 1'])('refuses "%s"', (text) => {
-    expect(() => readRange('--step', text)).toThrow(
-      expect.objectContaining({
-        code: 'usage.bad_flag',
-        message: expect.stringContaining(`--step ${text}: give`),
-      }),
-    );
-  });
-});
 
 describe('readFilter', () => {
   const good = someEpisode();

@@ -1,4 +1,4 @@
-/** Finds what `toolenv show` is to show: the folder of a training run or of an evaluation, or a file of episodes. */
+/** Finds a recorded run: the folder of a training run or of an evaluation, or a file of episodes. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';

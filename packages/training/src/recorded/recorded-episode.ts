@@ -14,6 +14,8 @@ export const mistakeCodes = [
 ] as const;
 export type MistakeCode = (typeof mistakeCodes)[number];
 
+export const outcomeKinds = ['running', 'terminated', 'truncated', 'aborted'] as const;
+
 export function mistakeOf({ mistake, result }: ToolCallRecord): MistakeCode | undefined {
   return mistake?.code ?? (result?.isError ? 'tool_error' : undefined);
 }
