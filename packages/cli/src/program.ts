@@ -18,6 +18,7 @@ import { serveCommand } from './commands/serve-command.ts';
 import { showCommand } from './commands/show-command.ts';
 import { toolsCommand } from './commands/tools-command.ts';
 import { trainCommand } from './commands/train-command.ts';
+import { viewCommand } from './commands/view-command.ts';
 import { parseCommandLine } from './flags/command-line.ts';
 import { type NamedPlugins, namedPlugins, noPlugins } from './flags/named-plugins.ts';
 
@@ -47,6 +48,7 @@ function commands(
     trainCommand(signal, { env, policy: policies[0]!, trainer }),
     rolloutCommand(signal, { env, policy: policies[0]! }),
     showCommand(signal),
+    viewCommand(signal),
     checkCommand(signal, env),
     toolsCommand(signal),
     serveCommand(signal, env, http),

@@ -1,0 +1,57 @@
+/** `toolenv view`: a web page over runs, live while they train. */
+import { once } from 'node:events';
+import { findRecordedRun } from '@toolenv/training';
+import { Command } from 'commander';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { tokenTextsOf } from '../show/token-texts.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      default: 0,
+      description: 'port of the page on this machine, 0 for any free port',
+    },
+  },
+} as const;
+
+export function viewCommand(signal: AbortSignal): Command {
+  const command = new Command('view')
+    .summary('show runs as a web page, live while they train')
+    .description(
+      'Serves a web page on this machine: the curves of one or several runs, their options beside each other, and their episodes, token by token. It follows runs that are still training. Ctrl-C ends it.',
+    )
+    .argument('<run...>', 'folders that train or eval wrote, or files of trajectories');
+  for (const flag of schemaFlags(schema)) command.addOption(flag);
+  command
+    .option(
+      '--policy <folder>',
+      "Hugging Face folder, or reference of a policy, whose tokens they are (default: each run's)",
+    )
+    .option('--json', 'print the address as JSON');
+  return command.action((runs: string[], given: { policy?: string; json?: boolean }) =>
+    view(runs, given, signal),
+  );
+}
+
+async function view(
+  runs: readonly string[],
+  given: { policy?: string; json?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { port } = completeFlags(schema, given);
+  const { serveView } = await import('@toolenv/view');
+  const tokenTexts = (path: string) => tokenTextsOf(findRecordedRun(path), given.policy);
+  const page = await serveView({ runs, port, tokenTexts });
+  try {
+    const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
+    process.stdout.write(`${text}\n`);
+    await (signal.aborted || once(signal, 'abort'));
+  } finally {
+    await page.close();
+  }
+  signal.throwIfAborted();
+}

@@ -1,0 +1,148 @@
+/** An episode as a conversation: what came, what the policy wrote, what the tools answered, and what was rewarded. */
+import type { RecordedEpisode } from '@toolenv/training';
+import type { EpisodeTexts } from '../../src/token-texts.ts';
+import { duration } from '../numbers.ts';
+import { type TokenColour, weightedReward } from './token-colours.ts';
+
+type Step = RecordedEpisode['steps'][number];
+type CallRecord = Step['calls'][number];
+type Message = Step['observation']['messages'][number];
+
+interface Props {
+  episode: RecordedEpisode;
+  texts: EpisodeTexts;
+  /** Shows the tokens in these colours, in place of the messages. */
+  colour?: TokenColour;
+}
+
+export function Conversation({ episode, texts, colour }: Props) {
+  const { steps } = episode;
+  return (
+    <ol class="turns">
+      {steps.map((step, index) => (
+        <li key={index}>
+          <Turn {...{ episode, texts, colour, step, index }} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Turn({ episode, texts, colour, step, index }: Props & { step: Step; index: number }) {
+  const { action, calls, environmentCalls = [] } = step;
+  const turn = texts.turns[index];
+  const { messages, isRewritten } = arrived(step, episode.steps[index - 1]);
+  const tokens = action.tokens?.action.length;
+  return (
+    <>
+      {isRewritten && <p class="note">The environment rewrote the conversation.</p>}
+      {!(colour && turn) &&
+        messages.map(({ role, content }, at) => (
+          <div key={at} class={`message ${role}`}>
+            <h4>{role}</h4>
+            <pre>{content}</pre>
+          </div>
+        ))}
+      <div class="message assistant">
+        <h4>
+          turn {index + 1}
+          {tokens !== undefined && <small>{tokens} tokens</small>}
+          {action.stopReason === 'length' && <small class="bad">cut at the largest number of tokens</small>}
+        </h4>
+        {colour && turn ? (
+          <Tokens {...{ episode, step, turn, colour }} />
+        ) : (
+          <>
+            {action.text !== '' && <pre>{action.text}</pre>}
+            {action.toolCalls.map((call, at) => (
+              <pre key={at} class="call">
+                {'parseFailure' in call ? call.text : `${call.name}(${JSON.stringify(call.arguments)})`}
+              </pre>
+            ))}
+          </>
+        )}
+      </div>
+      {[...calls, ...environmentCalls].map((record, at) => (
+        <Result key={at} record={record} isOwn={at >= calls.length} />
+      ))}
+      <Rewards step={step} spec={episode.rewardSpec} />
+    </>
+  );
+}
+
+function Tokens({
+  episode,
+  step,
+  turn,
+  colour,
+}: {
+  episode: RecordedEpisode;
+  step: Step;
+  turn: NonNullable<EpisodeTexts['turns'][number]>;
+  colour: TokenColour;
+}) {
+  return (
+    <>
+      {!turn.goesOn && (
+        <p class="note">The prompt does not begin with the tokens before: a new row for training.</p>
+      )}
+      <pre class="tokens">
+        <span class="context">{turn.context.join('')}</span>
+        {turn.sampled.map((text, token) => {
+          const value = colour.value(token, step, episode);
+          return (
+            <span
+              key={token}
+              class="token"
+              style={{ background: value === undefined ? 'none' : colour.colour(value) }}
+              title={`${JSON.stringify(text)}${value === undefined ? '' : ` ${colour.name} ${value.toPrecision(3)}`}`}
+            >
+              {text}
+            </span>
+          );
+        })}
+      </pre>
+    </>
+  );
+}
+
+function Result({ record, isOwn }: { record: CallRecord; isOwn: boolean }) {
+  const { call, text, mistake, result, milliseconds } = record;
+  const fault = mistake?.code ?? (result?.isError ? 'tool_error' : undefined);
+  return (
+    <div class={`message tool ${fault ? 'failed' : ''}`}>
+      <h4>
+        {'parseFailure' in call ? 'call' : call.name}
+        {isOwn && <small>called by the environment</small>}
+        {fault && <small class="bad">✘ {fault}</small>}
+        <small>{duration(milliseconds)}</small>
+      </h4>
+      {text !== '' && <pre>{text}</pre>}
+    </div>
+  );
+}
+
+function Rewards({ step, spec }: { step: Step; spec: RecordedEpisode['rewardSpec'] }) {
+  const scored = Object.entries(step.rewards ?? {}).filter(([, value]) => value !== null);
+  if (scored.length === 0) return null;
+  return (
+    <p class="rewards">
+      rewarded {weightedReward(step, spec)?.toFixed(3)}:{' '}
+      {scored.map(([name, value]) => `${name} ${value} × ${spec[name]?.weight ?? 0}`).join(', ')}
+    </p>
+  );
+}
+
+/** The messages that came since the turn before, apart from what that turn wrote and its tools answered. */
+function arrived(
+  { observation }: Step,
+  previous: Step | undefined,
+): { messages: Message[]; isRewritten: boolean } {
+  const { messages } = observation;
+  if (!previous) return { messages, isRewritten: false };
+  const before = previous.observation.messages;
+  const goesOn = JSON.stringify(messages.slice(0, before.length)) === JSON.stringify(before);
+  if (!goesOn) return { messages, isRewritten: true };
+  const news = messages.slice(before.length).filter(({ role }) => role === 'system' || role === 'user');
+  return { messages: news, isRewritten: false };
+}

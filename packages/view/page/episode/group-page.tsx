@@ -1,0 +1,104 @@
+/** Episodes beside each other: the samples of a group, or the same task over the steps of training. */
+import { useEffect, useState } from 'preact/hooks';
+import type { EpisodeRow } from '../../src/episode-index.ts';
+import type { Answers } from '../../src/routes.ts';
+import type { RunHead } from '../../src/viewed-run.ts';
+import { Outcome, Reward } from '../episodes/columns.tsx';
+import { useKeys } from '../keys.ts';
+import { whole } from '../numbers.ts';
+import { hrefOf } from '../route.ts';
+import { ask, type States, useAnswer } from '../server.ts';
+import { Conversation } from './conversation.tsx';
+import { coloursOf } from './token-colours.ts';
+
+interface Props {
+  run: RunHead;
+  query: Readonly<Record<string, string>>;
+  states: States;
+}
+
+type Loaded = Answers['/api/episode'];
+
+/** Columns that fit on a page. */
+const mostColumns = 12;
+
+export function GroupPage({ run, query, states }: Props) {
+  const { task, step, group } = query;
+  const sort = task === undefined ? 'number' : 'step';
+  const { answer, problem } = useAnswer(
+    '/api/episodes',
+    { run: run.name, task, step, group, sort, count: 1000 },
+    states[run.name]?.episodes,
+  );
+  const rows = spread(answer?.rows ?? []);
+  const [loaded, setLoaded] = useState<readonly Loaded[]>([]);
+  const [colourName, setColourName] = useState('');
+  const numbers = rows.map(({ number }) => number).join();
+  useEffect(() => {
+    const left = new AbortController();
+    const get = ({ number }: EpisodeRow) => ask('/api/episode', { run: run.name, number }, left.signal);
+    Promise.all(rows.map(get)).then(setLoaded, () => {});
+    return () => left.abort();
+  }, [numbers]);
+  const colours = loaded[0] ? coloursOf(loaded[0].episode) : [];
+  const names = ['', ...colours.map(({ name }) => name)];
+  useKeys({
+    c: () => setColourName(names[(names.indexOf(colourName) + 1) % names.length]!),
+    Escape: () => history.back(),
+  });
+  if (problem) return <p class="problem">{problem}</p>;
+  const colour = colours.find(({ name }) => name === colourName);
+  const title =
+    task === undefined
+      ? `Group ${group}${step === undefined ? '' : ` of step ${step}`}`
+      : `Task ${task} over the steps`;
+  return (
+    <section>
+      <div class="bar">
+        <h2>{title}</h2>
+        <small>{answer && countText(answer.total, rows.length)}</small>
+        <a href={hrefOf('episodes', { run: run.name, task, step, group })}>as a list</a>
+        <label>
+          colour tokens by
+          <select value={colourName} onChange={({ currentTarget }) => setColourName(currentTarget.value)}>
+            <option value="">nothing</option>
+            {colours.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {colour && <p class="legend">{colour.legend}</p>}
+      <p class="question">{rows[0]?.question}</p>
+      <div class="columns" tabIndex={0} role="region" aria-label={title}>
+        {loaded.map(({ row, episode, texts }) => (
+          <article key={row.number}>
+            <h3>
+              <a href={hrefOf('episode', { run: run.name, number: row.number })}>
+                {task === undefined ? `sample ${row.sample}` : `step ${row.step ?? '–'}`}
+              </a>{' '}
+              <Outcome end={row.end} /> <Reward value={row.reward} />
+            </h3>
+            <Conversation episode={episode} texts={texts} colour={colour} />
+          </article>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The first, the last, and as many between them as fit. */
+function spread(rows: readonly EpisodeRow[]): EpisodeRow[] {
+  if (rows.length <= mostColumns) return [...rows];
+  const last = rows.length - 1;
+  return Array.from(
+    { length: mostColumns },
+    (_, index) => rows[Math.round((index * last) / (mostColumns - 1))]!,
+  );
+}
+
+function countText(total: number, shown: number): string {
+  return total > shown
+    ? `${shown} of ${whole(total)} episodes, spread over them`
+    : `${whole(total)} episodes`;
+}

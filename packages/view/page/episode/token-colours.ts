@@ -1,0 +1,108 @@
+/** What the colour of a sampled token can show. */
+import type { RecordedEpisode } from '@toolenv/training';
+
+type Step = RecordedEpisode['steps'][number];
+
+export interface TokenColour {
+  name: string;
+  /** What the colours mean. */
+  legend: string;
+  /** Of a sampled token: a number for the tooltip. */
+  value(token: number, step: Step, episode: RecordedEpisode): number | undefined;
+  /** A CSS background. */
+  colour(value: number): string;
+}
+
+/** JSON has no NaN: the file has it as a string. */
+function logprobOf({ action }: Step, token: number): number | undefined {
+  const value = action.tokens?.logprobs[token];
+  return value === undefined ? undefined : Number(value);
+}
+
+const shades: readonly [from: number, colour: string][] = [
+  [0.9, 'var(--shade-1)'],
+  [0.5, 'var(--shade-2)'],
+  [0.1, 'var(--shade-3)'],
+  [0.01, 'var(--shade-4)'],
+  [0, 'var(--shade-5)'],
+];
+
+const mask: TokenColour = {
+  name: 'mask',
+  legend: 'sampled by the policy and learned from; the rest has mask 0',
+  value: () => 1,
+  colour: () => 'var(--shade-1)',
+};
+
+const probability: TokenColour = {
+  name: 'probability',
+  legend: 'green: the policy was sure; red: it was a surprise (above 0.9, 0.5, 0.1, 0.01, below)',
+  value: (token, step) => {
+    const logprob = logprobOf(step, token);
+    return logprob === undefined ? undefined : Math.exp(logprob);
+  },
+  colour: (value) => shades.find(([from]) => value >= from)?.[1] ?? 'none',
+};
+
+const reward: TokenColour = {
+  name: 'reward',
+  legend: 'weighted reward of the turn: green above 0, red below',
+  value: (_, step, { rewardSpec }) => weightedReward(step, rewardSpec),
+  colour: signed,
+};
+
+const advantage: TokenColour = {
+  name: 'advantage',
+  legend: 'what the trainer raised (green) and lowered (red)',
+  value: (token, step) => learned(step)?.advantages?.[token],
+  colour: signed,
+};
+
+const entropy: TokenColour = {
+  name: 'entropy',
+  legend: 'nats before the update: the stronger, the more the policy could have said instead',
+  value: (token, step) => learned(step)?.entropies?.[token],
+  colour: (value) => `color-mix(in srgb, var(--shade-4) ${percent(value / 2)}, transparent)`,
+};
+
+const all = [mask, probability, reward, advantage, entropy];
+
+/** The colours that an episode has values for. */
+export function coloursOf(episode: RecordedEpisode): TokenColour[] {
+  const { steps } = episode;
+  return all.filter((colour) =>
+    steps.some((step) => step.action.tokens && colour.value(0, step, episode) !== undefined),
+  );
+}
+
+/** The weighted sum of a turn's rewards; `undefined` if it scored none. */
+export function weightedReward(
+  { rewards = {} }: Step,
+  spec: RecordedEpisode['rewardSpec'],
+): number | undefined {
+  const scored = Object.entries(rewards).flatMap(([name, value]) =>
+    value === null ? [] : [value * (spec[name]?.weight ?? 0)],
+  );
+  return scored.length === 0 ? undefined : scored.reduce((sum, value) => sum + value, 0);
+}
+
+/** What a trainer recorded of the tokens of a turn. */
+interface Learned {
+  advantages?: number[];
+  entropies?: number[];
+}
+
+function learned({ action }: Step): Learned | undefined {
+  return action.tokens as Learned | undefined;
+}
+
+function signed(value: number): string {
+  const side = value > 0 ? 'var(--shade-1)' : 'var(--shade-5)';
+  return value === 0
+    ? 'none'
+    : `color-mix(in srgb, ${side} ${percent(0.25 + Math.abs(value) / 1.5)}, transparent)`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * Math.min(1, share))}%`;
+}

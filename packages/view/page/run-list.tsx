@@ -1,0 +1,45 @@
+/** The runs of the page, each with its colour; a click hides its curves. */
+import type { RunHead } from '../src/viewed-run.ts';
+import { whole } from './numbers.ts';
+import { colourOf } from './run-colours.ts';
+import type { States } from './server.ts';
+
+interface Props {
+  runs: readonly RunHead[];
+  states: States;
+  hidden: ReadonlySet<string>;
+  onHide(hidden: ReadonlySet<string>): void;
+}
+
+export function RunList({ runs, states, hidden, onHide }: Props) {
+  const toggle = (name: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    onHide(next);
+  };
+  return (
+    <ul class="runs" aria-label="Runs">
+      {runs.map(({ name, path, kind }, index) => (
+        <li key={name}>
+          <label title={`${path} (${kind})`}>
+            <input
+              type="checkbox"
+              checked={!hidden.has(name)}
+              onChange={() => toggle(name)}
+              style={{ accentColor: colourOf(index) }}
+            />
+            <span class="swatch" style={{ background: colourOf(index) }} />
+            {name}
+            <small>{episodesText(states[name]?.episodes)}</small>
+          </label>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** @param version Of the index: its generation and how many episodes it has. */
+function episodesText(version = ''): string {
+  const count = Number(version.split('.')[1] ?? 0);
+  return count === 0 ? '' : `${whole(count)} episodes`;
+}

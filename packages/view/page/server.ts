@@ -1,0 +1,62 @@
+/** Asks the server of the page. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Answers, Path } from '../src/routes.ts';
+import type { RunState } from '../src/viewed-run.ts';
+
+export type States = Readonly<Record<string, RunState>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export async function ask<P extends Path>(
+  path: P,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<Answers[P]> {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const response = await fetch(`${path}?${new URLSearchParams(given)}`, { signal });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.message);
+  return answer;
+}
+
+export interface Asked<Answer> {
+  /** The last answer; kept while the next is awaited. */
+  answer?: Answer;
+  /** Why there is no answer to the present question. */
+  problem?: string;
+}
+
+/** Asks again when the query or `version` changes. */
+export function useAnswer<P extends Path>(path: P, query: Query, version: unknown = ''): Asked<Answers[P]> {
+  const [asked, setAsked] = useState<Asked<Answers[P]>>({});
+  useEffect(() => {
+    const left = new AbortController();
+    ask(path, query, left.signal).then(
+      (answer) => setAsked({ answer }),
+      (error: Error) => {
+        if (!left.signal.aborted) setAsked((before) => ({ ...before, problem: error.message }));
+      },
+    );
+    return () => left.abort();
+  }, [path, JSON.stringify(query), version]);
+  return asked;
+}
+
+export interface Following {
+  states: States;
+  /** Whether the server answers. */
+  isConnected: boolean;
+}
+
+/** How much of each run there is, as it grows. */
+export function useStates(): Following {
+  const [following, setFollowing] = useState<Following>({ states: {}, isConnected: true });
+  useEffect(() => {
+    const source = new EventSource('/api/events');
+    source.onmessage = ({ data }) => setFollowing({ states: JSON.parse(data), isConnected: true });
+    source.onerror = () => setFollowing(({ states }) => ({ states, isConnected: false }));
+    return () => source.close();
+  }, []);
+  return following;
+}

@@ -1,0 +1,143 @@
+/** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
+import { createHash } from 'node:crypto';
+import { type EpisodeSummary, type RecordedEpisode, summaryOf } from '@toolenv/training';
+import { LineTail, type Place } from './line-tail.ts';
+
+export interface EpisodeRow extends EpisodeSummary {
+  /** Position in the file, from 0. */
+  number: number;
+  /** Episodes of the same task have the same number, over all steps. */
+  task: number;
+  /** What the policy was asked first, shortened. */
+  question: string;
+  /** What the policy said last, shortened. */
+  answer: string;
+}
+
+/** How many episodes have each value, for the choices of a filter. */
+export interface Facets {
+  outcomes: Record<string, number>;
+  mistakes: Record<string, number>;
+  tools: Record<string, number>;
+  /** Lines that are not episodes. */
+  damaged: number;
+}
+
+const excerptCharacters = 120;
+
+export class EpisodeIndex {
+  readonly rows: EpisodeRow[] = [];
+  facets: Facets = noFacets();
+  readonly #tail: LineTail;
+  readonly #places: Place[] = [];
+  /** Numbers of tasks by a digest of the environment and the task. */
+  readonly #tasks = new Map<string, number>();
+  /** Counts the times at which the file began anew. */
+  #generation = 0;
+  #reading: Promise<void> | undefined;
+
+  constructor(file: string) {
+    this.#tail = new LineTail(file);
+  }
+
+  /** Changes with each new row. */
+  get version(): string {
+    return `${this.#generation}.${this.rows.length}`;
+  }
+
+  /** Reads what was written since the last call. Calls at the same time share one reading. */
+  update(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    for await (const { text, offset, length } of this.#tail.read(() => this.#restart())) {
+      const episode = parse(text);
+      if (!episode) {
+        this.facets.damaged += 1;
+        continue;
+      }
+      this.#add(episode, { offset, length });
+    }
+  }
+
+  /** The line of an episode, as it stands in the file. */
+  async line(number: number): Promise<string> {
+    for await (const { text } of this.lines([number])) return text;
+    throw new RangeError(`There is no episode ${number}.`);
+  }
+
+  /** The lines of the episodes with these numbers, which ascend. */
+  async *lines(numbers: readonly number[]): AsyncGenerator<{ number: number; text: string }, void, void> {
+    const places = numbers.map((number) => this.#places[number]!);
+    let next = 0;
+    for await (const text of this.#tail.lines(places)) yield { number: numbers[next++]!, text };
+  }
+
+  #restart(): void {
+    this.rows.length = 0;
+    this.#places.length = 0;
+    this.facets = noFacets();
+    this.#generation += 1;
+  }
+
+  #add(episode: RecordedEpisode, place: Place): void {
+    const digest = createHash('sha1')
+      .update(`${episode.env} ${JSON.stringify(episode.task)}`)
+      .digest('base64');
+    const task = this.#tasks.get(digest) ?? this.#tasks.size;
+    this.#tasks.set(digest, task);
+    const summary = summaryOf(episode);
+    const { steps } = episode;
+    const first = steps[0]?.observation.messages.findLast(({ role }) => role === 'user');
+    const row = {
+      ...summary,
+      number: this.rows.length,
+      task,
+      question: excerpt(first?.content ?? ''),
+      answer: excerpt(steps.at(-1)?.action.text ?? ''),
+    };
+    this.rows.push(row);
+    this.#places.push(place);
+    count(this.facets.outcomes, summary.end);
+    for (const code of summary.mistakes) count(this.facets.mistakes, code);
+    for (const tool of summary.tools) count(this.facets.tools, tool);
+  }
+}
+
+/** The counts have no prototype, because their names come from files. */
+function noFacets(): Facets {
+  return {
+    outcomes: Object.create(null),
+    mistakes: Object.create(null),
+    tools: Object.create(null),
+    damaged: 0,
+  };
+}
+
+function count(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}
+
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > excerptCharacters ? `${line.slice(0, excerptCharacters - 1)}…` : line;
+}
+
+/**
+ * The episode of a line, without the checks of decodeTrajectory, which take most of the time of reading: only what a row needs
+ * must be there.
+ */
+function parse(text: string): RecordedEpisode | undefined {
+  try {
+    const episode: RecordedEpisode = JSON.parse(text);
+    if (episode.version !== 1 || !Array.isArray(episode.steps) || typeof episode.outcome.kind !== 'string')
+      return undefined;
+    return episode;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+/** The answers of the page's server: what is asked for, as JSON. */
+import { ToolEnvError } from '@toolenv/core';
+import type { MetricsLine, RecordedEpisode } from '@toolenv/training';
+import type { EpisodeRow, Facets } from './episode-index.ts';
+import { type EpisodeQuery, listEpisodes } from './episode-list.ts';
+import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';
+import type { RunHead } from './viewed-run.ts';
+import type { ViewedRuns } from './viewed-runs.ts';
+
+/** What each path answers. The page imports this type. */
+export interface Answers {
+  '/api/runs': RunHead[];
+  /** `lines`: those from the line `from` on. */
+  '/api/metrics': { lines: MetricsLine[]; next: number };
+  '/api/episodes': {
+    /** Episodes that match. */
+    total: number;
+    /** Episodes of the run that have been read. */
+    of: number;
+    /** Those from `from` on, at most `count`. */
+    rows: EpisodeRow[];
+    facets: Facets | undefined;
+  };
+  '/api/episode': { row: EpisodeRow; episode: RecordedEpisode; texts: EpisodeTexts };
+}
+
+export type Path = keyof Answers;
+export type Routes = {
+  [P in Path]: (query: URLSearchParams, signal: AbortSignal) => Promise<Answers[P]>;
+};
+
+/** Most rows of one answer. */
+const mostRows = 1_000;
+
+/** @param tokenTexts Of the run at a path. */
+export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise<TokenTexts>): Routes {
+  return {
+    '/api/runs': () => Promise.all(runs.all.map((run) => run.head())),
+
+    async '/api/metrics'(query) {
+      const { metrics } = runs.find(query.get('run'));
+      return { lines: metrics.slice(numberOf(query, 'from')), next: metrics.length };
+    },
+
+    async '/api/episodes'(query, signal) {
+      const { episodes } = runs.find(query.get('run'));
+      if (!episodes) return { total: 0, of: 0, rows: [], facets: undefined };
+      const { run, from, count, ...conditions } = Object.fromEntries(query);
+      const numbers = await listEpisodes(episodes, conditions as EpisodeQuery, signal);
+      const first = numberOf(query, 'from');
+      const shown = numbers.slice(first, first + Math.min(numberOf(query, 'count', 100), mostRows));
+      const rows = shown.map((number) => episodes.rows[number]!);
+      return { total: numbers.length, of: episodes.rows.length, rows, facets: episodes.facets };
+    },
+
+    async '/api/episode'(query) {
+      const { name, path, episodes } = runs.find(query.get('run'));
+      const row = episodes?.rows[numberOf(query, 'number')];
+      if (!row) {
+        const message = `${name} has no episode ${query.get('number')}.`;
+        throw new ToolEnvError('usage.no_episode', message);
+      }
+      const episode: RecordedEpisode = JSON.parse(await episodes.line(row.number));
+      return { row, episode, texts: textsOf(episode, await tokenTexts(path)) };
+    },
+  };
+}
+
+/** @throws ToolEnvError `usage.bad_query` if it is not a whole number from 0. */
+function numberOf(query: URLSearchParams, name: string, initial = 0): number {
+  const text = query.get(name);
+  if (text === null) return initial;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new ToolEnvError('usage.bad_query', `${name}=${text}: give a whole number from 0.`);
+}

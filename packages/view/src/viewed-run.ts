@@ -1,0 +1,116 @@
+/** ViewedRun: a run that the page shows, read as it grows. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '@toolenv/core';
+import {
+  type ChangesLine,
+  findRecordedRun,
+  type MetricsLine,
+  type RecordedRun,
+  type RunFacts,
+  readChanges,
+} from '@toolenv/training';
+import { EpisodeIndex } from './episode-index.ts';
+import { LineTail } from './line-tail.ts';
+
+/** What the page knows of a run before it asks for more. */
+export interface RunHead {
+  /** Unique among the runs of the page. */
+  name: string;
+  path: string;
+  kind: RecordedRun['kind'];
+  /** What config.json or summary.json says. */
+  facts: RunFacts;
+  changes: ChangesLine[];
+}
+
+/** How much of a run there is: the page asks again when one of these changes. */
+export interface RunState {
+  metrics: number;
+  episodes: string;
+  /** Why something could not be read, for people. */
+  problem?: string;
+}
+
+export class ViewedRun {
+  readonly name: string;
+  readonly path: string;
+  readonly episodes: EpisodeIndex | undefined;
+  readonly metrics: MetricsLine[] = [];
+  readonly #run: RecordedRun;
+  readonly #metricsTail: LineTail | undefined;
+  /** Grows when the lines of metrics begin anew. */
+  #restarts = 0;
+  #problem: string | undefined;
+  #reading: Promise<void> | undefined;
+
+  /** @throws ToolEnvError `usage.no_run` if the path is not a run. */
+  constructor(path: string, name: string) {
+    this.name = name;
+    this.path = path;
+    this.#run = findRecordedRun(path);
+    const { folder, kind } = this.#run;
+    // A run that has just begun has no episodes yet.
+    const file =
+      this.#run.episodes ?? (folder === undefined ? undefined : join(folder, 'trajectories.jsonl'));
+    this.episodes = file === undefined ? undefined : new EpisodeIndex(file);
+    if (folder !== undefined && kind === 'training')
+      this.#metricsTail = new LineTail(join(folder, 'metrics.jsonl'));
+  }
+
+  /** Of the run as it is now. */
+  async head(): Promise<RunHead> {
+    const { folder } = this.#run;
+    // A run's options may have been changed since.
+    const { kind, facts } = existsSync(this.path) ? findRecordedRun(this.path) : this.#run;
+    const changes = folder === undefined ? [] : await readChanges(folder);
+    return { name: this.name, path: this.path, kind, facts, changes };
+  }
+
+  get state(): RunState {
+    return {
+      metrics: this.#restarts * 1e9 + this.metrics.length,
+      episodes: this.episodes?.version ?? '',
+      ...(this.#problem !== undefined && { problem: this.#problem }),
+    };
+  }
+
+  /** Reads what was written since the last call. What cannot be read becomes the problem of {@link state}. */
+  update(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      await this.#readMetrics();
+      await this.episodes?.update();
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = messageOf(error);
+    }
+  }
+
+  async #readMetrics(): Promise<void> {
+    const restart = () => {
+      this.metrics.length = 0;
+      this.#restarts += 1;
+    };
+    if (!this.#metricsTail) return;
+    for await (const { text } of this.#metricsTail.read(restart)) {
+      const line = parse(text);
+      if (line) this.metrics.push(line);
+    }
+  }
+}
+
+function parse(text: string): MetricsLine | undefined {
+  try {
+    const line: MetricsLine = JSON.parse(text);
+    return Number.isInteger(line.step) && typeof line.metrics === 'object' ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
