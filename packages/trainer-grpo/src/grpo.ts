@@ -76,7 +76,7 @@ type Context = AlgorithmContext<
 async function update(
   { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
-  { options, parts, learner, optimize }: Context,
+  { options, parts, learner, optimize, report }: Context,
 ): Promise<Metrics> {
   const { temperature, epochs, beta, klIn, zeroVariance, credit } = options;
   const { learningRate = defaultLearningRate(learner), weightDecay, maxGradNorm } = options;
@@ -126,6 +126,8 @@ async function update(
   const estimated = estimateAdvantages(estimator, inputs, { ...options });
   const carries = options.advantageMask && !options.actionMask;
   const advantages = carries ? carriedAdvantages(estimated, actions) : estimated;
+  report('advantages', placed, advantages);
+  if (before?.entropy) report('entropies', placed, before.entropy);
 
   // 3. Which episodes are learned from, so that the others do not dilute the averages.
   const groupOf = (b: number) => placed[b]!.trajectory.group;
@@ -175,6 +177,7 @@ async function update(
       : await optimize(pick(rows), gradients, { learningRate, weightDecay, maxGradNorm });
     // The first step's backward pass sees the weights that sampled.
     if (seen && !outputs) ofSampler ??= samplerMetrics(seen.logprobs, policy.oldLogprobs, policy.mask);
+    if (seen?.entropy) report('entropies', pick(placed), seen.entropy);
     const ofPolicy = policyMetrics({ ...policy, outputs: seen });
     updates.push({ loss: value, grad_norm: gradNorm, ...ofPolicy, ...metrics, ...penalty });
   }

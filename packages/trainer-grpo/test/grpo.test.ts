@@ -92,6 +92,25 @@ test('the first update equals a policy gradient computed by hand', async () => {
   for (const [arm, logit] of softmax.logits.entries()) expect(logit).toBeCloseTo(expected[arm]!, 4);
 });
 
+test('an update says what each token was worth', async () => {
+  const events = await train(new Softmax(), { steps: 1, tasksPerStep: 2, groupSize: 4 });
+  const [rollout] = events.filter((event) => event.type === 'rollout');
+  const [update] = events.filter((event) => event.type === 'update');
+  const reported = new Map(update!.tokens!.map(({ episodeId, turns }) => [episodeId, turns[0]!.advantages]));
+  for (const group of [0, 1]) {
+    const episodes = rollout!.trajectories.filter((episode) => episode.group === group);
+    const rewards = episodes.map(({ reward }) => reward!);
+    const mean = rewards.reduce((sum, reward) => sum + reward, 0) / 4;
+    const deviation = Math.sqrt(rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0) / 3);
+    for (const { episodeId, reward } of episodes) {
+      // A group whose episodes all scored the same is not learned from, and has no advantages.
+      if (deviation === 0) expect(reported.get(episodeId)).toBeUndefined();
+      else expect(reported.get(episodeId)![0]).toBeCloseTo((reward! - mean) / (deviation + 1e-6), 3);
+    }
+  }
+  expect(reported.size).toBeGreaterThan(0);
+});
+
 test('a run that is stopped and resumed ends with the same bits', async () => {
   const whole = new Softmax();
   await train(whole, { steps: 20, checkpointEvery: 4 });

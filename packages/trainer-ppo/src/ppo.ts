@@ -85,7 +85,7 @@ async function update(
   { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
-  { options, learner, optimize }: AlgorithmContext<PpoOptions>,
+  { options, learner, optimize, report }: AlgorithmContext<PpoOptions>,
 ): Promise<Metrics> {
   const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
   const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
@@ -144,6 +144,8 @@ async function update(
   const whitened = whiten(estimated.advantages, credited);
   const carries = options.advantageMask && !options.actionMask;
   const advantages = carries ? carriedAdvantages(whitened, action) : whitened;
+  report('advantages', placed, advantages);
+  if (before.entropy) report('entropies', placed, before.entropy);
   // An outcome that several leaves of an episode have counts once.
   const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
   const metrics: Metrics = {

@@ -1,7 +1,15 @@
 /** Algorithm: what a trainer adds to the run loop, which does everything else. */
 import type { Trajectory } from '@toolenv/core';
-import type { AdamW, BackwardOutputs, Learner, TokenGradients, TokenRow } from '@toolenv/core/learner';
+import type {
+  AdamW,
+  BackwardOutputs,
+  Learner,
+  TokenGradients,
+  TokenRow,
+  TokenValues,
+} from '@toolenv/core/learner';
 import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
+import type { TokenQuantity } from './metrics/token-reports.ts';
 import type { TrainingRow } from './rows/training-row.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -68,4 +76,9 @@ export interface AlgorithmContext<Options> {
     gradients: TokenGradients,
     optimizer: AdamW,
   ): Promise<{ gradNorm: number; criticGradNorm?: number; outputs?: BackwardOutputs }>;
+  /**
+   * Keeps what the update says of each sampled token, for people who look at episodes. It changes nothing that is learned.
+   * @param values [B][T] for the rows.
+   */
+  report(quantity: TokenQuantity, rows: readonly TrainingRow[], values: TokenValues): void;
 }

@@ -8,6 +8,7 @@ import { validationScores } from './evaluation/validation-scores.ts';
 import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
 import { optimizerStep } from './losses/optimizer-step.ts';
 import { StepTimes, timed } from './metrics/step-times.ts';
+import { TokenReports } from './metrics/token-reports.ts';
 import { requireEnv } from './require-parts.ts';
 import { TaskHistory } from './rollouts/task-history.ts';
 import type { RunOptions } from './run-options.ts';
@@ -34,6 +35,7 @@ export async function* runLoop<Options extends RunOptions>(
   let step = 0;
   /** The learning rate of the last optimizer step. */
   let rate: Metrics = {};
+  const reports = new TokenReports();
   const algorithm = await create({
     options,
     run,
@@ -43,6 +45,7 @@ export async function* runLoop<Options extends RunOptions>(
       rate = { learning_rate: optimizer.learningRate };
       return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
     },
+    report: (quantity, rows, values) => reports.add(quantity, rows, values),
   });
   const fromData = 'learn' in algorithm ? algorithm : undefined;
   const steps = fromData?.steps ?? options.steps;
@@ -113,7 +116,9 @@ export async function* runLoop<Options extends RunOptions>(
       isWhole = true;
       const behind = staleness !== undefined && { staleness };
       const metrics = { ...learned, ...rate, ...behind };
-      yield { type: 'update', step, ...(fromData?.steps !== undefined && { of: steps }), metrics };
+      const of = fromData?.steps !== undefined && { of: steps };
+      const tokens = reports.take();
+      yield { type: 'update', step, ...of, metrics, ...(tokens.length > 0 && { tokens }) };
 
       isDue = evaluateEvery > 0 && step % evaluateEvery === 0;
       if (isDue) yield await evaluate();

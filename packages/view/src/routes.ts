@@ -1,5 +1,6 @@
 /** The answers of the page's server: what is asked for, as JSON. */
 import { ToolEnvError } from '@toolenv/core';
+import type { TokenReport } from '@toolenv/core/plugins';
 import type { MetricsLine, RecordedEpisode } from '@toolenv/training';
 import type { EpisodeRow, Facets } from './episode-index.ts';
 import { type EpisodeQuery, listEpisodes } from './episode-list.ts';
@@ -21,7 +22,13 @@ export interface Answers {
     rows: EpisodeRow[];
     facets: Facets | undefined;
   };
-  '/api/episode': { row: EpisodeRow; episode: RecordedEpisode; texts: EpisodeTexts };
+  '/api/episode': {
+    row: EpisodeRow;
+    episode: RecordedEpisode;
+    texts: EpisodeTexts;
+    /** What an update said of the tokens, by turn. */
+    learned: TokenReport['turns'];
+  };
 }
 
 export type Path = keyof Answers;
@@ -54,14 +61,15 @@ export function routesOf(runs: ViewedRuns, tokenTexts: (path: string) => Promise
     },
 
     async '/api/episode'(query) {
-      const { name, path, episodes } = runs.find(query.get('run'));
+      const { name, path, episodes, tokens } = runs.find(query.get('run'));
       const row = episodes?.rows[numberOf(query, 'number')];
       if (!row) {
         const message = `${name} has no episode ${query.get('number')}.`;
         throw new ToolEnvError('usage.no_episode', message);
       }
       const episode: RecordedEpisode = JSON.parse(await episodes.line(row.number));
-      return { row, episode, texts: textsOf(episode, await tokenTexts(path)) };
+      const learned = (await tokens?.turnsOf(row)) ?? [];
+      return { row, episode, texts: textsOf(episode, await tokenTexts(path)), learned };
     },
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '@toolenv/training';
 import { EpisodeIndex } from './episode-index.ts';
 import { LineTail } from './line-tail.ts';
+import { TokenIndex } from './token-index.ts';
 
 /** What the page knows of a run before it asks for more. */
 export interface RunHead {
@@ -36,6 +37,7 @@ export class ViewedRun {
   readonly name: string;
   readonly path: string;
   readonly episodes: EpisodeIndex | undefined;
+  readonly tokens: TokenIndex | undefined;
   readonly metrics: MetricsLine[] = [];
   readonly #run: RecordedRun;
   readonly #metricsTail: LineTail | undefined;
@@ -54,8 +56,9 @@ export class ViewedRun {
     const file =
       this.#run.episodes ?? (folder === undefined ? undefined : join(folder, 'trajectories.jsonl'));
     this.episodes = file === undefined ? undefined : new EpisodeIndex(file);
-    if (folder !== undefined && kind === 'training')
-      this.#metricsTail = new LineTail(join(folder, 'metrics.jsonl'));
+    if (folder === undefined || kind !== 'training') return;
+    this.#metricsTail = new LineTail(join(folder, 'metrics.jsonl'));
+    this.tokens = new TokenIndex(join(folder, 'tokens.jsonl'));
   }
 
   /** Of the run as it is now. */
@@ -87,6 +90,7 @@ export class ViewedRun {
     try {
       await this.#readMetrics();
       await this.episodes?.update();
+      await this.tokens?.update();
       this.#problem = undefined;
     } catch (error) {
       this.#problem = messageOf(error);

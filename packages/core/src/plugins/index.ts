@@ -26,5 +26,5 @@ export {
 } from './policy-definition.ts';
 export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
-export type { Metrics, Run, TrainEvent, Trainer } from './trainer.ts';
+export type { Metrics, Run, TokenReport, TrainEvent, Trainer } from './trainer.ts';
 export type { PartKind, TrainerPart } from './trainer-part.ts';

@@ -28,13 +28,20 @@ export interface Run {
 
 export type Metrics = Record<string, number>;
 
+/** What an update says of the tokens that the policy sampled in an episode, for people who look at the episode. */
+export interface TokenReport {
+  episodeId: string;
+  /** For each turn, a number for each sampled token. */
+  turns: { advantages?: number[]; entropies?: number[] }[];
+}
+
 /**
  * `step` counts from 1. An evaluation before the first update has step 0. `of` is the number of steps of the run, if no option
  * says it.
  */
 export type TrainEvent =
   | { type: 'rollout'; step: number; metrics: Metrics; trajectories: Trajectory[] }
-  | { type: 'update'; step: number; of?: number; metrics: Metrics }
+  | { type: 'update'; step: number; of?: number; metrics: Metrics; tokens?: TokenReport[] }
   | { type: 'evaluation'; step: number; metrics: Metrics }
   | { type: 'checkpoint'; step: number; folder: string };
 

@@ -1,4 +1,4 @@
-/** The files that a run writes as it goes: metrics, episodes, TensorBoard's events and the curves. */
+/** The files that a run writes as it goes: metrics, episodes, what was learned of their tokens, TensorBoard's events and the curves. */
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import type { TrainSettings } from '../train-settings.ts';
@@ -33,6 +33,8 @@ export class RunFiles {
     if (event.type === 'rollout' && this.#options.trajectories)
       await this.#log.writeEpisodes(event.trajectories, { step: event.step });
     await this.#log.write(event);
+    if (event.type === 'update' && event.tokens && this.#options.trajectories)
+      await this.#log.writeTokens(event.tokens, event.step);
     await this.#board?.write(event);
     if (event.type === 'checkpoint') await this.drawCurves();
     else this.#lines?.push({ type: event.type, step: event.step, metrics: event.metrics });

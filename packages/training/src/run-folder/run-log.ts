@@ -1,10 +1,10 @@
-/** The files that a training run appends to: metrics.jsonl and trajectories.jsonl, each line with its step. */
+/** The files that a training run appends to: metrics.jsonl, trajectories.jsonl and tokens.jsonl, each line with its step. */
 import { createWriteStream, existsSync } from 'node:fs';
 import { appendFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
-import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
+import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
 
 /** One line of metrics.jsonl. */
@@ -16,6 +16,7 @@ export interface MetricsLine {
 
 const metricsFile = 'metrics.jsonl';
 const trajectoriesFile = 'trajectories.jsonl';
+const tokensFile = 'tokens.jsonl';
 
 export class RunLog {
   readonly #out: string;
@@ -54,11 +55,19 @@ export class RunLog {
     await append(join(this.#out, trajectoriesFile), lines.join(''));
   }
 
+  /** Appends what an update said of the tokens of its episodes. */
+  async writeTokens(reports: readonly TokenReport[], step: number): Promise<void> {
+    await this.#drop((line) => line.step >= step);
+    const lines = reports.map((report) => `${JSON.stringify({ step, ...report })}\n`);
+    await append(join(this.#out, tokensFile), lines.join(''));
+  }
+
   /** On the first event of a resumed run, drops the lines that the run will write again. */
   async #drop(isAfter: IsAfter): Promise<void> {
     if (!this.#stale) return;
     this.#stale = false;
-    for (const file of [metricsFile, trajectoriesFile]) await dropLines(join(this.#out, file), isAfter);
+    for (const file of [metricsFile, trajectoriesFile, tokensFile])
+      await dropLines(join(this.#out, file), isAfter);
   }
 }
 

@@ -26,12 +26,17 @@ it('drops what a resumed run does again, and a half-written line', async () => {
   await writeFile(join(out, 'trajectories.jsonl'), '{"step":2,"text":"a\u2028b"}\n{"step":3}\n');
 
   const resumed = new RunLog(out, { resume: true });
+  await writeFile(join(out, 'tokens.jsonl'), '{"step":2,"episodeId":"a","turns":[]}\n{"step":3}\n');
   await resumed.write({ type: 'checkpoint', step: 2, folder: 'step-2' });
   await resumed.write(update(3, 30));
   await resumed.write(update(4, 4));
   expect((await readMetrics(out)).map(({ metrics }) => metrics.loss)).toEqual([1, 2, 30, 4]);
   expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toBe('{"step":2,"text":"a\u2028b"}\n');
-  expect(await readdir(out)).toEqual(['metrics.jsonl', 'trajectories.jsonl']);
+  await resumed.writeTokens([{ episodeId: 'b', turns: [{ advantages: [0.5] }] }], 3);
+  expect(await readFile(join(out, 'tokens.jsonl'), 'utf8')).toBe(
+    '{"step":2,"episodeId":"a","turns":[]}\n{"step":3,"episodeId":"b","turns":[{"advantages":[0.5]}]}\n',
+  );
+  expect(await readdir(out)).toEqual(['metrics.jsonl', 'tokens.jsonl', 'trajectories.jsonl']);
 });
 
 it('keeps the lines of a step whose evaluation is made again', async () => {

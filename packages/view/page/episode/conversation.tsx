@@ -1,34 +1,33 @@
 /** An episode as a conversation: what came, what the policy wrote, what the tools answered, and what was rewarded. */
 import type { RecordedEpisode } from '@toolenv/training';
-import type { EpisodeTexts } from '../../src/token-texts.ts';
+import type { Answers } from '../../src/routes.ts';
+import type { TurnTexts } from '../../src/token-texts.ts';
 import { duration } from '../numbers.ts';
-import { type TokenColour, weightedReward } from './token-colours.ts';
+import { type ColouredTurn, type TokenColour, weightedReward } from './token-colours.ts';
 
 type Step = RecordedEpisode['steps'][number];
 type CallRecord = Step['calls'][number];
 type Message = Step['observation']['messages'][number];
 
-interface Props {
-  episode: RecordedEpisode;
-  texts: EpisodeTexts;
+interface Props extends Pick<Answers['/api/episode'], 'episode' | 'texts' | 'learned'> {
   /** Shows the tokens in these colours, in place of the messages. */
   colour?: TokenColour;
 }
 
-export function Conversation({ episode, texts, colour }: Props) {
+export function Conversation({ episode, texts, learned, colour }: Props) {
   const { steps } = episode;
   return (
     <ol class="turns">
       {steps.map((step, index) => (
         <li key={index}>
-          <Turn {...{ episode, texts, colour, step, index }} />
+          <Turn {...{ episode, texts, learned, colour, step, index }} />
         </li>
       ))}
     </ol>
   );
 }
 
-function Turn({ episode, texts, colour, step, index }: Props & { step: Step; index: number }) {
+function Turn({ episode, texts, learned, colour, step, index }: Props & { step: Step; index: number }) {
   const { action, calls, environmentCalls = [] } = step;
   const turn = texts.turns[index];
   const { messages, isRewritten } = arrived(step, episode.steps[index - 1]);
@@ -50,7 +49,11 @@ function Turn({ episode, texts, colour, step, index }: Props & { step: Step; ind
           {action.stopReason === 'length' && <small class="bad">cut at the largest number of tokens</small>}
         </h4>
         {colour && turn ? (
-          <Tokens {...{ episode, step, turn, colour }} />
+          <Tokens
+            of={{ step, learned: learned[index], rewardSpec: episode.rewardSpec }}
+            turn={turn}
+            colour={colour}
+          />
         ) : (
           <>
             {action.text !== '' && <pre>{action.text}</pre>}
@@ -63,24 +66,20 @@ function Turn({ episode, texts, colour, step, index }: Props & { step: Step; ind
         )}
       </div>
       {[...calls, ...environmentCalls].map((record, at) => (
-        <Result key={at} record={record} isOwn={at >= calls.length} />
+        <Result
+          key={at}
+          record={record}
+          isOwn={at >= calls.length}
+          // The tokens of the next turn have the text.
+          isBrief={colour !== undefined && index < episode.steps.length - 1}
+        />
       ))}
       <Rewards step={step} spec={episode.rewardSpec} />
     </>
   );
 }
 
-function Tokens({
-  episode,
-  step,
-  turn,
-  colour,
-}: {
-  episode: RecordedEpisode;
-  step: Step;
-  turn: NonNullable<EpisodeTexts['turns'][number]>;
-  colour: TokenColour;
-}) {
+function Tokens({ of, turn, colour }: { of: ColouredTurn; turn: TurnTexts; colour: TokenColour }) {
   return (
     <>
       {!turn.goesOn && (
@@ -89,7 +88,7 @@ function Tokens({
       <pre class="tokens">
         <span class="context">{turn.context.join('')}</span>
         {turn.sampled.map((text, token) => {
-          const value = colour.value(token, step, episode);
+          const value = colour.value(token, of);
           return (
             <span
               key={token}
@@ -106,7 +105,7 @@ function Tokens({
   );
 }
 
-function Result({ record, isOwn }: { record: CallRecord; isOwn: boolean }) {
+function Result({ record, isOwn, isBrief }: { record: CallRecord; isOwn: boolean; isBrief: boolean }) {
   const { call, text, mistake, result, milliseconds } = record;
   const fault = mistake?.code ?? (result?.isError ? 'tool_error' : undefined);
   return (
@@ -117,7 +116,7 @@ function Result({ record, isOwn }: { record: CallRecord; isOwn: boolean }) {
         {fault && <small class="bad">✘ {fault}</small>}
         <small>{duration(milliseconds)}</small>
       </h4>
-      {text !== '' && <pre>{text}</pre>}
+      {text !== '' && !isBrief && <pre>{text}</pre>}
     </div>
   );
 }

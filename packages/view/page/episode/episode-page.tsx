@@ -23,7 +23,7 @@ export function EpisodePage({ run, query, states }: Props) {
   // An episode that is in the file never changes; the version matters only until it is there.
   const count = Number(states[run.name]?.episodes.split('.')[1] ?? 0);
   const { answer, problem } = useAnswer('/api/episode', { run: run.name, number }, count > number);
-  const colours = answer ? coloursOf(answer.episode) : [];
+  const colours = answer ? coloursOf(answer) : [];
   const colour = colours.find(({ name }) => name === colourName);
   const choose = (name: string) => {
     lastColour = name;
@@ -47,7 +47,7 @@ export function EpisodePage({ run, query, states }: Props) {
   });
   if (problem) return <p class="problem">{problem}</p>;
   if (!answer || !row) return <p class="nothing">Loading …</p>;
-  const { episode, texts } = answer;
+  const { episode, texts, learned } = answer;
   return (
     <article class="episode">
       <div class="bar">
@@ -73,7 +73,7 @@ export function EpisodePage({ run, query, states }: Props) {
       </div>
       {colour && <p class="legend">{colour.legend}</p>}
       {colour && texts.note && <p class="note">{texts.note}</p>}
-      <Conversation episode={episode} texts={texts} colour={colour} />
+      <Conversation {...{ episode, texts, learned, colour }} />
       <footer>
         <h3>
           <Outcome end={row.end} /> reward <Reward value={row.reward} />

@@ -40,7 +40,7 @@ export function GroupPage({ run, query, states }: Props) {
     Promise.all(rows.map(get)).then(setLoaded, () => {});
     return () => left.abort();
   }, [numbers]);
-  const colours = loaded[0] ? coloursOf(loaded[0].episode) : [];
+  const colours = loaded[0] ? coloursOf(loaded[0]) : [];
   const names = ['', ...colours.map(({ name }) => name)];
   useKeys({
     c: () => setColourName(names[(names.indexOf(colourName) + 1) % names.length]!),
@@ -71,7 +71,7 @@ export function GroupPage({ run, query, states }: Props) {
       {colour && <p class="legend">{colour.legend}</p>}
       <p class="question">{rows[0]?.question}</p>
       <div class="columns" tabIndex={0} role="region" aria-label={title}>
-        {loaded.map(({ row, episode, texts }) => (
+        {loaded.map(({ row, episode, texts, learned }) => (
           <article key={row.number}>
             <h3>
               <a href={hrefOf('episode', { run: run.name, number: row.number })}>
@@ -79,7 +79,7 @@ export function GroupPage({ run, query, states }: Props) {
               </a>{' '}
               <Outcome end={row.end} /> <Reward value={row.reward} />
             </h3>
-            <Conversation episode={episode} texts={texts} colour={colour} />
+            <Conversation {...{ episode, texts, learned, colour }} />
           </article>
         ))}
       </div>

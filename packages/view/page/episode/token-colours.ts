@@ -1,14 +1,24 @@
 /** What the colour of a sampled token can show. */
 import type { RecordedEpisode } from '@toolenv/training';
+import type { Answers } from '../../src/routes.ts';
 
 type Step = RecordedEpisode['steps'][number];
+type Learned = Answers['/api/episode']['learned'][number];
+
+/** A turn of an episode. */
+export interface ColouredTurn {
+  step: Step;
+  /** What an update said of its tokens. */
+  learned?: Learned;
+  rewardSpec: RecordedEpisode['rewardSpec'];
+}
 
 export interface TokenColour {
   name: string;
   /** What the colours mean. */
   legend: string;
   /** Of a sampled token: a number for the tooltip. */
-  value(token: number, step: Step, episode: RecordedEpisode): number | undefined;
+  value(token: number, turn: ColouredTurn): number | undefined;
   /** A CSS background. */
   colour(value: number): string;
 }
@@ -37,7 +47,7 @@ const mask: TokenColour = {
 const probability: TokenColour = {
   name: 'probability',
   legend: 'green: the policy was sure; red: it was a surprise (above 0.9, 0.5, 0.1, 0.01, below)',
-  value: (token, step) => {
+  value: (token, { step }) => {
     const logprob = logprobOf(step, token);
     return logprob === undefined ? undefined : Math.exp(logprob);
   },
@@ -47,31 +57,37 @@ const probability: TokenColour = {
 const reward: TokenColour = {
   name: 'reward',
   legend: 'weighted reward of the turn: green above 0, red below',
-  value: (_, step, { rewardSpec }) => weightedReward(step, rewardSpec),
+  value: (_, { step, rewardSpec }) => weightedReward(step, rewardSpec),
   colour: signed,
 };
 
 const advantage: TokenColour = {
   name: 'advantage',
   legend: 'what the trainer raised (green) and lowered (red)',
-  value: (token, step) => learned(step)?.advantages?.[token],
+  value: (token, { learned }) => learned?.advantages?.[token],
   colour: signed,
 };
 
 const entropy: TokenColour = {
   name: 'entropy',
   legend: 'nats before the update: the stronger, the more the policy could have said instead',
-  value: (token, step) => learned(step)?.entropies?.[token],
+  value: (token, { learned }) => learned?.entropies?.[token],
   colour: (value) => `color-mix(in srgb, var(--shade-4) ${percent(value / 2)}, transparent)`,
 };
 
 const all = [mask, probability, reward, advantage, entropy];
 
 /** The colours that an episode has values for. */
-export function coloursOf(episode: RecordedEpisode): TokenColour[] {
-  const { steps } = episode;
+export function coloursOf({
+  episode,
+  learned,
+}: Pick<Answers['/api/episode'], 'episode' | 'learned'>): TokenColour[] {
+  const { steps, rewardSpec } = episode;
   return all.filter((colour) =>
-    steps.some((step) => step.action.tokens && colour.value(0, step, episode) !== undefined),
+    steps.some(
+      (step, index) =>
+        step.action.tokens && colour.value(0, { step, learned: learned[index], rewardSpec }) !== undefined,
+    ),
   );
 }
 
@@ -84,16 +100,6 @@ export function weightedReward(
     value === null ? [] : [value * (spec[name]?.weight ?? 0)],
   );
   return scored.length === 0 ? undefined : scored.reduce((sum, value) => sum + value, 0);
-}
-
-/** What a trainer recorded of the tokens of a turn. */
-interface Learned {
-  advantages?: number[];
-  entropies?: number[];
-}
-
-function learned({ action }: Step): Learned | undefined {
-  return action.tokens as Learned | undefined;
 }
 
 function signed(value: number): string {

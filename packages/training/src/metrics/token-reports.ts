@@ -1,0 +1,41 @@
+/** TokenReports: what an update says of each sampled token, by episode and turn. */
+import type { TokenValues } from '@toolenv/core/learner';
+import type { TokenReport } from '@toolenv/core/plugins';
+import type { TrainingRow } from '../rows/training-row.ts';
+
+export type TokenQuantity = 'advantages' | 'entropies';
+
+/** Enough for a colour, and half as long in a file. */
+const digits = 4;
+
+export class TokenReports {
+  readonly #turns = new Map<string, TokenReport['turns']>();
+
+  /**
+   * Keeps a quantity of the tokens with mask 1. What is known of a token stays: the first pass over a row counts.
+   * @param values [B][T] for the rows.
+   */
+  add(quantity: TokenQuantity, rows: readonly TrainingRow[], values: TokenValues): void {
+    for (const [b, { trajectory, mask, turns }] of rows.entries()) {
+      const { episodeId, steps } = trajectory;
+      const reports = this.#turns.get(episodeId) ?? steps.map((): TokenReport['turns'][number] => ({}));
+      this.#turns.set(episodeId, reports);
+      /** By turn. All tokens of a turn are in one row. */
+      const found = new Map<number, number[]>();
+      for (let t = 0; t < mask.length; t++) {
+        if (mask[t] !== 1) continue;
+        const ofTurn = found.get(turns[t]!) ?? [];
+        ofTurn.push(Number(values[b]![t]!.toPrecision(digits)));
+        found.set(turns[t]!, ofTurn);
+      }
+      for (const [turn, ofTurn] of found) reports[turn]![quantity] ??= ofTurn;
+    }
+  }
+
+  /** The reports since the last call. */
+  take(): TokenReport[] {
+    const reports = [...this.#turns].map(([episodeId, turns]) => ({ episodeId, turns }));
+    this.#turns.clear();
+    return reports;
+  }
+}
