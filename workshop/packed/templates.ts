@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { attempt } from './attempt.ts';
 import type { Sandbox } from './sandbox.ts';
 import { checkSurvival } from './survive.ts';
+import { checkView } from './view.ts';
 
 const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
 
@@ -63,6 +64,7 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
     await attempt(at('toolenv train, killed, interrupted and resumed'), () => checkSurvival(folder, args));
   }
   if (template !== 'env') return;
+  await attempt(at('toolenv view'), () => checkView(folder, 'runs/first'));
   await attempt(at('toolenv train, with another trainer'), async () => {
     await run('npm', ['install', '@toolenv/trainer-ppo'], folder);
     const args = [own, '--trainer', '@toolenv/trainer-ppo/ppo-v1', ...few];

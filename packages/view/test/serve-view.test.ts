@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => view.close());
 
 async function ask<P extends Path>(path: P, query = ''): Promise<Answers[P]> {
-  return (await fetch(`${view.url.slice(0, -1)}${path}?${query}`)).json();
+  return (await fetch(`${view.url.slice(0, -1)}${path}?${query}`)).json() as Promise<Answers[P]>;
 }
 
 describe('runs', () => {
@@ -48,7 +48,7 @@ describe('runs', () => {
     const own = await serveView({
       runs: [join(folder, 'run'), join(folder, 'a', 'run'), join(folder, 'run')],
     });
-    const runs: Answers['/api/runs'] = await (await fetch(`${own.url}api/runs`)).json();
+    const runs = (await (await fetch(`${own.url}api/runs`)).json()) as Answers['/api/runs'];
     expect(runs.map(({ name }) => name.split('/').at(-2))).toEqual([folder.split('/').at(-1), 'a']);
     await own.close();
   });
@@ -137,7 +137,7 @@ describe('refusals', () => {
     ['..%2f..%2fpackage.json', 404, 'There is no such page.'],
   ])('%s', async (path, status, message) => {
     const response = await fetch(view.url + path);
-    expect([response.status, (await response.json()).message]).toEqual([
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
       status,
       expect.stringContaining(message),
     ]);
