@@ -13,6 +13,7 @@ import { indexCommand } from './commands/index-command.ts';
 import { infoCommand } from './commands/info-command.ts';
 import { initCommand } from './commands/init-command.ts';
 import { listCommand } from './commands/list-command.ts';
+import { playCommand } from './commands/play-command.ts';
 import { rolloutCommand } from './commands/rollout-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { showCommand } from './commands/show-command.ts';
@@ -49,6 +50,7 @@ function commands(
     rolloutCommand(signal, { env, policy: policies[0]! }),
     showCommand(signal),
     viewCommand(signal),
+    playCommand(signal, env),
     checkCommand(signal, env),
     toolsCommand(signal),
     serveCommand(signal, env, http),

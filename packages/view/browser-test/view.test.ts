@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serveView, type View } from '../src/index.ts';
+import { type ServedPage, serveView } from '../src/index.ts';
 import { appendSteps, episodesPerStep, makeRun } from './make-run.ts';
 import { expectAccessible, openBrowser, openPage } from './open-page.ts';
 
 let browser: Browser;
 let folder: string;
-let view: View;
+let view: ServedPage;
 const steps = 12;
 const episodes = steps * episodesPerStep;
 

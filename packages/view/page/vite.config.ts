@@ -1,6 +1,13 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  build: { outDir: '../dist/page', emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+  build: {
+    outDir: '../dist/page',
+    emptyOutDir: true,
+    target: 'es2022',
+    reportCompressedSize: false,
+    rolldownOptions: { input: ['index.html', 'play.html'].map((name) => join(import.meta.dirname, name)) },
+  },
 });

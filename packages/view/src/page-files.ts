@@ -11,17 +11,21 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
+/** The pages that the package has. */
+export type PageName = 'index.html' | 'play.html';
+
 export interface PageFile {
   type: string;
   bytes: Buffer;
 }
 
 /**
- * @param path Of a request. `/` is the page.
+ * @param path Of a request.
+ * @param page What `/` is.
  * @throws ToolEnvError `usage.page_not_built` in a checkout of the repository without `npm run build`.
  */
-export async function readPageFile(path: string): Promise<PageFile | undefined> {
-  const name = path === '/' ? '/index.html' : path;
+export async function readPageFile(path: string, page: PageName): Promise<PageFile | undefined> {
+  const name = path === '/' ? `/${page}` : path;
   const type = types[extname(name)];
   if (type === undefined || !/^(\/[\w-][\w.-]*)+$/.test(name)) return undefined;
   try {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { episodeOf, episodesPerStep, makeRun } from '../browser-test/make-run.ts';
-import { serveView, type View } from '../src/index.ts';
-import type { Answers, Path } from '../src/routes.ts';
+import { type ServedPage, serveView } from '../src/index.ts';
+import type { Answers, Path } from '../src/runs/routes.ts';
 
-let view: View;
+let view: ServedPage;
 let folder: string;
 const steps = 3;
 const episodes = steps * episodesPerStep;

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   isParseFailure,
   type Message,
+  type Observation,
   type RewardSpec,
   type Rewards,
   type ToolCallRecord,
@@ -48,7 +49,7 @@ function turnView(
   const cut = action.stopReason === 'length' ? paint('yellow', '  cut at the largest number of tokens') : '';
   const parts = showsTexts
     ? []
-    : arrived(step, previous).map((each) =>
+    : arrived(step.observation, previous?.observation).map((each) =>
         typeof each === 'string' ? paint('yellow', each) : messageView(each, width),
       );
   parts.push(paint('dim', turnLine(step, index)) + cut);
@@ -75,13 +76,9 @@ function turnLine({ action }: TrajectoryStep, index: number): string {
 }
 
 /** The messages that came since the previous turn, apart from that turn's own, or a note that the environment rewrote the past. */
-function arrived(
-  { observation }: TrajectoryStep,
-  previous: TrajectoryStep | undefined,
-): (Message | string)[] {
-  const { messages } = observation;
+export function arrived({ messages }: Observation, previous: Observation | undefined): (Message | string)[] {
   if (!previous) return messages;
-  const before = previous.observation.messages;
+  const before = previous.messages;
   const grows = isDeepStrictEqual(messages.slice(0, before.length), before);
   if (!grows) {
     return [
@@ -93,7 +90,10 @@ function arrived(
 }
 
 /** A result under the name of its tool, with what was wrong and the time that it took. */
-function recordView(record: ToolCallRecord, { width, isBrief }: { width: number; isBrief: boolean }): string {
+export function recordView(
+  record: ToolCallRecord,
+  { width, isBrief }: { width: number; isBrief: boolean },
+): string {
   const { call, text, milliseconds } = record;
   const name = isParseFailure(call) ? 'call' : `tool ${safeLine(call.name)}`;
   const code = mistakeOf(record);
@@ -129,7 +129,7 @@ function tokenIds({ action }: TrajectoryStep): string {
   )}`;
 }
 
-function endView(episode: RecordedEpisode): string {
+export function endView(episode: RecordedEpisode): string {
   const { outcome, reward, rewards, rewardSpec, steps } = episode;
   const sum = rewardsText(rewards, rewardSpec);
   const calls = steps.flatMap((step) => step.calls);
@@ -154,7 +154,7 @@ function endView(episode: RecordedEpisode): string {
 }
 
 /** `retrieved 0.500 × 0.1 · em 0.000 × 1 · f1 0.250`: components that do not count come last, without a weight. */
-function rewardsText(rewards: Rewards, spec: RewardSpec): string {
+export function rewardsText(rewards: Rewards, spec: RewardSpec): string {
   const scored = Object.entries(rewards).flatMap(([name, value]) =>
     value === null ? [] : [{ name, value, weight: spec[name]?.weight ?? 0 }],
   );

@@ -32,7 +32,7 @@ export const noPlugins: NamedPlugins = {
 };
 
 /** The commands that open an environment. Those of `general` take other subjects, too. */
-const opening = ['eval', 'baseline', 'train', 'rollout', 'serve', 'check', 'info'];
+const opening = ['eval', 'baseline', 'train', 'rollout', 'play', 'serve', 'check', 'info'];
 const general = ['check', 'info'];
 
 /**

@@ -36,8 +36,9 @@ export class ViewedRuns {
     return JSON.stringify(states);
   }
 
-  /** Calls `listener` with each new {@link state}. Returns what ends it. */
+  /** Calls `listener` with the {@link state}, now and when it changes. Returns what ends it. */
   follow(listener: (state: string) => void): () => void {
+    listener(this.state);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

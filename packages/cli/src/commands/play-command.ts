@@ -1,0 +1,114 @@
+/** `toolenv play`: a person plays the policy's part, in the terminal or in the browser. */
+import { once } from 'node:events';
+import { type OpenedEnv, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { appendTrajectory } from '@toolenv/core/recording';
+import { Command } from 'commander';
+import { endView } from '../display/episode-view.ts';
+import { paint } from '../display/paint.ts';
+import { terminalWidth } from '../display/terminal-text.ts';
+import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
+import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
+import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    split: {
+      enum: ['train', 'validation', 'test'],
+      default: 'train',
+      description: 'where the tasks come from',
+    },
+    task: { type: 'integer', minimum: 0, default: 0, description: 'number of the first task' },
+    seed: { type: 'integer', default: 0, description: 'seeds the environment and its episodes' },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      default: 0,
+      description: 'with --browser: port of the page on this machine, 0 for any free port',
+    },
+  },
+} as const;
+
+type Flags = EnvFlags & { out?: string; browser?: boolean } & Record<string, unknown>;
+
+export function playCommand(signal: AbortSignal, env: NamedEnv): Command {
+  const command = new Command('play')
+    .summary("play the policy's part yourself")
+    .description(
+      "A person plays the policy's part: reads what the policy reads, calls tools, answers, and sees the rewards. Finished episodes can be kept as examples to learn from.",
+    )
+    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .option('--browser', 'play in a web page, where tools are forms')
+    .option(
+      '--out <file>',
+      'append finished episodes to this file, which @toolenv/trainer-sft/sft-v1 takes as --data',
+    );
+  for (const flag of [...schemaFlags(schema), ...envFlags()]) command.addOption(flag);
+  addEnvFlags(command, env);
+  return command.action((_: string, given: Flags) => play(given, env, signal));
+}
+
+async function play(given: Flags, env: NamedEnv, signal: AbortSignal): Promise<void> {
+  const { split, task: first, seed, port } = completeFlags(schema, given);
+  const opened = await openRunEnv(chosenEnv(env, given), { ...given, seed });
+  try {
+    const tasks = opened.tasks[split];
+    if (tasks.length === 0) {
+      const message = `${opened.ref} has no tasks in the split ${split}: give another --split.`;
+      throw new ToolEnvError('usage.no_tasks', message);
+    }
+    const task = (number: number) => tasks.get((first + number - 1) % tasks.length);
+    const episodes = { env: opened, task, seed, ...(given.out !== undefined && { out: given.out }) };
+    if (given.browser) await playInBrowser({ ...episodes, port }, signal);
+    else await playInTerminal(episodes, signal);
+  } finally {
+    await opened.close();
+  }
+}
+
+interface Episodes {
+  env: OpenedEnv<unknown>;
+  /** By the number of the episode, from 1. */
+  task(number: number): unknown;
+  seed: number;
+  out?: string;
+}
+
+async function playInBrowser(options: Episodes & { port: number }, signal: AbortSignal): Promise<void> {
+  const { servePlay } = await import('@toolenv/view');
+  const page = await servePlay(options);
+  try {
+    process.stdout.write(`${page.url}  (Ctrl-C ends it)\n`);
+    await (signal.aborted || once(signal, 'abort'));
+  } finally {
+    await page.close();
+  }
+  signal.throwIfAborted();
+}
+
+async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortSignal): Promise<void> {
+  const { playByHand } = await import('@toolenv/view');
+  const player = new TerminalPlayer(env.episode().spec.rewards, terminalWidth());
+  try {
+    for (let number = 1; ; number++) {
+      player.begin();
+      const trajectory = await playByHand({ env, task: task(number), number, seed, player, signal });
+      process.stdout.write(`${endView(trajectory)}\n`);
+      if (out !== undefined) await keep(out, trajectory);
+      const again = await player.ask('another episode? [Y/n] ', signal);
+      if (/^\s*(n|no|q|quit)\s*$/i.test(again)) return;
+    }
+  } catch (error) {
+    if (!(error instanceof NoMoreTurns)) throw error;
+    process.stdout.write('\n');
+  } finally {
+    player.close();
+  }
+}
+
+async function keep(file: string, trajectory: Trajectory): Promise<void> {
+  await appendTrajectory(file, trajectory);
+  process.stdout.write(`${paint('dim', `          kept in ${file}`)}\n`);
+}

@@ -1,0 +1,101 @@
+/** TerminalPlayer: shows an episode in the terminal, and reads a person's turns. */
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+import { messageOf, type Observation, type RewardSpec, type TrajectoryStep } from '@toolenv/core';
+import type { Player, WrittenTurn } from '@toolenv/view';
+import { arrived, recordView, rewardsText } from '../display/episode-view.ts';
+import { messageView } from '../display/message-view.ts';
+import { paint } from '../display/paint.ts';
+import { columns, safeLine, wrapText } from '../display/terminal-text.ts';
+import { toolSignature } from '../display/tool-signature.ts';
+import { readTurn } from './written-turn.ts';
+
+/** The person has closed the terminal, or the file that stands in for it has ended. */
+export class NoMoreTurns extends Error {}
+
+export class TerminalPlayer implements Player {
+  readonly #width: number;
+  readonly #rewardSpec: RewardSpec;
+  readonly #lines: Interface;
+  /** Lines that were typed before they were asked for. */
+  readonly #typed: string[] = [];
+  #isClosed = false;
+  #previous: TrajectoryStep | undefined;
+  #shownTools = '';
+
+  constructor(rewardSpec: RewardSpec, width: number) {
+    this.#rewardSpec = rewardSpec;
+    this.#width = width;
+    this.#lines = createInterface({ input: process.stdin });
+    this.#lines.on('line', (line) => this.#typed.push(line));
+    this.#lines.on('close', () => {
+      this.#isClosed = true;
+    });
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+
+  /** Before each episode. */
+  begin(): void {
+    this.#previous = undefined;
+  }
+
+  async write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn> {
+    for (const each of arrived(observation, this.#previous?.observation))
+      print(typeof each === 'string' ? paint('yellow', each) : messageView(each, this.#width));
+    this.#showTools(observation);
+    for (;;) {
+      const line = await this.ask('> ', signal);
+      if (line.trim() === '') continue;
+      if (line.trim() === '?') {
+        this.#shownTools = '';
+        this.#showTools(observation);
+        continue;
+      }
+      try {
+        return readTurn(line, observation.tools);
+      } catch (error) {
+        print(paint('red', messageOf(error)));
+      }
+    }
+  }
+
+  answered(step: TrajectoryStep): void {
+    for (const record of step.calls) print(recordView(record, { width: this.#width, isBrief: false }));
+    const rewarded = rewardsText(step.rewards ?? {}, this.#rewardSpec);
+    if (rewarded !== '') print(`${paint('bold', 'rewarded')}  ${rewarded}`);
+    this.#previous = step;
+  }
+
+  /**
+   * @throws NoMoreTurns; the signal's reason.
+   */
+  async ask(prompt: string, signal: AbortSignal): Promise<string> {
+    process.stdout.write(paint('bold', prompt));
+    while (this.#typed.length === 0) {
+      if (this.#isClosed) throw new NoMoreTurns();
+      await Promise.race([once(this.#lines, 'line', { signal }), once(this.#lines, 'close', { signal })]);
+    }
+    return this.#typed.shift()!;
+  }
+
+  /** The tools, when they are other tools than before. */
+  #showTools({ tools }: Observation): void {
+    const rows = tools.map((tool) => [safeLine(toolSignature(tool)), safeLine(tool.description)] as const);
+    const text = JSON.stringify(rows);
+    if (text === this.#shownTools) return;
+    this.#shownTools = text;
+    if (rows.length > 0) print(`${paint('bold', 'tools')}\n${columns(rows, Math.min(this.#width, 120))}`);
+    const how =
+      rows.length === 0
+        ? 'Write your answer.'
+        : 'Call a tool by its name and its arguments, in JSON or, if one is enough, as plain text. Every other line is your answer; a colon before it makes it one. ? shows the tools again.';
+    print(paint('dim', wrapText(how, { width: Math.min(this.#width, 120), indent: '  ' })));
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,70 @@
+/** What a typed line means. */
+import type { ToolDescription } from '@toolenv/core';
+import { describe, expect, it } from 'vitest';
+import { readTurn } from '../../src/play/written-turn.ts';
+
+const tools: ToolDescription[] = [
+  {
+    name: 'search',
+    description: '',
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string' }, limit: { type: 'integer' } },
+      required: ['query'],
+    },
+  },
+  {
+    name: 'try_code',
+    description: '',
+    inputSchema: { type: 'object', properties: { code: { type: 'integer' } }, required: ['code'] },
+  },
+  {
+    name: 'transfer',
+    description: '',
+    inputSchema: {
+      type: 'object',
+      properties: { from: { type: 'string' }, amount: { type: 'number' } },
+      required: ['from', 'amount'],
+    },
+  },
+  { name: 'wait', description: '', inputSchema: { type: 'object' } },
+];
+
+describe('a call', () => {
+  it.each([
+    ['search Ada of Melford', 'search', { query: 'Ada of Melford' }],
+    ['  search   42 ', 'search', { query: '42' }],
+    ['search {"query":"Ada","limit":2}', 'search', { query: 'Ada', limit: 2 }],
+    ['try_code 512', 'try_code', { code: 512 }],
+    // The environment says what is wrong with the argument, as it does to a policy.
+    ['try_code five', 'try_code', { code: 'five' }],
+    ['transfer {"from":"a","amount":5}', 'transfer', { from: 'a', amount: 5 }],
+    ['wait', 'wait', {}],
+  ])('%s', (line, name, args) => {
+    expect(readTurn(line, tools)).toEqual({ text: '', calls: [{ name, arguments: args }] });
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['Ada', 'Ada'],
+    [': search Ada', 'search Ada'],
+    [':search', 'search'],
+    ['searching is hard', 'searching is hard'],
+  ])('%s', (line, text) => {
+    expect(readTurn(line, tools)).toEqual({ text, calls: [] });
+  });
+});
+
+it.each([
+  ['search', 'Write the arguments of search(query, limit?) as JSON: search {"query": …}.'],
+  [
+    'transfer a 5',
+    'Write the arguments of transfer(from, amount) as JSON: transfer {"from": …, "amount": …}.',
+  ],
+  ['search {query}', 'The arguments of search are not JSON: '],
+])('refuses %s', (line, message) => {
+  expect(() => readTurn(line, tools)).toThrow(
+    expect.objectContaining({ code: 'usage.turn', message: expect.stringContaining(message) }),
+  );
+});

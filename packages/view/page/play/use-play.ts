@@ -1,0 +1,44 @@
+/** The episode that is being played, as the server has it. */
+import { useEffect, useState } from 'preact/hooks';
+import type { WrittenTurn } from '../../src/play/play-by-hand.ts';
+import type { PlayAnswer } from '../../src/play/serve-play.ts';
+
+export interface Play {
+  state?: PlayAnswer;
+  /** Why the last turn was not taken, or that the server does not answer. */
+  problem: string;
+  write(turn: WrittenTurn): void;
+  next(): void;
+}
+
+export function usePlay(): Play {
+  const [state, setState] = useState<PlayAnswer>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const source = new EventSource('/api/events');
+    const ask = async () => {
+      const response = await fetch('/api/play');
+      setState(await response.json());
+      setProblem('');
+    };
+    source.onmessage = () => {
+      ask().catch((error: Error) => setProblem(error.message));
+    };
+    source.onerror = () => setProblem('The server does not answer: is toolenv play still running?');
+    return () => source.close();
+  }, []);
+  const post = async (path: string, body: unknown) => {
+    const response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) setProblem((await response.json()).message);
+  };
+  return {
+    state,
+    problem,
+    write: (turn) => void post('/api/turn', turn),
+    next: () => void post('/api/next', {}),
+  };
+}

@@ -1,0 +1,96 @@
+/** playByHand: an episode in which a person plays the policy's part. */
+import {
+  type Action,
+  type EnvHandle,
+  type Observation,
+  type Policy,
+  rollout,
+  type Trajectory,
+  type TrajectoryStep,
+} from '@toolenv/core';
+
+/** What a person does in one turn. */
+export interface WrittenTurn {
+  text: string;
+  calls: { name: string; arguments: Record<string, unknown> }[];
+}
+
+export interface Player {
+  /** Waits for the person. */
+  write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn>;
+  /** Called with each finished turn: what the person wrote, and what the environment made of it. */
+  answered?(step: TrajectoryStep): void;
+}
+
+export interface HandPlayedEpisode<Task> {
+  env: EnvHandle<Task>;
+  task: Task;
+  /** Number of the episode, which identifies and seeds it. */
+  number: number;
+  seed: number;
+  player: Player;
+  signal: AbortSignal;
+}
+
+/** People take their time. */
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * The trajectory of the episode. It has no tokens, so trainers learn from its messages.
+ * @throws The signal's reason, and what the environment and the player throw.
+ */
+export async function playByHand<Task>({
+  env,
+  task,
+  number,
+  seed,
+  player,
+  signal,
+}: HandPlayedEpisode<Task>): Promise<Trajectory<Task>> {
+  const policy: Policy = {
+    spec: { name: 'person', contextLength: Number.MAX_SAFE_INTEGER },
+    act: async (observation) => toAction(await player.write(observation, signal), number),
+  };
+  const watched = { ...env, capabilities: env.capabilities, episode: () => told(env, player) };
+  const episodes = [{ task, group: number, sample: 0 }];
+  // Sampling options mean nothing to a person.
+  const sampling = { maxTokens: 1_000_000, temperature: 1 };
+  const played = rollout({
+    env: watched,
+    policy,
+    episodes,
+    concurrency: 1,
+    sampling,
+    seed,
+    deadline: day,
+    signal,
+  });
+  for await (const trajectory of played) return trajectory;
+  throw new Error('The rollout ended without its episode.');
+}
+
+/** The environment, telling the player of each finished turn. */
+function told<Task>(env: EnvHandle<Task>, player: Player): ReturnType<EnvHandle<Task>['episode']> {
+  const inner = env.episode();
+  let observation: Observation | undefined;
+  return {
+    spec: inner.spec,
+    async reset(options) {
+      observation = await inner.reset(options);
+      return observation;
+    },
+    async step(action, options) {
+      const transition = await inner.step(action, options);
+      const { calls, info, rewards } = transition;
+      player.answered?.({ observation: observation!, action, calls, info, ...(rewards && { rewards }) });
+      observation = transition.observation;
+      return transition;
+    },
+    close: () => inner.close(),
+  };
+}
+
+function toAction({ text, calls }: WrittenTurn, episode: number): Action {
+  const toolCalls = calls.map((call, index) => ({ id: `call-${episode}-${index}`, ...call }));
+  return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop' };
+}

@@ -1,0 +1,117 @@
+/** PlaySession: the episodes that a person plays in the page, one after another. */
+import {
+  type EnvHandle,
+  messageOf,
+  type Observation,
+  ToolEnvError,
+  type Trajectory,
+  type TrajectoryStep,
+} from '@toolenv/core';
+import { playByHand, type WrittenTurn } from './play-by-hand.ts';
+
+export interface PlayState {
+  env: string;
+  /** Counts from 1. */
+  number: number;
+  /** Finished turns. */
+  steps: TrajectoryStep[];
+  /** What the person sees; absent while the environment answers. */
+  observation?: Observation;
+  /** Once the episode has ended. */
+  trajectory?: Trajectory;
+  /** Why there is no episode any more. */
+  problem?: string;
+}
+
+export interface SessionOptions<Task> {
+  env: EnvHandle<Task>;
+  /** The task of an episode, by its number from 1. */
+  task(number: number): Task;
+  seed: number;
+  /** Called with each finished episode, before the page shows that it has ended. */
+  keep(trajectory: Trajectory): Promise<void>;
+  signal: AbortSignal;
+}
+
+export class PlaySession<Task> {
+  readonly #options: SessionOptions<Task>;
+  readonly #listeners = new Set<() => void>();
+  #state: PlayState;
+  #write: ((turn: WrittenTurn) => void) | undefined;
+
+  constructor(options: SessionOptions<Task>) {
+    this.#options = options;
+    this.#state = { env: options.env.ref ?? options.env.episode().spec.name, number: 0, steps: [] };
+    this.next();
+  }
+
+  get state(): PlayState {
+    return this.#state;
+  }
+
+  /** Calls `listener` when the state changes. Returns what ends it. */
+  follow(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @throws ToolEnvError `usage.not_your_turn`. */
+  write(turn: WrittenTurn): void {
+    if (!this.#write)
+      throw new ToolEnvError('usage.not_your_turn', 'It is not your turn: wait for the environment.');
+    this.#write(turn);
+  }
+
+  /**
+   * Begins the next episode.
+   * @throws ToolEnvError `usage.not_over` if an episode is being played.
+   */
+  next(): void {
+    const { number, trajectory, problem } = this.#state;
+    if (number > 0 && !trajectory && problem === undefined)
+      throw new ToolEnvError('usage.not_over', 'The episode is not over: finish it first.');
+    this.#set({
+      number: number + 1,
+      steps: [],
+      observation: undefined,
+      trajectory: undefined,
+      problem: undefined,
+    });
+    this.#play(number + 1).catch((error: unknown) =>
+      this.#set({ observation: undefined, problem: messageOf(error) }),
+    );
+  }
+
+  async #play(number: number): Promise<void> {
+    const { env, task, seed, keep, signal } = this.#options;
+    const trajectory = await playByHand({
+      env,
+      task: task(number),
+      number,
+      seed,
+      signal,
+      player: {
+        write: (observation) => this.#turn(observation),
+        answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
+      },
+    });
+    await keep(trajectory);
+    this.#set({ trajectory, observation: undefined });
+  }
+
+  async #turn(observation: Observation): Promise<WrittenTurn> {
+    const turn = new Promise<WrittenTurn>((resolve) => {
+      this.#write = resolve;
+    });
+    this.#set({ observation });
+    const written = await turn;
+    this.#write = undefined;
+    this.#set({ observation: undefined });
+    return written;
+  }
+
+  #set(changes: Partial<PlayState>): void {
+    this.#state = { ...this.#state, ...changes };
+    for (const listener of this.#listeners) listener();
+  }
+}
