@@ -24,13 +24,17 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** @param input What the command reads from stdin; nothing by default. */
 export function startCli(
   args: string[],
   cwd: string = fixture.folder,
   env: NodeJS.ProcessEnv = process.env,
+  input?: string,
 ): { child: ChildProcess; finished: Promise<Finished> } {
   const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
-  const child = spawn(process.execPath, nodeArgs, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const child = spawn(process.execPath, nodeArgs, { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
+  child.stdin?.end(input);
   running.add(child);
   const output = { stdout: '', stderr: '' };
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {

@@ -1,0 +1,50 @@
+/** `toolenv play` in the terminal: what a person types, and what is kept. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Trajectory } from '@toolenv/core';
+import { readTrajectories } from '@toolenv/core/recording';
+import { expect, it } from 'vitest';
+import { fixture, runCli, startCli } from '../run-cli.ts';
+
+function play(input: string, ...args: string[]) {
+  return startCli(['play', fixture.env, ...args], fixture.folder, process.env, input).finished;
+}
+
+it('plays episodes, shows what they earn, and keeps those that end', async () => {
+  const out = join(await mkdtemp(join(tmpdir(), 'toolenv-play-')), 'played.jsonl');
+  // The second episode is left in its middle: the lines end.
+  const typed = ['press', '?', 'press {oops', 'press {"hard":true}', ': press', '', 'press'];
+  const { code, stdout, stderr } = await play(typed.join('\n'), '--task', '2', '--out', out);
+  expect([code, stderr]).toEqual([0, '']);
+  for (const text of [
+    'Press 2 times.',
+    'press()  Press the switch.',
+    'click',
+    'The arguments of press are not JSON',
+    '✘ invalid_arguments',
+    'terminated:answered',
+    'reward    1.500 from em 1.000 × 1 · tidy 1.000 × 0.5',
+    `kept in ${out}`,
+    'another episode? [Y/n]',
+    'Press 0 times.',
+  ])
+    expect(stdout).toContain(text);
+  const kept: Trajectory[] = [];
+  for await (const trajectory of readTrajectories(out)) kept.push(trajectory);
+  expect(kept.map(({ policy, reward, task }) => [policy, reward, task])).toEqual([
+    ['person', 1.5, { presses: 2 }],
+  ]);
+  expect(kept[0]!.steps.map(({ action }) => action.text)).toEqual(['', '', 'press']);
+});
+
+it('ends when no more episodes are wanted', async () => {
+  const { code, stdout } = await play('done\nno\npress\n');
+  expect(code).toBe(0);
+  expect(stdout.match(/Press \d times\./g)).toEqual(['Press 0 times.']);
+});
+
+it('refuses wrong flags', async () => {
+  const { code, stderr } = await runCli('play', fixture.env, '--task', '-1');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--task')]);
+});
