@@ -336,7 +336,7 @@ export const rules = {
   },
   'TRN-3': {
     title: 'Metrics',
-    hint: 'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN.',
+    hint: 'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN, of tokens neither.',
   },
   'TRN-4': {
     title: 'Trajectories',

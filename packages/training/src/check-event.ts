@@ -6,7 +6,7 @@ const types = new Set<unknown>(['rollout', 'update', 'evaluation', 'checkpoint']
 
 /** @throws ToolEnvError `bug.trainer`, naming the rule that the event breaks. */
 export function checkEvent(event: TrainEvent, trainer: string): void {
-  const { type, step, metrics, trajectories } = Object(event);
+  const { type, step, metrics, tokens, trajectories } = Object(event);
   const broken = (rule: string, problem: string) =>
     new ToolEnvError('bug.trainer', `The trainer ${trainer} breaks ${rule}: ${problem}.`);
   if (!types.has(type)) throw broken('TRN-2', `its event is of the type ${JSON.stringify(type)}`);
@@ -19,7 +19,17 @@ export function checkEvent(event: TrainEvent, trainer: string): void {
       `${wrong ? `metric "${wrong[0]}"` : 'the metrics'} of ${type} ${step} are not numbers`,
     );
   }
+  if (type === 'update' && tokens !== undefined && !isTokenReports(tokens)) {
+    throw broken('TRN-3', `the tokens of update ${step} are not reports of episodes`);
+  }
   if (type === 'rollout' && !Array.isArray(trajectories)) {
     throw broken('TRN-4', `rollout ${step} has no trajectories`);
   }
+}
+
+function isTokenReports(tokens: unknown): boolean {
+  return (
+    Array.isArray(tokens) &&
+    tokens.every((report) => typeof report?.episodeId === 'string' && Array.isArray(report.turns))
+  );
 }

@@ -279,6 +279,11 @@ test.each<[string, RegExp, object]>([
   ['without a step', /TRN-2: the step of its update is undefined/, { type: 'update', metrics: {} }],
   ['without metrics', /TRN-3: the metrics of update 1 are not numbers/, { type: 'update', step: 1 }],
   ['with a text as a metric', /TRN-3: metric "loss"/, { type: 'update', step: 1, metrics: { loss: '1' } }],
+  [
+    'with tokens of no episode',
+    /TRN-3: the tokens of update 1/,
+    { type: 'update', step: 1, metrics: {}, tokens: [{ turns: [] }] },
+  ],
   ['without trajectories', /TRN-4: rollout 1/, { type: 'rollout', step: 1, metrics: {} }],
 ])('an event %s is a bug of the trainer, and is not written', async (_, message, event) => {
   const odd: Trainer = {

@@ -52,6 +52,24 @@ export function checkMetrics(events: readonly TrainEvent[], rule: RuleId = 'TRN-
     const where = `metric "${wrong[0]}" of ${event.type} ${event.step}`;
     throw new Violation(rule, `a finite number as ${where}`, String(wrong[1]));
   }
+  checkTokens(events);
+}
+
+/** What updates say of tokens: finite numbers, for episodes of the rollout before. */
+function checkTokens(events: readonly TrainEvent[]): void {
+  let known = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'rollout') known = new Set(event.trajectories.map(({ episodeId }) => episodeId));
+    if (event.type !== 'update') continue;
+    for (const { episodeId, turns } of event.tokens ?? []) {
+      const where = `the tokens of update ${event.step}`;
+      if (!known.has(episodeId))
+        throw new Violation('TRN-3', `an episode of the rollout in ${where}`, String(episodeId));
+      const values = turns.flatMap(({ advantages = [], entropies = [] }) => [...advantages, ...entropies]);
+      const wrong = values.find((value) => !Number.isFinite(value));
+      if (wrong !== undefined) throw new Violation('TRN-3', `finite numbers in ${where}`, String(wrong));
+    }
+  }
 }
 
 /** The trajectories of each rollout follow the TRAJ rules. */

@@ -16,16 +16,18 @@ function reinforce(slope: (update: number) => number): Trainer {
       properties: { learningRate: { type: 'number', minimum: 0, default: 1e-3 } },
     },
     defaults: { groupSize: 1 },
-    create: ({ options: { learningRate }, optimize }) => {
+    create: ({ options: { learningRate }, optimize, report }) => {
       let updates = 0;
       return {
         async update({ rows, trajectories }) {
           const baseline = trajectories.reduce((sum, { reward }) => sum + reward! / trajectories.length, 0);
           const scale = slope(updates) / rows.length;
           updates += 1;
-          const dLogprobs = rows.map(({ mask, trajectory }) =>
-            Float32Array.from(mask, (bit) => bit * scale * (trajectory.reward! - baseline)),
+          const advantages = rows.map(({ mask, trajectory }) =>
+            Float32Array.from(mask, (bit) => bit * (trajectory.reward! - baseline)),
           );
+          report('advantages', rows, advantages);
+          const dLogprobs = advantages.map((row) => row.map((advantage) => scale * advantage));
           const { gradNorm } = await optimize(rows, { dLogprobs }, { learningRate });
           return { grad_norm: gradNorm };
         },
@@ -152,6 +154,22 @@ export const brokenTrainers: readonly [what: string, rule: RuleId, trainer: Trai
     reporting((event) =>
       event.type === 'update' ? { ...event, metrics: { ...event.metrics, loss: Number.NaN } } : event,
     ),
+  ],
+  [
+    'an advantage that is not a number',
+    'TRN-3',
+    reporting((event) => {
+      if (event.type === 'update') event.tokens![0]!.turns[0]!.advantages = [Number.NaN];
+      return event;
+    }),
+  ],
+  [
+    'advantages of an episode that was not played',
+    'TRN-3',
+    reporting((event) => {
+      if (event.type === 'update') event.tokens![0]!.episodeId = 'nobody';
+      return event;
+    }),
   ],
   [
     'rewards that are changed in place',

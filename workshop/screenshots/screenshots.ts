@@ -1,0 +1,89 @@
+/**
+ * `npm run screenshots -- <run> <run…>` takes the pictures of the pages for docs/view, in Chromium: CHROMIUM names the program.
+ * The first run should have episodes. Look at each picture before you commit it.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEnv, ToolEnvError } from '@toolenv/core';
+import { servePlay, serveView } from '@toolenv/view';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
+import buildPage from '../../packages/view/browser-test/build-page.ts';
+
+type Theme = 'light' | 'dark';
+
+const runs = process.argv.slice(2);
+if (runs.length < 2) throw new ToolEnvError('usage.arguments', 'Name the folders of two runs or more.');
+const out = join(import.meta.dirname, '../../docs/view');
+await mkdir(out, { recursive: true });
+await buildPage();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+try {
+  await takeView(browser);
+  await takePlay(browser);
+} finally {
+  await browser.close();
+}
+
+async function takeView(browser: Browser): Promise<void> {
+  const texts = await tokenTexts(join(runs[0]!, 'policy'));
+  const view = await serveView({ runs, tokenTexts: async () => ({ texts }) });
+  try {
+    const light = await openPage(browser, view.url, 'light');
+    await picture(light, '#/curves', 'curves');
+    await picture(light, '#/episodes', 'episodes');
+    await picture(light, '#/options', 'options');
+    const dark = await openPage(browser, view.url, 'dark');
+    // The first group whose episodes earned differently: the list is sorted, and the row after the best episodes is another.
+    const { rows } = (await (
+      await fetch(`${view.url}api/episodes?run=${await firstName(view.url)}&step=4..&count=1000`)
+    ).json()) as {
+      rows: { step: number; group: number; number: number; reward: number; turns: number }[];
+    };
+    const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
+    await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
+    await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
+    await picture(light, `#/episode?number=${right.number}`, 'entropy', 'entropy');
+  } finally {
+    await view.close();
+  }
+}
+
+async function takePlay(browser: Browser): Promise<void> {
+  const env = await openEnv('@toolenv/envs-classic/bank-v1');
+  const { train } = env.tasks;
+  const served = await servePlay({ env, task: (number) => train.get(number - 1), seed: 0 });
+  try {
+    const page = await openPage(browser, served.url, 'light');
+    await page.getByText('find_customer').first().click();
+    await picture(page, '', 'play');
+  } finally {
+    await served.close();
+    await env.close();
+  }
+}
+
+async function openPage(browser: Browser, url: string, theme: Theme): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme });
+  const page = await context.newPage();
+  await page.goto(url);
+  return page;
+}
+
+/** @param colour What the tokens are coloured by. */
+async function picture(page: Page, hash: string, name: string, colour?: string): Promise<void> {
+  await page.goto(new URL(hash, page.url()).href);
+  if (colour !== undefined) await page.getByLabel('colour tokens by').selectOption(colour);
+  // Rows and curves come after the page.
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: join(out, `${name}.png`) });
+  process.stdout.write(`${join(out, name)}.png\n`);
+}
+
+async function firstName(url: string): Promise<string> {
+  const [first] = (await (await fetch(`${url}api/runs`)).json()) as { name: string }[];
+  return encodeURIComponent(first!.name);
+}
