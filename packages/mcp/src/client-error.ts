@@ -47,3 +47,21 @@ export function isLost(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === streamEnded.code && messageOf(error).endsWith(streamEnded.message);
 }
+
+/** The question for the server's protocol was left open: the server ended, was silent, or failed in a way that says nothing. */
+export function isUndecided(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'ERA_NEGOTIATION_FAILED' || code === 'REQUEST_TIMEOUT';
+}
+
+/** The message of the body with which a server refused a request over HTTP; the errors of the SDK do not always have it. */
+export function refusalOf(error: unknown): string | undefined {
+  const { data } = error as { data?: { status?: unknown; text?: unknown } };
+  if (typeof data?.status !== 'number' || typeof data.text !== 'string') return undefined;
+  try {
+    const { error: refusal } = JSON.parse(data.text) as { error?: { message?: unknown } };
+    return typeof refusal?.message === 'string' ? refusal.message : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,12 +1,13 @@
 /** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { Connection, type McpConnection, type McpOptions } from './mcp-connection.ts';
+import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';
 import { OwnConnection } from './own-connection.ts';
 
 /**
- * Connects to a server over stdio or Streamable HTTP, or takes a connected client.
+ * Connects to a server over stdio or Streamable HTTP, or takes a connected client. The server may speak MCP 2026-07-28, or
+ * 2025-11-25 and older: the newest revision that both sides know is used.
  *
  * Calls of the tools return a failed result (`isError`) if the server answers with a JSON-RPC error. They throw
  * `infrastructure.mcp_closed` if the server has ended or the connection is broken, `infrastructure.mcp_timeout` after
@@ -18,7 +19,7 @@ import { OwnConnection } from './own-connection.ts';
  */
 export async function connectMcp(server: McpServer, options: McpOptions = {}): Promise<McpConnection> {
   const name = describeServer(server);
-  const { connectTimeout = 30_000 } = options;
+  const { connectTimeout = defaultConnectTimeout } = options;
   const deadline = new Deadline({
     after: connectTimeout,
     parent: options.signal,

@@ -1,7 +1,7 @@
 /** McpClient: the part of an MCP client that tools need. The clients of the SDK's versions 1 and 2 both have it. */
 import type { ToolAnnotations } from '@toolenv/core';
 
-/** A tool in a server's list (MCP 2025-11-25, server/tools#tool). */
+/** A tool in a server's list (MCP 2026-07-28, server/tools#tool). */
 export interface McpToolDefinition {
   name: string;
   title?: string;
@@ -27,6 +27,8 @@ export interface McpRequestOptions {
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   onprogress?(progress: McpProgress): void;
+  /** Version 2 of the SDK only: whether a list may come from its cache. */
+  cacheMode?: 'use' | 'refresh' | 'bypass';
 }
 
 /**

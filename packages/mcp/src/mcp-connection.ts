@@ -32,6 +32,15 @@ export interface McpOptions {
    * and its process is ended. Default 5,000.
    */
   pingTimeout?: number;
+  /**
+   * After the HTTP stream of a call was cut, milliseconds that the server has to answer the call, or to report its progress,
+   * on another stream. Then the call fails. Default 8,000.
+   */
+  resumeTimeout?: number;
+  /**
+   * Whether to begin with `initialize`, as MCP 2025-11-25 and older do. Default false: ask the server for its protocol first.
+   */
+  initialize?: boolean;
   /** Called with each warning, a sentence: a tool is left out because its schema is unusable. Default: write it to stderr. */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
@@ -50,6 +59,8 @@ export interface McpConnection {
   readonly tools: readonly McpTool[];
   /** Why the connection can no longer be used; `undefined` while it is open. */
   readonly lost: ToolEnvError | undefined;
+  /** The negotiated revision of MCP, for example `2026-07-28`; `undefined` if the client was given. */
+  readonly protocolVersion: string | undefined;
   /** Process id of a server that was started as a process. */
   readonly pid: number | undefined;
   /** Lists the tools again. Happens automatically when the server reports a change, unless the client was given. */
@@ -58,6 +69,9 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
+/** Milliseconds. */
+export const defaultConnectTimeout = 30_000;
+
 /** Longest delay of setTimeout, to override the SDK's default timeout of a minute. */
 export const noTimeout: number = 2 ** 31 - 1;
 
@@ -65,7 +79,7 @@ export const noTimeout: number = 2 ** 31 - 1;
 export class Connection<Held extends McpClient = McpClient> implements McpConnection {
   tools: readonly McpTool[] = [];
   lost: ToolEnvError | undefined;
-  protected readonly client: Held;
+  protected client: Held;
   protected readonly name: string;
   protected readonly options: McpOptions;
   readonly #warn: (message: string) => void;
@@ -80,6 +94,10 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   }
 
   get pid(): number | undefined {
+    return undefined;
+  }
+
+  get protocolVersion(): string | undefined {
     return undefined;
   }
 

@@ -81,7 +81,7 @@ interface Slot {
 
 class Pool implements McpPool {
   readonly #endpoint: McpEndpoint;
-  readonly #options: McpOptions;
+  #options: McpOptions;
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
   readonly #serverPerLease: boolean;
@@ -108,8 +108,10 @@ class Pool implements McpPool {
 
   async start(): Promise<void> {
     const first = this.#slots[0]!;
-    const { tools } = await this.#serverOf(first).started();
+    const { tools, protocolVersion } = await this.#serverOf(first).started();
     this.tools = tools;
+    // Do not ask each server for its protocol.
+    if (!isModern(protocolVersion)) this.#options = { ...this.#options, initialize: true };
     if (this.#serverPerLease) await end(first);
   }
 
@@ -187,6 +189,11 @@ class Pool implements McpPool {
     slot.server ??= new PooledServer(own, this.#options);
     return slot.server;
   }
+}
+
+/** Whether the revision has `server/discover`. Revisions are dates. */
+function isModern(revision: string | undefined): boolean {
+  return revision !== undefined && revision >= '2026-07-28';
 }
 
 async function end(slot: Slot): Promise<void> {

@@ -1,9 +1,12 @@
 /** ServerProcess: an MCP server as a child process. It and its own child processes end with the connection. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type JSONRPCMessage,
+  ReadBuffer,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import { ServerGone } from './server-gone.ts';
@@ -41,6 +44,11 @@ export class ServerProcess implements Transport {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** The end of the process's stderr. The SDK knows a transport over stdio by its `pid` and `stderr`. */
+  get stderr(): string {
+    return this.#stderr;
   }
 
   /** How the process ended, and the end of its stderr; `undefined` while it runs. */
