@@ -1,4 +1,4 @@
-/** The MCP server of one session: passes requests to the session, and limits what clients learn about errors. */
+/** The MCP server of an agent: passes requests to its session, and limits what it learns about errors. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -10,38 +10,44 @@ import {
   type PromptMessage,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isInfrastructure, type Message, messageOf } from '@toolenv/core';
-import { closeInTime, type EpisodeOptions, type ServedEnv } from '@toolenv/core/serving';
-import { answerName, EnvSession, resetName } from './env-session.ts';
+import type { EpisodeOptions } from '@toolenv/core/serving';
+import { answerName, type EnvSession } from './env-session.ts';
 import { implementation } from './implementation.ts';
 
 export interface EnvServerOptions extends EpisodeOptions {
   /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
   onError?(error: unknown): void;
+  /** A JSONL file to which the score of each episode is appended. */
+  scores?: string;
 }
 
 export interface EnvServer {
   readonly server: Server;
-  /** Settles when the server is closed, and its Env too. */
+  /** Settles when the server is closed, and its Env too if the server owns the session. */
   readonly closed: Promise<void>;
 }
 
-/** Creates the server for one client. Closing the server closes its Env. */
-export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServerOptions): EnvServer {
-  const session: EnvSession<Task> = new EnvSession(served, options, () => server.sendToolListChanged());
+/** @param owns Whether closing the server closes the session. */
+export function createEnvServer<Task>(
+  session: EnvSession<Task>,
+  onError: EnvServerOptions['onError'],
+  owns = true,
+): EnvServer {
   const server: Server = new Server(
-    { name: session.name, version: served.packageVersion ?? implementation.version },
+    { name: session.name, version: session.version ?? implementation.version },
     {
       capabilities: { tools: { listChanged: true }, prompts: {} },
-      instructions: `The environment ${session.name}. ${resetName} begins an episode and returns its task; use the tools to solve it, and give the answer with ${answerName}.`,
+      instructions: `The environment ${session.name}. The prompt "observation" has the task; use the tools to solve it, and give the answer with ${answerName}.`,
     },
   );
+  session.onToolsChanged = () => server.sendToolListChanged();
   const guard =
     <Request, Result>(handle: (request: Request, signal: AbortSignal) => Promise<Result>) =>
     async (request: Request, { signal }: { signal: AbortSignal }): Promise<Result> => {
       try {
         return await session.inTurn(() => handle(request, signal));
       } catch (error) {
-        throw toWire(error, signal, options.onError);
+        throw toWire(error, signal, onError);
       }
     };
   server.setRequestHandler(
@@ -66,8 +72,10 @@ export function createEnvServer<Task>(served: ServedEnv<Task>, options: EnvServe
   );
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {
-      closeInTime(session, session.name)
-        .catch((error: unknown) => reportError(error, options.onError))
+      if (!owns) return resolve();
+      session
+        .close()
+        .catch((error: unknown) => reportError(error, onError))
         .finally(resolve);
     };
   });
@@ -84,9 +92,8 @@ function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['
   if (error instanceof McpError) return error;
   if (signal.aborted) return new McpError(ErrorCode.ConnectionClosed, 'The call was cancelled.');
   if (isInfrastructure(error)) {
-    const data = { code: error.code, retryable: true };
-    const message = `The episode was aborted and is not scored: ${error.message} Call ${resetName} for another.`;
-    return new McpError(ErrorCode.InternalError, message, data);
+    const message = `The episode was aborted: ${error.message}`;
+    return new McpError(ErrorCode.InternalError, message, { code: error.code });
   }
   reportError(error, onError);
   return new McpError(ErrorCode.InternalError, 'The environment failed: see the log of its server.');

@@ -32,4 +32,5 @@ export type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 export type { McpSplits, McpTask, McpTasks } from './mcp-task.ts';
 export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
+export type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 export { type McpService, type ServeOptions, serveMcp } from './serve-mcp.ts';

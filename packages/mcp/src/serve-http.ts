@@ -1,10 +1,13 @@
-/** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one Env for each client. */
+/** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one episode for each client. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
-import type { EnvServer } from './env-server.ts';
+import { createEnvServer } from './env-server.ts';
+import type { EnvSession } from './env-session.ts';
+import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
 import { HttpSession } from './http-session.ts';
 
@@ -14,8 +17,8 @@ export interface HttpService {
 }
 
 interface Hooks {
-  /** Makes the server of a new session. */
-  connect(): EnvServer;
+  /** Makes the session of a new episode. */
+  open(wanted?: { task?: number; seed?: number }): EnvSession;
   /** Called with bugs. The client learns only that there was one. */
   onError(error: unknown): void;
 }
@@ -23,9 +26,11 @@ interface Hooks {
 type Refusal = readonly [status: number, code: number, message: string];
 
 const path = '/mcp';
+const controlPath = '/episodes';
 const refusals = {
   host: [403, -32000, 'Forbidden: this host name or origin is not served'],
   token: [401, -32000, 'Unauthorized: send the token of this server as "Authorization: Bearer <token>"'],
+  episode: [404, -32000, 'Not found: no such episode; the orchestrator gives the URL of an episode'],
   path: [404, -32000, `Not found: the endpoint is ${path}`],
   session: [404, -32001, 'Session not found: it has ended; initialize again'],
   initialize: [400, -32000, 'Bad request: send initialize by POST first'],
@@ -41,20 +46,43 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
     typeof httpOptionsSchema
   >;
-  const { maxSessions, maxBodyBytes, silenceTimeout } = options;
+  const { maxSessions, maxBodyBytes, silenceTimeout, idleTimeout, token, controlToken } = options;
   const access = new HttpAccess(options);
+  const controlAccess =
+    controlToken === undefined ? undefined : new HttpAccess({ ...options, token: controlToken });
+  if (controlToken !== undefined && controlToken === token) {
+    const message = 'The token of the orchestrator is that of the agents: give another controlToken.';
+    throw new ToolEnvError('usage.serve_token', message);
+  }
   const sessions = new Map<string, HttpSession>();
   /** Sessions whose Env is open, those that begin and end included. */
   const open = new Set<HttpSession>();
 
-  const begin = async (request: IncomingMessage, response: ServerResponse, body: unknown) => {
-    const session = new HttpSession(hooks.connect(), options);
-    open.add(session);
+  const hasRoom = () => open.size + control.size < maxSessions;
+  const control: EpisodeControl = new EpisodeControl({
+    open: (wanted) => hooks.open(wanted),
+    hasRoom,
+    urlOf: ({ id }) => `${listener.origin}${path}/${id}`,
+    idleTimeout,
+    onError: (error) => hooks.onError(error),
+  });
+
+  /** @param episode The episode that the client plays. Without one, the session has an episode of its own. */
+  const begin = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    episode?: ControlledEpisode,
+  ) => {
+    const server = createEnvServer(episode?.session ?? hooks.open(), hooks.onError, !episode);
+    const session = new HttpSession(server, options);
+    if (!episode) open.add(session);
     session.closed.finally(() => {
       sessions.delete(session.id);
       open.delete(session);
     });
     await session.open();
+    if (episode) await control.seat(episode, session);
     sessions.set(session.id, session);
     await session.answer(request, response, body);
     if (!session.isInitialized) await session.end();
@@ -62,24 +90,34 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     if (!access.isAllowed(request)) return refuse(response, refusals.host);
-    if (!access.isAuthorized(request)) {
+    const [, root, handle, ...more] = new URL(request.url ?? '/', 'http://any').pathname.split('/');
+    const isControl = controlAccess !== undefined && `/${root}` === controlPath;
+    if (!(isControl ? controlAccess : access).isAuthorized(request)) {
       response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
       return refuse(response, refusals.token);
     }
-    if (new URL(request.url ?? '/', 'http://any').pathname !== path) return refuse(response, refusals.path);
+    const isKnown = isControl || (`/${root}` === path && (handle === undefined) === !controlAccess);
+    if (more.length > 0) return refuse(response, refusals.path);
+    if (!isKnown) return refuse(response, controlAccess ? refusals.episode : refusals.path);
+    const episode = isControl || handle === undefined ? undefined : control.find(handle);
+    if (!isControl && handle !== undefined && !episode) return refuse(response, refusals.episode);
     const isPost = request.method === 'POST';
     const body = isPost ? await readBody(request, maxBodyBytes) : { json: undefined };
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);
     if (body === 'too_large') return refuse(response, [413, -32000, tooLarge(maxBodyBytes)]);
+    if (isControl) return control.answer(request.method ?? '', handle, body.json, response);
     const id = request.headers['mcp-session-id'];
     if (id !== undefined) {
       const session = sessions.get(String(id));
-      return session ? session.answer(request, response, body.json) : refuse(response, refusals.session);
+      const isOwn = !episode || episode.player === session;
+      return session && isOwn
+        ? session.answer(request, response, body.json)
+        : refuse(response, refusals.session);
     }
     if (![body.json].flat().some(isInitializeRequest)) return refuse(response, refusals.initialize);
-    if (open.size < maxSessions) return begin(request, response, body.json);
+    if (episode || hasRoom()) return begin(request, response, body.json, episode);
     // Its place is free when the client tries again.
     for (const session of open) if (session.silence > silenceTimeout) session.end();
     response.setHeader('retry-after', '1');
@@ -96,7 +134,7 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   return {
     url: `${listener.origin}${path}`,
     async close() {
-      await Promise.all([...open].map((session) => session.end()));
+      await Promise.all([control.close(), ...[...open].map((session) => session.end())]);
       await listener.close();
     },
   };

@@ -18,15 +18,15 @@ if (deed === 'calls without a stream') {
   const connection = await connectMcp({ url: url! });
   const call = (name: string, args = {}) =>
     connection.tools.find((tool) => tool.name === name)!.execute(args, context());
-  await call('episode_reset', { task: 0 });
+  await call('knock');
   process.stdout.write('playing\n');
   if (deed === 'calls') await call('wait');
   if (deed === 'thinks') await new Promise((resolve) => setTimeout(resolve, 60_000));
   if (deed === 'blocks') {
     // Answers nothing meanwhile, as a program that computes.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(milliseconds));
-    const answered = await call('episode_answer', { text: 'cat' });
-    process.stdout.write(`${JSON.stringify(answered.structuredContent)}\n`);
+    const answered = await call('answer', { text: 'cat' });
+    process.stdout.write(`${JSON.stringify(answered.content)}\n`);
     await connection.close();
   }
 }

@@ -43,7 +43,7 @@ describe('a server for one client at a time', () => {
     const begun = performance.now();
     while (performance.now() - begun < waits) {
       try {
-        await call(await connect(url), 'episode_reset');
+        await call(await connect(url), 'knock');
         expect(openDoors.size).toBe(1);
         return (performance.now() - begun) / 1000;
       } catch (error) {
@@ -149,7 +149,7 @@ describe('limits', () => {
 
   test('an open stream does not keep an idle session', async () => {
     const { url } = await serve({ idleTimeout: 2_500 });
-    await call(await connect(url), 'episode_reset');
+    await call(await connect(url), 'knock');
     expect(openDoors.size).toBe(1);
     await expect.poll(() => openDoors.size, { timeout: 60_000 }).toBe(0);
   });
