@@ -39,7 +39,11 @@ export const leaderboardFlags = {
       default: 'docs/benchmarks/leaderboard.jsonl',
       description: 'file of the finished runs, which are not repeated',
     },
-    work: { type: 'string', default: 'runs/leaderboard', description: 'folder of the runs' },
+    work: {
+      type: 'string',
+      default: 'runs/leaderboard',
+      description: 'folder of the runs: one that was interrupted goes on',
+    },
     out: { type: 'string', default: 'docs/benchmarks', description: 'folder for the page and its chart' },
     supervised: {
       type: 'string',

@@ -1,6 +1,6 @@
 /**
  * `npm run leaderboard`: trains and scores every row of a study on synthetic worlds, and writes its page. A run that exists in
- * the file of results is not repeated.
+ * the file of results is not repeated, and an interrupted run goes on.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { pageOf } from './page.ts';
 import { playRow } from './play-row.ts';
 import { appendResult, isOf, readResults } from './results.ts';
 import { type Row, type Study, studies, tuningOf, tuningSeed } from './studies.ts';
-import { digestOf, experimentOf, resultsOf } from './study-results.ts';
+import { digestOf, experimentOf, folderOf, resultsOf } from './study-results.ts';
 import { summarise } from './summary.ts';
 
 await runAsProcess(async (signal) => {
@@ -54,9 +54,10 @@ async function measure(
       for (const row of missing) {
         process.stdout.write(`${study.name}: ${row.name}, seed ${seed}\n`);
         const begun = performance.now();
-        const played = await playRow(row, study, worlds, { count, seed, signal }, flags);
-        const seconds = Math.round((performance.now() - begun) / 1000);
         const experiment = experimentOf(study, row, seed, setting);
+        const means = { ...flags, out: join(flags.work, folderOf(experiment)) };
+        const played = await playRow(row, study, worlds, { count, seed, signal }, means);
+        const seconds = Math.round((performance.now() - begun) / 1000);
         await appendResult(file, { ...experiment, ...played, commit: commit(), seconds });
         const scores = Object.entries(played.scores).map(([name, { em }]) => `${name} ${em.toFixed(3)}`);
         process.stdout.write(`  EM ${scores.join(', ')}, in ${timeText(seconds)}\n`);

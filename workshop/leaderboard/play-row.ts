@@ -1,5 +1,5 @@
 /** playRow: trains an agent if the row is one, and scores it on the test questions. */
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadPolicy } from '@toolenv/policy';
 import { readMetrics, train } from '@toolenv/training';
@@ -14,8 +14,8 @@ export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validatio
 
 /** What rows are played with. */
 export interface Means {
-  /** Folder of the runs. */
-  work: string;
+  /** Folder of the agent's run. A run that was interrupted there goes on. */
+  out: string;
   /** Folder of the policy of the row "Best supervised phase". */
   supervised: string;
   /** Threads of the CPU that compute one operation. Default: one per physical core. */
@@ -52,11 +52,8 @@ async function playAgent(
   study: Study,
   worlds: Datasets,
   run: Examination,
-  { work, threads }: Means,
+  { out, threads }: Means,
 ): Promise<Played> {
-  const { seed } = run;
-  const out = join(work, `${study.name} ${row.name} ${seed}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-'));
-  await rm(out, { recursive: true, force: true });
   await learn(row, study, worlds, { ...run, out, threads });
   // Where the study evaluates, this is the policy of the best evaluation.
   await using policy = await loadPolicy(join(out, 'policy'), { threads });
@@ -82,6 +79,7 @@ async function learn(
     policy,
     trainer: row.trainer,
     out,
+    resume: existsSync(out),
     seed,
     signal,
     trajectories: false,

@@ -16,6 +16,13 @@ export function experimentOf(study: Study, row: Row, seed: number, setting: Sett
   return { study: study.name, row: row.name, seed, settings: settingsOf(study, row), ...setting };
 }
 
+/** The folder of an experiment's run: its name, and digits of its SHA-256, so that other settings get another folder. */
+export function folderOf(experiment: Experiment): string {
+  const { study, row, seed } = experiment;
+  const digits = createHash('sha256').update(JSON.stringify(experiment)).digest('hex').slice(0, 8);
+  return `${study} ${row} ${seed} ${digits}`.toLowerCase().replaceAll(/[^a-z0-9.+]+/g, '-');
+}
+
 /** The newest result of each row and seed that has one, in the order of the rows. */
 export function resultsOf(
   study: Study,

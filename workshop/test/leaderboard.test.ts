@@ -16,7 +16,7 @@ import {
 import { pageOf } from '../leaderboard/page.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
 import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
-import { digestOf, resultsOf } from '../leaderboard/study-results.ts';
+import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
 import { summarise } from '../leaderboard/summary.ts';
 
 const study: Study = studies.table;
@@ -179,3 +179,13 @@ test.each(['result of a search', 'before the question', 'after the question'] as
     await env.close();
   },
 );
+
+test('a run has a folder of its own for each setting of its row', () => {
+  const { table } = studies;
+  const row = table.rows.find(({ name }) => name === 'GRPO') as Agent;
+  const setting = { policy: '44d7ca19faaa', count: 256 };
+  const folder = (each: Agent, seed = 1) => folderOf(experimentOf(table, each, seed, setting));
+  const faster = { ...row, options: { ...row.options, learningRate: 1e-3 } };
+  expect(folder(row)).toMatch(/^table-grpo-1-[0-9a-f]{8}$/);
+  expect(new Set([folder(row), folder({ ...row }), folder(faster), folder(row, 2)]).size).toBe(3);
+});
