@@ -1,11 +1,11 @@
-/** serveMcp: serves an environment as an MCP server. Each client plays one episode. */
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
-import { createEnvServer, type EnvServerOptions, reportError } from './env-server.ts';
+/** serveMcp: serves an environment as an MCP server, to clients of every revision. */
+import type { Transport } from '@modelcontextprotocol/server';
+import { closeInTime, type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
+import { type EnvServerOptions, reportError } from './agent-server.ts';
 import { EnvSession } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';
+import { serveConnection } from './serve-connection.ts';
 import { serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EnvServerOptions {
@@ -52,11 +52,13 @@ export async function serveMcp<Task>(
   const next = () => count++;
   const open = (wanted?: WantedEpisode) =>
     new EnvSession<Task>(env, { ...episodes, next, onScore }, wanted) as EnvSession;
+  const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
+  const hooks = { name: env.ref ?? nameOf(env, report), version: env.packageVersion, open, probe };
+  // An environment that is not concurrent can serve only one client at a time.
+  const limit = env.capabilities?.concurrent === false ? { maxSessions: 1 } : {};
   if (typeof transport === 'object' && 'type' in transport) {
-    // An environment that is not concurrent can serve only one client at a time.
     const { type: _, ...given } = transport;
-    const http = env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given;
-    const service = await serveHttp({ open, onError: report }, http);
+    const service = await serveHttp({ ...hooks, onError: report }, { ...given, ...limit });
     let settle = () => {};
     const closed = new Promise<void>((resolve) => {
       settle = resolve;
@@ -68,18 +70,15 @@ export async function serveMcp<Task>(
     };
     return { url: service.url, closed, close };
   }
-  const { server, closed: left } = createEnvServer(open(), onError);
+  const { closed: left, close } = serveConnection({ ...hooks, ...limit, onError: report }, transport);
   const closed = left.then(async () => void (await Promise.all(writes)));
-  await server.connect(transport === 'stdio' ? stdio(() => server.close()) : transport);
-  return {
-    closed,
-    close: () => server.close().then(() => closed),
-  };
+  return { closed, close: () => close().then(() => closed) };
 }
 
-/** The SDK's transport. It does not notice itself when the client leaves. */
-function stdio(onEnd: () => Promise<void>): StdioServerTransport {
-  process.stdin.once('end', onEnd);
-  process.stdout.once('error', onEnd);
-  return new StdioServerTransport();
+/** The name of an environment that is not a plugin. */
+function nameOf<Task>(env: ServedEnv<Task>, onError: (error: unknown) => void): string {
+  const first = env.episode();
+  const { name } = first.spec;
+  closeInTime(first, name).catch(onError);
+  return name;
 }
