@@ -143,8 +143,8 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     if (!isKnown) return refuse(response, controlAccess ? refusals.episode : refusals.path);
     const episode = isControl || handle === undefined ? undefined : control.episodes.find(handle);
     if (!isControl && handle !== undefined && !episode) return refuse(response, refusals.episode);
-    const isPost = request.method === 'POST';
-    const body = isPost ? await readBody(request, maxBodyBytes) : { json: undefined };
+    const hasBody = request.method === 'POST' && !(isControl && isEmpty(request));
+    const body = hasBody ? await readBody(request, maxBodyBytes) : { json: undefined };
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);
@@ -182,6 +182,10 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
       await listener.close();
     },
   };
+}
+
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function tooLarge(limit: number): string {

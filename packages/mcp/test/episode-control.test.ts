@@ -117,6 +117,10 @@ describe.each(eras)('the orchestrator of an agent %s', (_, initialize) => {
 
   test('is told what is wrong with its requests', async () => {
     await serve({ maxSessions: 1 });
+    // A request without a body opens the next episode.
+    const { status, body: first } = await control('POST');
+    expect(status).toBe(201);
+    await control('DELETE', `/${first.episode}`);
     expect((await control('POST', '', { task: 3 })).body).toEqual({
       error: 'There is no task 3: choose one below 3.',
     });
