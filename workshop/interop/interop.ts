@@ -3,7 +3,8 @@
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
  * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
  * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's. `npm run interop --
- * mcp-conformance` runs MCP's official conformance suite, and needs no Python.
+ * mcp-conformance` runs MCP's official conformance suite, and needs no Python. `npm run interop -- mcp-serve` drives `toolenv serve`
+ * with MCP's Python SDK and its Inspector.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,11 +17,13 @@ import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
+import { checkServe } from './mcp/check-serve.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import {
   pythonWithLlama,
+  pythonWithMcp,
   pythonWithOpenEnv,
   pythonWithSkyRl,
   pythonWithTrackers,
@@ -56,6 +59,7 @@ const pythons: Record<string, () => string> = {
   openai: pythonWithLlama,
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
+  'mcp-serve': pythonWithMcp,
 };
 const python = what === 'mcp-conformance' ? '' : (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
@@ -65,6 +69,7 @@ else {
   else if (what === 'openai') await checkOpenAi(python, check);
   else if (what === 'vllm') await checkVllm(python, check);
   else if (what === 'mcp-conformance') await checkConformance(check);
+  else if (what === 'mcp-serve') await checkServe(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);

@@ -27,6 +27,11 @@ export function pythonWithLlama(): string {
   return pythonWith('gguf, xllamacpp', 'openai.txt');
 }
 
+/** With MCP's SDK, in an environment of its own: .venv-mcp. Throws as {@link pythonWithTransformers} does. */
+export function pythonWithMcp(): string {
+  return pythonWith('mcp', 'mcp.txt', '.venv-mcp');
+}
+
 /**
  * With SkyRL's Tinker server, in an environment of its own: .venv-tinker. It needs Python 3.12, in PATH as python3.12 or python3.
  * Throws as {@link pythonWithTransformers} does.

@@ -27,10 +27,12 @@ export interface McpService {
 /**
  * Serves an environment. Does not close it: close it yourself after {@link McpService.closed}.
  *
- * The client is an agent. It plays one episode, with the environment's tools, each call of which is a turn, and the tool
- * `answer`. The prompt `observation` is the whole conversation. It learns neither rewards nor outcome, and cannot choose a
- * task: sessions play the tasks in turn. With `controlToken`, an orchestrator opens the episodes at `/episodes`, chooses their
- * tasks and reads their rewards; `scores` names a file for the scores. An infrastructure fault is a JSON-RPC error.
+ * The client is an agent. It plays an episode with the environment's tools, each call of which is a turn, and the tool `answer`.
+ * A client with a session (MCP 2025-11-25 or older) plays one episode; the prompt `observation` is the whole conversation. A
+ * client without a session gets the handle of an episode from the prompt `open`, and gives it with each call as `episode`. An
+ * agent learns neither rewards nor outcome, and cannot choose a task: episodes have the tasks in turn. With `controlToken`, an
+ * orchestrator opens the episodes at `/episodes`, chooses their tasks and reads their rewards; `scores` names a file for the
+ * scores. An infrastructure fault is a JSON-RPC error.
  * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
  */
 export async function serveMcp<Task>(

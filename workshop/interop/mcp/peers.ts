@@ -1,7 +1,7 @@
 /** Programs from npm that examine our MCP side. They are installed in .mcp-peers, with a newer Node if they need it. */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -41,4 +41,10 @@ function install(name: string, version: string): string {
   const { status } = spawnSync('npm', [...args, `${name}@${version}`], { stdio: ['ignore', 2, 'inherit'] });
   if (status !== 0) throw new Error(`Could not install ${name}@${version}: fix the error above.`);
   return folder;
+}
+
+/** Starts a peer. Its output is not inherited. */
+export function runPeer({ command, args }: Peer, more: string[], cwd: string = root): ChildProcess {
+  const env = { ...process.env, PATH: `${dirname(command)}:${process.env.PATH}` };
+  return spawn(command, [...args, ...more], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
