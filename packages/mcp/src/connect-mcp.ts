@@ -24,7 +24,8 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     after: connectTimeout,
     parent: options.signal,
     reason: () => {
-      const message = `${name} did not answer within ${connectTimeout / 1000} s: raise connectTimeout or fix the server.`;
+      const silence = connection.explain(`${name} did not answer within ${connectTimeout / 1000} s`);
+      const message = `${silence}: raise connectTimeout or fix the server.`;
       return new ToolEnvError('infrastructure.mcp_connect', message);
     },
   });

@@ -127,6 +127,11 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     return messageOf(error);
   }
 
+  /** A failure of the server, with what the server itself says about it, if that is known. */
+  explain(failure: string): string {
+    return failure;
+  }
+
   /** Called after a failure that may mean that the server has ended or hangs. Settles when that is known. */
   protected async suspect(): Promise<void> {}
 

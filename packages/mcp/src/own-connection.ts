@@ -88,7 +88,11 @@ export class OwnConnection extends Connection<Client> {
     const said = super.why(error);
     const refusal = refusalOf(error);
     if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
-    return (isClosed(error) ? this.#serverEnd : undefined) ?? said;
+    return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
+  }
+
+  override explain(failure: string): string {
+    return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
   get #serverEnd(): string | undefined {
