@@ -10,6 +10,7 @@ import {
 import { messageOf } from '@toolenv/core';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
+import { withEnd } from './stream-end.ts';
 
 /** A request without an answer. */
 interface Pending {
@@ -31,9 +32,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #resumeTimeout: number;
 
   /** @param resumeTimeout Milliseconds that a call has to be answered on another stream, after its own was cut. */
-  constructor({ url, headers }: McpUrl, resumeTimeout: number = defaultResumeTimeout) {
+  constructor({ url, headers, authProvider }: McpUrl, resumeTimeout: number = defaultResumeTimeout) {
     super(toUrl(url), {
       requestInit: { headers },
+      authProvider,
       fetch: (input, init) => this.#fetch(input, init),
     });
     this.#resumeTimeout = resumeTimeout;
@@ -78,12 +80,9 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       for (const [id, { ended }] of this.#pending) if (ended) this.#fail(id);
     }
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-    if (init?.method !== 'POST' || !isStream || !response.body) return response;
+    if (init?.method !== 'POST' || !isStream) return response;
     const { id } = JSON.parse(String(init.body)) as { id: RequestId };
-    return new Response(
-      withEnd(response.body, () => this.#end(id)),
-      response,
-    );
+    return withEnd(response, () => this.#end(id));
   }
 
   #end(id: RequestId): void {
@@ -110,19 +109,6 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     clearTimeout(this.#pending.get(id)?.timer);
     this.#pending.delete(id);
   }
-}
-
-/** The same stream. Calls `onEnd` after all of it has been read, or after it breaks. */
-function withEnd(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  async function* chunks() {
-    try {
-      yield* body;
-    } finally {
-      // The SDK parses the last chunk within this turn of the event loop.
-      setTimeout(onEnd, 0);
-    }
-  }
-  return ReadableStream.from(chunks());
 }
 
 type Cancellation = JSONRPCMessage & { params: { requestId: RequestId } };

@@ -3,6 +3,7 @@ export type { EnvServerOptions } from './agent-server.ts';
 export { connectMcp } from './connect-mcp.ts';
 export type { HttpOptions } from './http-options.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
+export type { McpMaterial } from './material-tools.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 export type { McpConnection, McpOptions } from './mcp-connection.ts';
 export { defineMcpEnv } from './mcp-env.ts';

@@ -46,6 +46,28 @@ export interface McpClient {
     schemaOrOptions?: object,
     options?: object,
   ): Promise<object>;
+  getInstructions?(): string | undefined;
+  getServerCapabilities?(): { resources?: object; prompts?: object } | undefined;
+  listResources?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ resources: readonly object[]; nextCursor?: string }>;
+  listResourceTemplates?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ resourceTemplates: readonly object[] }>;
+  readResource?(
+    params: { uri: string },
+    options?: McpRequestOptions,
+  ): Promise<{ contents: readonly object[] }>;
+  listPrompts?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ prompts: readonly object[]; nextCursor?: string }>;
+  getPrompt?(
+    params: { name: string; arguments?: Record<string, string> },
+    options?: McpRequestOptions,
+  ): Promise<{ messages: readonly { role: string; content: { type: string; text?: string } }[] }>;
 }
 
 /** All tools of the server, from all pages (MCP 2025-11-25, server/utilities/pagination). */

@@ -3,6 +3,7 @@ import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { answerOf, isClosed, isErrorAnswer, isLost, isTimeout, isWrongResult } from './client-error.ts';
+import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import {
   callTool,
   listAllTools,
@@ -16,6 +17,11 @@ import { warnOnce } from './warn-once.ts';
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
+  /**
+   * What to offer as tools, beside the server's tools: `list_resources` and `read_resource`, `list_prompts` and `get_prompt`. A
+   * tool of the server with such a name stands in for them. Default: none.
+   */
+  offer?: readonly McpMaterial[];
   /** Names of tools that must not be left out because of their schema. Default: those in `only`. */
   required?: readonly string[];
   /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
@@ -61,6 +67,8 @@ export interface McpConnection {
   readonly lost: ToolEnvError | undefined;
   /** The negotiated revision of MCP, for example `2026-07-28`; `undefined` if the client was given. */
   readonly protocolVersion: string | undefined;
+  /** How to use the server, in its own words; `undefined` if it says nothing, or if the client was given and does not tell. */
+  readonly instructions: string | undefined;
   /** Process id of a server that was started as a process. */
   readonly pid: number | undefined;
   /** Lists the tools again. Happens automatically when the server reports a change, unless the client was given. */
@@ -83,6 +91,8 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   protected readonly name: string;
   protected readonly options: McpOptions;
   readonly #warn: (message: string) => void;
+  /** Resources and prompts as tools, by name. */
+  #material: ReadonlyMap<string, MaterialTool> = new Map();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -99,6 +109,10 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
 
   get protocolVersion(): string | undefined {
     return undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions?.();
   }
 
   async open(signal: AbortSignal): Promise<void> {
@@ -127,6 +141,11 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     return messageOf(error);
   }
 
+  /** A failure of the server, with what the server itself says about it, if that is known. */
+  explain(failure: string): string {
+    return failure;
+  }
+
   /** Called after a failure that may mean that the server has ended or hangs. Settles when that is known. */
   protected async suspect(): Promise<void> {}
 
@@ -142,8 +161,15 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
   async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     const { only } = this.options;
-    const all = await this.listAll(request);
-    const definitions = all.filter(({ execution }) => execution?.taskSupport !== 'required');
+    const own = (await this.listAll(request)).filter(
+      ({ execution }) => execution?.taskSupport !== 'required',
+    );
+    const taken = new Set(own.map(({ name }) => name));
+    const extra = materialTools(this.client, this.options.offer).filter(
+      ({ definition }) => !taken.has(definition.name),
+    );
+    this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
+    const definitions = [...own, ...extra.map(({ definition }) => definition)];
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
     this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
     return definitions;
@@ -176,6 +202,8 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
       request.onprogress = (progress) => onProgress?.({ ...progress, tool: name, episodeId, callIndex });
     }
     try {
+      const material = this.#material.get(name);
+      if (material) return { ...(await material.ask(this.client, args, request)) };
       return { ...(await callTool(this.client, { name, arguments: args }, request)) };
     } catch (error) {
       if (signal.aborted) {

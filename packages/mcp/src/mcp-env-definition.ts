@@ -13,6 +13,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import type { McpMaterial } from './material-tools.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
@@ -74,8 +75,12 @@ export interface McpEnvDefinition<
   readonly prefix?: boolean;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
   readonly only?: readonly string[];
+  /** What the servers offer as tools beside their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
+  readonly offer?: readonly McpMaterial[];
   /** The system message. Default: none. */
   readonly system?: string;
+  /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */
+  readonly instructions?: boolean;
   /**
    * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space. Functions may call the
    * servers' tools: `call('read_graph')`.

@@ -53,7 +53,7 @@ export function defineMcpEnv<
 ): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits> {
   type Options = EnvOptions<Schema> & McpEnvOptions;
   type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
-  const { name, description = `${name}: tasks for an MCP server`, only, prefix = false, system } = definition;
+  const { name, description = `${name}: tasks for an MCP server`, only, offer, prefix = false } = definition;
   const isPlain = !definition.rewards && !definition.episode;
   const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
   const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
@@ -78,7 +78,7 @@ export function defineMcpEnv<
         const folder = await folders.create();
         const first = { task: firstOf(tasks, name), folder, episodeId: 'open', options };
         try {
-          return await openMcpServers(servers, { size, lifetime, prefix, only, first });
+          return await openMcpServers(servers, { size, lifetime, prefix, only, offer, first });
         } finally {
           await folders.remove(folder);
         }
@@ -127,11 +127,14 @@ export function defineMcpEnv<
           tools: offered(),
         });
         const messages = toMessages(own?.messages ?? promptOf(task, name));
+        const system = [definition.system, definition.instructions && lease.instructions]
+          .filter((text) => typeof text === 'string')
+          .join('\n\n');
         return {
           tools: offered,
           environmentTools: all,
           ...own,
-          messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+          messages: system === '' ? messages : [{ role: 'system', content: system }, ...messages],
           async close() {
             try {
               await own?.close?.();

@@ -46,6 +46,8 @@ export interface McpLeaseOptions {
 export interface McpPool {
   /** The tools of the first server, as it listed them when the pool was opened. */
   readonly tools: readonly McpTool[];
+  /** How to use the server, in the words of the first server. */
+  readonly instructions: string | undefined;
   /**
    * Leases the server with the fewest episodes. If it is not running, it starts in the background. Waits for a free server
    * only with lifetime `episode`.
@@ -91,6 +93,7 @@ class Pool implements McpPool {
   /** Lost servers, whose processes may still be running. */
   readonly #ending: Set<Promise<void>> = new Set();
   tools: readonly McpTool[] = [];
+  instructions: string | undefined;
 
   constructor(
     endpoint: McpEndpoint,
@@ -108,8 +111,9 @@ class Pool implements McpPool {
 
   async start(): Promise<void> {
     const first = this.#slots[0]!;
-    const { tools, protocolVersion } = await this.#serverOf(first).started();
+    const { tools, instructions, protocolVersion } = await this.#serverOf(first).started();
     this.tools = tools;
+    this.instructions = instructions;
     // Do not ask each server for its protocol.
     if (!isModern(protocolVersion)) this.#options = { ...this.#options, initialize: true };
     if (this.#serverPerLease) await end(first);

@@ -1,4 +1,5 @@
 /** McpServer: names the server to use, and parses servers from command lines. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
 import type { McpClient } from './mcp-client.ts';
 
@@ -12,11 +13,13 @@ export interface McpCommand {
   cwd?: string;
 }
 
-/** A server that speaks Streamable HTTP. */
+/** A server that speaks Streamable HTTP, or the older HTTP with SSE of MCP 2024-11-05. */
 export interface McpUrl {
   url: string | URL;
   /** Sent with each request, for example `Authorization`. */
   headers?: Readonly<Record<string, string>>;
+  /** Authorizes requests by OAuth: a provider of @modelcontextprotocol/client, such as ClientCredentialsProvider, or your own. */
+  authProvider?: OAuthClientProvider;
 }
 
 /** A client that is already connected. The caller who opened it closes it. */

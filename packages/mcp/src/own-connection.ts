@@ -8,14 +8,15 @@ import {
 } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { isClosed, isUndecided, refusalOf } from './client-error.ts';
+import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import { implementation } from './implementation.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { Connection, defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import type { McpEndpoint, McpUrl } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
 import { ServerProcess } from './server-process.ts';
+import { SseTransport } from './sse-transport.ts';
 
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
@@ -38,7 +39,7 @@ const trusting: jsonSchemaValidator = {
  */
 export class OwnConnection extends Connection<Client> {
   readonly #server: McpEndpoint;
-  #transport: ServerProcess | HttpTransport;
+  #transport: ServerProcess | HttpTransport | SseTransport;
   #closing: Promise<void> | undefined;
   #pinging: Promise<void> | undefined;
 
@@ -85,18 +86,33 @@ export class OwnConnection extends Connection<Client> {
 
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   override why(error: unknown): string {
-    const said = super.why(error);
+    const said = withoutMarkup(super.why(error));
     const refusal = refusalOf(error);
     if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
-    return (isClosed(error) ? this.#serverEnd : undefined) ?? said;
+    return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
+  }
+
+  override explain(failure: string): string {
+    return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
   get #serverEnd(): string | undefined {
-    return this.#transport instanceof ServerProcess ? this.#transport.end : undefined;
+    return this.#transport instanceof HttpTransport ? undefined : this.#transport.end;
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#negotiate(signal);
+    } catch (error) {
+      if (signal.aborted || !('url' in this.#server) || !isOtherHttp(error)) throw error;
+      await this.#connectSse(this.#server, signal).catch(() => {
+        throw error;
+      });
+    }
   }
 
   /** Some older servers end, or fail, at a first message other than `initialize`. They get a second connection. */
-  async #connect(signal: AbortSignal): Promise<void> {
+  async #negotiate(signal: AbortSignal): Promise<void> {
     try {
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     } catch (error) {
@@ -104,6 +120,23 @@ export class OwnConnection extends Connection<Client> {
       this.client = newClient({ ...this.options, initialize: true });
       this.#transport = newTransport(this.#server, this.options);
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
+    }
+  }
+
+  /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
+  async #connectSse(server: McpUrl, signal: AbortSignal): Promise<void> {
+    this.client = newClient({ ...this.options, initialize: true });
+    const transport = new SseTransport(server);
+    this.#transport = transport;
+    // A server of Streamable HTTP opens a stream too, but says nothing in it.
+    const wait = new Deadline({ after: probeTimeout, parent: signal, reason: () => undefined });
+    try {
+      await wait.race(() => this.client.connect(transport, { timeout: noTimeout }));
+    } catch (error) {
+      await transport.close();
+      throw error;
+    } finally {
+      wait.clear();
     }
   }
 

@@ -68,7 +68,9 @@ if (process.argv[2] === 'http') {
         .pipe(response);
     else response.end();
   });
-  http.listen(0, '127.0.0.1', () => process.stderr.write(`listening on ${http.address().port}\n`));
+  http.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () =>
+    process.stderr.write(`listening on ${http.address().port}\n`),
+  );
 } else {
   notifyChange = (server) => server.sendToolListChanged();
   serveStdio(createModernServer, { legacy: 'reject' });
