@@ -5,7 +5,7 @@ const prompts = 'the prompts are those of the conversation; an environment has n
 const asks = 'an environment does not ask the client for sampling, elicitation or roots';
 const logging = 'log messages of an environment are for the user who serves it';
 const pending = 'the suite lists it as pending, and the reference server does not pass it';
-const oauth = 'connectMcp sends given headers; it does not log in with OAuth';
+const elicitation = 'the client does not declare elicitation, which the request of this check needs';
 const handles = 'the suite gives no handle with its calls';
 
 /** By scenario, or by scenario and check: `caching:sep-2549-resources-list-caching-hints`. A scenario may end with `*`. */
@@ -45,12 +45,8 @@ export const notClaimed: Readonly<Record<'server' | 'handles' | 'client', Readon
     },
     client: {
       'elicitation-sep1034-client-defaults': 'the client does not declare elicitation',
-      'sep-2322-client-request-state:sep-2322-client-request-state-echoed':
-        'the client does not declare elicitation, which the request of this check needs',
-      'sep-2322-client-request-state:sep-2322-client-jsonrpc-id-different':
-        'the client does not declare elicitation, which the request of this check needs',
-      'sep-2322-client-request-state:sep-2322-client-no-state-omitted':
-        'the client does not declare elicitation, which the request of this check needs',
-      'auth/*': oauth,
+      'sep-2322-client-request-state:sep-2322-client-request-state-echoed': elicitation,
+      'sep-2322-client-request-state:sep-2322-client-jsonrpc-id-different': elicitation,
+      'sep-2322-client-request-state:sep-2322-client-no-state-omitted': elicitation,
     },
   };
