@@ -115,6 +115,21 @@ describe.each(eras)('the orchestrator of an agent %s', (_, initialize) => {
     expect(second).not.toHaveProperty('rewards');
   });
 
+  test('gives it a URL at which it learns that the tools change', async () => {
+    await serve();
+    const { body: episode } = await control('POST', '', {});
+    const lists: string[][] = [];
+    const onToolsChanged = (tools: readonly { name: string }[]) => lists.push(tools.map(({ name }) => name));
+    const connection = await connectMcp({ url: episode.url }, { initialize, onToolsChanged });
+    open.push(connection);
+    const tools = ['knock', 'wait', 'collapse', 'answer'];
+    expect(connection.tools.map(({ name }) => name)).toEqual(tools);
+    await connection.tools[0]!.execute({}, context());
+    await expect
+      .poll(() => lists, { timeout: 30_000 })
+      .toEqual([['knock', 'wait', 'collapse', 'look', 'answer']]);
+  });
+
   test('is told what is wrong with its requests', async () => {
     await serve({ maxSessions: 1 });
     // A request without a body opens the next episode.
