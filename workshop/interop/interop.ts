@@ -2,7 +2,8 @@
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
  * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
- * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's.
+ * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's,
+ * `npm run interop -- mcp` tries MCP servers.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,11 +15,13 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
+import { checkMcp } from './mcp/check-mcp.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import {
   pythonWithLlama,
+  pythonWithMcp,
   pythonWithOpenEnv,
   pythonWithSkyRl,
   pythonWithTrackers,
@@ -54,6 +57,7 @@ const pythons: Record<string, () => string> = {
   openai: pythonWithLlama,
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
+  mcp: pythonWithMcp,
 };
 const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
@@ -63,6 +67,7 @@ else {
   else if (what === 'openai') await checkOpenAi(python, check);
   else if (what === 'vllm') await checkVllm(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
+  else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;
