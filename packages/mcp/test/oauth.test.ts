@@ -29,7 +29,7 @@ beforeEach(async () => {
   app.all(
     '/mcp',
     requireBearerAuth({ verifier: provider, resourceMetadataUrl }),
-    async (request, response) => {
+    async (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => {
       const server = new Server({ name: 'guarded', version: '1' }, { capabilities: { tools: {} } });
       server.setRequestHandler(ListToolsRequestSchema, () => ({
         tools: [{ name: 'whoami', inputSchema: { type: 'object' } }],
