@@ -2,9 +2,9 @@
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
  * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
- * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's. `npm run interop --
- * mcp-conformance` runs MCP's official conformance suite, and needs no Python. `npm run interop -- mcp-serve` drives `toolenv serve`
- * with MCP's Python SDK and its Inspector.
+ * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's, `npm run interop -- mcp` tries
+ * MCP servers. `npm run interop -- mcp-conformance` runs MCP's official conformance suite, and needs no Python.
+ * `npm run interop -- mcp-serve` drives `toolenv serve` with MCP's Python SDK and its Inspector.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
+import { checkMcp } from './mcp/check-mcp.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
@@ -60,6 +61,7 @@ const pythons: Record<string, () => string> = {
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
   'mcp-serve': pythonWithMcp,
+  mcp: pythonWithMcp,
 };
 const python = what === 'mcp-conformance' ? '' : (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
@@ -71,6 +73,7 @@ else {
   else if (what === 'mcp-conformance') await checkConformance(check);
   else if (what === 'mcp-serve') await checkServe(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
+  else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;

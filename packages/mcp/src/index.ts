@@ -35,3 +35,4 @@ export type { McpCallProgress, McpTool, McpToolResult } from './mcp-tool.ts';
 export { mcpToolFactory } from './mcp-tool-factory.ts';
 export type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 export { type McpService, type ServeOptions, serveMcp } from './serve-mcp.ts';
+export { type ServerAdditions, withAdditions } from './server-additions.ts';

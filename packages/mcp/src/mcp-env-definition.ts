@@ -18,6 +18,21 @@ import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
 const poolOptions = {
+  only: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'names of the tools that the policy gets',
+  },
+  env: {
+    type: 'array',
+    items: { type: 'string' },
+    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's own`,
+  },
+  header: {
+    type: 'array',
+    items: { type: 'string' },
+    description: `Name: value, headers for servers at URLs; \${NAME} as in env`,
+  },
   maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
   lifetime: {
     enum: ['episode', 'shared'],

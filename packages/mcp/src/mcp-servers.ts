@@ -6,6 +6,7 @@ import type { McpMaterial } from './material-tools.ts';
 import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { type ServerAdditions, withAdditions } from './server-additions.ts';
 
 /** What a server may depend on, if each episode has its own. */
 export interface McpServerContext<Task = unknown, Options = unknown> {
@@ -38,6 +39,8 @@ export interface McpServersOptions<Task, Options> {
   only: readonly string[] | undefined;
   /** What to offer as tools beside the servers' tools. */
   offer?: readonly McpMaterial[];
+  /** What to add to each server. */
+  additions: ServerAdditions;
   /** An episode for which servers are started once, to list their tools. */
   first: McpServersRequest<Task, Options>;
 }
@@ -59,8 +62,10 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, offer, first } = options;
-  const entries = Object.entries(servers);
+  const { size, lifetime, only, offer, additions, first } = options;
+  const entries = Object.entries(servers).map(
+    ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
+  );
   const share = Math.max(1, Math.floor(size / entries.length));
   const opening = entries.map(async ([name, server]): Promise<Member<Task, Options>> => {
     const isOwn = typeof server === 'function';
@@ -85,6 +90,14 @@ export async function openMcpServers<Task, Options>(
     await opened.close();
     throw error;
   }
+}
+
+function withAdditionsOf<Task, Options>(
+  server: McpServerOf<Task, Options>,
+  additions: ServerAdditions,
+): McpServerOf<Task, Options> {
+  if (typeof server !== 'function') return withAdditions(server, additions);
+  return async (context) => withAdditions(await server(context), additions);
 }
 
 class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Options>> {

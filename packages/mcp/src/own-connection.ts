@@ -15,6 +15,7 @@ import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './
 import { Connection, defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import type { McpEndpoint, McpUrl } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
 import { SseTransport } from './sse-transport.ts';
 
@@ -45,8 +46,8 @@ export class OwnConnection extends Connection<Client> {
 
   constructor(server: McpEndpoint, name: string, options: McpOptions) {
     super(newClient(options), name, options);
-    this.#server = server;
-    this.#transport = newTransport(server, options);
+    this.#server = withVariables(server);
+    this.#transport = newTransport(this.#server, options);
   }
 
   override get pid(): number | undefined {

@@ -1,6 +1,6 @@
 /** Servers that want authorization by OAuth, with the authorization server of the SDK. */
 import { once } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js';
@@ -29,7 +29,7 @@ beforeEach(async () => {
   app.all(
     '/mcp',
     requireBearerAuth({ verifier: provider, resourceMetadataUrl }),
-    async (request, response) => {
+    async (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => {
       const server = new Server({ name: 'guarded', version: '1' }, { capabilities: { tools: {} } });
       server.setRequestHandler(ListToolsRequestSchema, () => ({
         tools: [{ name: 'whoami', inputSchema: { type: 'object' } }],
