@@ -3,7 +3,9 @@
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
  * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
  * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's, `npm run interop -- datasets`
- * compares answer scores with the official scripts of the datasets.
+ * compares answer scores with the official scripts of the datasets. `npm run interop -- mcp` tries MCP servers,
+ * `npm run interop -- mcp-conformance` runs MCP's official conformance suite, and needs no Python, and `npm run interop -- mcp-serve`
+ * drives `toolenv serve` with MCP's Python SDK and its Inspector.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,11 +18,15 @@ import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
+import { checkConformance } from './mcp/check-conformance.ts';
+import { checkMcp } from './mcp/check-mcp.ts';
+import { checkServe } from './mcp/check-serve.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import {
   pythonWithLlama,
+  pythonWithMcp,
   pythonWithOpenEnv,
   pythonWithSkyRl,
   pythonWithTrackers,
@@ -57,16 +63,21 @@ const pythons: Record<string, () => string> = {
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
   datasets: () => process.env.TOOLENV_PYTHON ?? 'python3',
+  'mcp-serve': pythonWithMcp,
+  mcp: pythonWithMcp,
 };
-const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
+const python = what === 'mcp-conformance' ? '' : (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
 else {
   if (what === 'trackers') await checkTrackers(python, check);
   else if (what === 'openenv') await checkOpenEnv(python, check);
   else if (what === 'openai') await checkOpenAi(python, check);
   else if (what === 'vllm') await checkVllm(python, check);
+  else if (what === 'mcp-conformance') await checkConformance(check);
+  else if (what === 'mcp-serve') await checkServe(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
   else if (what === 'datasets') checkScores(python, check);
+  else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;

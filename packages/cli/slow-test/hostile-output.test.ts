@@ -266,7 +266,7 @@ describe('a hostile text', () => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(/http:\S+/.exec(printed)![0])));
     expect(client.getServerVersion()?.version).toBe(`1.0.0${hostile}`);
-    await client.callTool({ name: 'episode_reset', arguments: {} }).catch(() => {});
+    await client.listTools().catch(() => {});
     child.kill('SIGTERM');
     expectSafe('serve', await finished);
     await client.close();

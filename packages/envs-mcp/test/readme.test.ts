@@ -32,7 +32,7 @@ test('the options and rewards', async () => {
   const limits = ['maxTurns', 'maxCallsPerTurn', 'toolTimeout', 'maxToolCharacters'];
   const options = Object.entries(files.options.properties as Record<string, { default: unknown }>);
   for (const [name, { default: value }] of options) {
-    if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value} |`);
+    if (!limits.includes(name)) expect(await readme).toContain(`| \`${name}\` | ${value ?? 'none'} |`);
   }
   for (const [name, { weight }] of Object.entries(files.rewards)) {
     expect(await readme).toContain(`| \`${name}\` | ${weight} |`);

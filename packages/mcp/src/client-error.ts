@@ -47,3 +47,45 @@ export function isLost(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === streamEnded.code && messageOf(error).endsWith(streamEnded.message);
 }
+
+/** The question for the server's protocol was left open: the server ended, was silent, or failed in a way that says nothing. */
+export function isUndecided(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'ERA_NEGOTIATION_FAILED' || code === 'REQUEST_TIMEOUT';
+}
+
+/** The server does not take Streamable HTTP at this URL (MCP 2025-11-25, basic/transports#backwards-compatibility). */
+export function isOtherHttp(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 400 || status === 404 || status === 405;
+}
+
+/** The request was refused for want of authorization: the server has no valid token, and the provider got none. */
+export function isUnauthorized(error: unknown): boolean {
+  return statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError';
+}
+
+/** The message of the body with which a server refused a request over HTTP; the errors of the SDK do not always have it. */
+export function refusalOf(error: unknown): string | undefined {
+  const { data } = error as { data?: { text?: unknown } };
+  const status = statusOf(error);
+  if (status === undefined || typeof data?.text !== 'string') return undefined;
+  try {
+    const { error: refusal } = JSON.parse(data.text) as { error?: { message?: unknown } };
+    return typeof refusal?.message === 'string' ? refusal.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A message without the markup of the page with which a web server answered. */
+export function withoutMarkup(message: string): string {
+  if (!/<(!doctype|html)\b/i.test(message)) return message;
+  const text = message.replace(/<(head|script|style)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>/g, ' ');
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { data } = error as { data?: { status?: unknown } };
+  return typeof data?.status === 'number' ? data.status : undefined;
+}

@@ -1,82 +1,93 @@
-/** EnvSession: one client's episodes. The Env's tools are MCP tools, each call is a turn, and two tools begin and end episodes. */
-import { type CallToolResult, ErrorCode, McpError, type Tool } from '@modelcontextprotocol/sdk/types.js';
+/** EnvSession: one episode, as an agent plays it. The Env's tools are MCP tools, each call is a turn, and `answer` answers. */
+import { randomUUID } from 'node:crypto';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import {
   type Action,
   type JsonSchema,
   type Observation,
+  type Rewards,
+  sumRewards,
   type ToolCallRecord,
   ToolEnvError,
+  weigh,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import {
+  closeInTime,
   type EpisodeOptions,
-  endText,
   type ScoredTransition,
   type ServedEnv,
   type ServedEpisode,
   ServedEpisodes,
+  type WantedEpisode,
 } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 
-/** Tools that every session has in addition to those of its environment. */
-export const resetName = 'episode_reset';
-export const answerName = 'episode_answer';
-/** Key in the `_meta` of each result for the outcome and rewards of its turn. Models do not see `_meta`. */
-const metaKey = 'toolenv/transition';
+/** The tool that every session has in addition to those of its environment. */
+export const answerName = 'answer';
 
-const episodeTools: Tool[] = [
-  {
-    name: resetName,
-    description: 'Begin an episode. Returns its task.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        task: { type: 'integer', minimum: 0, description: 'index of the task; default: the next task' },
-        seed: { type: 'integer', minimum: 0, description: 'default: a different seed for each episode' },
-      },
-      additionalProperties: false,
-    },
-    outputSchema: {
-      type: 'object',
-      properties: {
-        task: { type: 'integer' },
-        seed: { type: 'integer' },
-        messages: { type: 'array', items: { type: 'object' } },
-      },
-      required: ['task', 'seed', 'messages'],
-    },
+const answerTool: Tool = {
+  name: answerName,
+  description: 'Give the final answer to the task.',
+  inputSchema: {
+    type: 'object',
+    properties: { text: { type: 'string' } },
+    required: ['text'],
+    additionalProperties: false,
   },
-  {
-    name: answerName,
-    description: 'Give the final answer to the task.',
-    inputSchema: {
-      type: 'object',
-      properties: { text: { type: 'string' } },
-      required: ['text'],
-      additionalProperties: false,
-    },
-    outputSchema: {
-      type: 'object',
-      properties: { outcome: { type: 'object' }, rewards: { type: 'object' } },
-      required: ['outcome', 'rewards'],
-    },
-  },
-];
+};
 
-export class EnvSession<Task> {
+/** Neither the reason nor the rewards: an agent that knew them could grade itself. */
+const ended = 'The episode has ended.';
+
+export interface EnvSessionOptions extends EpisodeOptions {
+  /** Numbers the episodes of all sessions. */
+  next(): number;
+  /** Called once, when the episode has ended or the session is closed after it has begun. */
+  onScore(record: ScoreRecord): void;
+}
+
+export class EnvSession<Task = unknown> {
+  /** The handle of the episode. It cannot be guessed. */
+  readonly id: string = randomUUID();
   readonly #episodes: ServedEpisodes<Task>;
-  readonly #toolsChanged: () => Promise<void>;
-  /** The last episode that was handed out, which the client knows. */
-  #handedOut: ServedEpisode | undefined;
+  readonly #wanted: WantedEpisode;
+  readonly version: string | undefined;
+  readonly #onScore: (record: ScoreRecord) => void;
+  readonly #rewards: { rewards: Rewards }[] = [];
   readonly #oneAtATime: LimitFunction = pLimit(1);
+  #begun: Date | undefined;
+  #isScored = false;
+  #closing: Promise<void> | undefined;
+  /** Called when the environment offers other tools. */
+  readonly toolsChanged: Set<() => void> = new Set();
 
-  constructor(served: ServedEnv<Task>, options: EpisodeOptions, toolsChanged: () => Promise<void>) {
-    this.#episodes = new ServedEpisodes(served, options);
-    this.#toolsChanged = toolsChanged;
+  /** @param wanted Default: the next task. */
+  constructor(served: ServedEnv<Task>, options: EnvSessionOptions, wanted: WantedEpisode = {}) {
+    const { next, onScore, ...episodes } = options;
+    let number: number | undefined;
+    // An episode that could not begin keeps its number, so that nobody gets another task by failing.
+    this.#episodes = new ServedEpisodes(served, episodes, () => {
+      number ??= next();
+      return number;
+    });
+    this.version = served.packageVersion;
+    this.#wanted = wanted;
+    this.#onScore = onScore;
   }
 
   get name(): string {
     return this.#episodes.name;
+  }
+
+  get taskCount(): number {
+    return this.#episodes.taskCount;
+  }
+
+  /** Whether the episode has begun and has not ended. */
+  get isRunning(): boolean {
+    return this.#episodes.current?.outcome.kind === 'running';
   }
 
   /** Runs one task at a time: a client may send concurrent calls, but an Env takes one step at a time. */
@@ -84,11 +95,37 @@ export class EnvSession<Task> {
     return this.#oneAtATime(work);
   }
 
+  /** The episode. Begins it if it has not begun. */
+  async begin(signal: AbortSignal): Promise<ServedEpisode> {
+    if (this.#episodes.current) return this.#episodes.current;
+    const episode = await this.#episodes.begin(this.#wanted, signal);
+    this.#begun = new Date();
+    return episode;
+  }
+
+  /** What the episode is worth so far; `undefined` before it has begun. */
+  get score(): ScoreRecord | undefined {
+    const { current, env } = this.#episodes;
+    if (!current || !this.#begun) return undefined;
+    const outcome = recorded(current.outcome);
+    const rewards = sumRewards(env.spec.rewards, this.#rewards);
+    return {
+      episode: this.id,
+      env: this.name,
+      version: this.version,
+      task: current.task,
+      seed: current.seed,
+      outcome,
+      ...(outcome.kind !== 'aborted' && { rewards, reward: weigh(env.spec.rewards, rewards) }),
+      turns: current.steps,
+      begun: this.#begun.toISOString(),
+    };
+  }
+
   async listTools(signal: AbortSignal): Promise<Tool[]> {
     const { tools } = await this.observe(signal);
-    const clash = tools.find(({ name }) => name === resetName || name === answerName);
-    if (clash) {
-      const message = `${this.name} has a tool "${clash.name}", but sessions use that name themselves: rename the tool.`;
+    if (tools.some(({ name }) => name === answerName)) {
+      const message = `${this.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.mcp_tool_name', message);
     }
     const own = tools.map(({ name, description, inputSchema }) => ({
@@ -96,105 +133,92 @@ export class EnvSession<Task> {
       description,
       inputSchema: { ...inputSchema, type: 'object' as const },
     }));
-    return [...own, ...episodeTools];
+    return [...own, answerTool];
   }
 
-  /** The current observation. Begins the first episode if there is none. */
   async observe(signal: AbortSignal): Promise<Observation> {
-    return (this.#episodes.current ?? (await this.#begin({}, signal))).observation;
+    return (await this.begin(signal)).observation;
   }
 
   async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-    const own = episodeTools.find((tool) => tool.name === name);
-    const [wrong] = own ? validate(own.inputSchema as JsonSchema, args) : [];
+    const isAnswer = name === answerName;
+    const [wrong] = isAnswer ? validate(answerTool.inputSchema as JsonSchema, args) : [];
     if (wrong) {
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
       return mistake(`${wrong.path || 'arguments'}: ${what}.`);
     }
-    if (name === resetName) return this.#reset(args, signal);
-    const episode = this.#episodes.current ?? (await this.#begin({}, signal));
-    if (episode.outcome.kind !== 'running') {
-      return mistake(`The episode has ended (${endText(episode.outcome)}): call ${resetName} for another.`);
-    }
-    if (name === answerName) {
+    const episode = await this.begin(signal);
+    if (episode.outcome.kind !== 'running') return mistake(ended);
+    if (isAnswer) {
       const action: Action = { text: String(args.text), toolCalls: [], stopReason: 'stop' };
       return answerResult(await this.#step(action, signal));
     }
-    const id = `call-${episode.steps}`;
-    const toolCalls = [{ id, name, arguments: args }];
+    const toolCalls = [{ id: `call-${episode.steps}`, name, arguments: args }];
     return callResult(await this.#step({ text: '', toolCalls, stopReason: 'tool_call' }, signal));
   }
 
-  async close(): Promise<void> {
-    await this.inTurn(() => this.#episodes.env.close());
-  }
-
-  async #reset(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<CallToolResult> {
-    const current = this.#episodes.current;
-    const fresh = current !== undefined && current !== this.#handedOut && current.steps === 0;
-    const any = wanted.task === undefined && wanted.seed === undefined;
-    // Listing the tools may have begun an episode that has not been played yet.
-    const episode = fresh && any ? current : await this.#begin(wanted, signal);
-    this.#handedOut = episode;
-    const { task, seed, observation } = episode;
-    const content = observation.messages.map((message) => ({ type: 'text' as const, text: message.content }));
-    return { content, structuredContent: { task, seed, messages: observation.messages } };
-  }
-
-  async #begin(wanted: { task?: number; seed?: number }, signal: AbortSignal): Promise<ServedEpisode> {
-    const { taskCount, current } = this.#episodes;
-    if (wanted.task !== undefined && wanted.task >= taskCount) {
-      const message = `There is no task ${wanted.task}: choose one below ${taskCount}.`;
-      throw new McpError(ErrorCode.InvalidParams, message);
-    }
-    const episode = await this.#episodes.begin(wanted, signal);
-    if (current) await this.#compareTools(current.observation, episode.observation);
-    return episode;
+  /** Closes the Env, after the turn in progress. An episode that still runs is recorded as cancelled. */
+  close(): Promise<void> {
+    this.#closing ??= this.inTurn(async () => {
+      const { current, env } = this.#episodes;
+      if (current?.outcome.kind === 'running') current.outcome = { kind: 'cancelled' };
+      this.#record();
+      await closeInTime(env, this.name);
+    });
+    return this.#closing;
   }
 
   async #step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
     const before = this.#episodes.current!.observation;
-    const transition = await this.#episodes.step(action, signal);
-    await this.#compareTools(before, transition.observation);
-    return transition;
+    try {
+      const transition = await this.#episodes.step(action, signal);
+      this.#rewards.push(transition);
+      if (JSON.stringify(before.tools) !== JSON.stringify(transition.observation.tools)) {
+        for (const notify of this.toolsChanged) notify();
+      }
+      return transition;
+    } finally {
+      if (this.#episodes.current!.outcome.kind !== 'running') this.#record();
+    }
   }
 
-  async #compareTools(before: Observation, now: Observation): Promise<void> {
-    if (JSON.stringify(before.tools) !== JSON.stringify(now.tools)) await this.#toolsChanged();
+  #record(): void {
+    const { score } = this;
+    if (this.#isScored || !score) return;
+    this.#isScored = true;
+    this.#onScore(score);
   }
 }
 
+function recorded(outcome: ServedEpisode['outcome']): RecordedOutcome {
+  if (outcome.kind !== 'aborted') return outcome;
+  const { code, message } = outcome.cause;
+  return { kind: 'aborted', code, message };
+}
+
 /** The text that a policy would read, then the blocks that are not text. */
-function callResult({ calls: [record], outcome, rewards }: ScoredTransition): CallToolResult {
+function callResult({ calls: [record], outcome }: ScoredTransition): CallToolResult {
   const { text = '', result, mistake } = record ?? ({} as Partial<ToolCallRecord>);
   const content: CallToolResult['content'] = [{ type: 'text', text }];
   const others = result?.content.filter(({ type }) => type !== 'text') ?? [];
   content.push(...(others as CallToolResult['content']));
-  if (outcome.kind !== 'running') {
-    content.push({ type: 'text', text: `The episode has ended (${endText(outcome)}).` });
-  }
+  if (outcome.kind !== 'running') content.push({ type: 'text', text: ended });
   const data = result?.structuredContent;
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
   return {
     content,
     ...(isObject && { structuredContent: data as Record<string, unknown> }),
     ...((mistake || result?.isError) && { isError: true }),
-    _meta: { [metaKey]: { outcome, rewards } },
   };
 }
 
-function answerResult({ outcome, rewards, observation }: ScoredTransition): CallToolResult {
-  const goesOn = outcome.kind === 'running';
-  // An environment may reply to an answer and continue the episode.
-  const reply = goesOn ? observation.messages.at(-1)?.content : undefined;
-  const text = goesOn ? (reply ?? '') : `The episode has ended (${endText(outcome)}).`;
-  return {
-    content: [{ type: 'text', text }],
-    structuredContent: { outcome, rewards },
-    _meta: { [metaKey]: { outcome, rewards } },
-  };
+/** An environment may reply to an answer and continue the episode. */
+function answerResult({ outcome, observation }: ScoredTransition): CallToolResult {
+  const reply = outcome.kind === 'running' ? observation.messages.at(-1)?.content : ended;
+  return { content: [{ type: 'text', text: reply ?? '' }] };
 }
 
-function mistake(text: string): CallToolResult {
+/** A result that says what was wrong with a call. */
+export function mistake(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

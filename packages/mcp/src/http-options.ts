@@ -11,10 +11,19 @@ const reconnectTimeout = {
   description: 'time that a client has to return after its connection broke, before its session ends',
 } as const;
 
+const controlToken = {
+  type: 'string',
+  description:
+    'bearer token of the orchestrator, which opens episodes and reads their rewards at /episodes; agents then need the URL of an episode',
+} as const;
+
 export const httpOptionsSchema: {
   readonly type: 'object';
-  readonly properties: typeof serveProperties & { readonly reconnectTimeout: typeof reconnectTimeout };
-} = { type: 'object', properties: { ...serveProperties, reconnectTimeout } };
+  readonly properties: typeof serveProperties & {
+    readonly reconnectTimeout: typeof reconnectTimeout;
+    readonly controlToken: typeof controlToken;
+  };
+} = { type: 'object', properties: { ...serveProperties, reconnectTimeout, controlToken } };
 
 /** Times are in milliseconds. */
 export type HttpOptions = Partial<OptionsOf<typeof httpOptionsSchema>>;

@@ -1,43 +1,61 @@
-/** HttpTransport: the SDK's Streamable HTTP, except that a request whose stream ends without an answer fails. */
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+/** HttpTransport: the SDK's Streamable HTTP, except that a request whose stream ends without an answer fails in time. */
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
   type RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
+  StreamableHTTPClientTransport,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
+import { withEnd } from './stream-end.ts';
 
 /** A request without an answer. */
 interface Pending {
   /** The stream has events with ids, so the SDK asks for the rest of it if it ends early. */
   resumable: boolean;
   ended: boolean;
+  /** Runs from the end of the stream. */
+  timer?: ReturnType<typeof setTimeout>;
 }
+
+/** Milliseconds. */
+const defaultResumeTimeout = 8_000;
+/** Requests whose streams the SDK itself watches. */
+const watched = new Set(['server/discover', 'subscriptions/listen']);
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #pending = new Map<RequestId, Pending>();
 
-  constructor({ url, headers }: McpUrl) {
+  readonly #resumeTimeout: number;
+
+  /** @param resumeTimeout Milliseconds that a call has to be answered on another stream, after its own was cut. */
+  constructor({ url, headers, authProvider }: McpUrl, resumeTimeout: number = defaultResumeTimeout) {
     super(toUrl(url), {
       requestInit: { headers },
+      authProvider,
       fetch: (input, init) => this.#fetch(input, init),
     });
+    this.#resumeTimeout = resumeTimeout;
     // The client calls this before it handles the message.
     this.onmessage = (message) => {
-      if ('id' in message && message.id !== undefined) this.#pending.delete(message.id);
+      if ('id' in message && message.id !== undefined) this.#settle(message.id);
+      // The SDK uses the id of a request as the token of its progress.
+      else if (isProgress(message)) this.#pending.get(message.params.progressToken)?.timer?.refresh();
     };
   }
 
   /** Rejects with RequestLost if the server cannot be reached, or breaks off its answer. */
   override async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (isCancellation(message)) this.#pending.delete(message.params.requestId);
-    if (!isJSONRPCRequest(message)) return super.send(message, options);
+    if (isCancellation(message)) this.#settle(message.params.requestId);
+    if (!isJSONRPCRequest(message) || watched.has(message.method)) return super.send(message, options);
+    const { id } = message;
+    // MCP 2026-07-28 cancels a request by closing its stream.
+    options?.requestSignal?.addEventListener('abort', () => this.#settle(id), { once: true });
     const pending: Pending = { resumable: false, ended: false };
-    this.#pending.set(message.id, pending);
+    this.#pending.set(id, pending);
     const onresumptiontoken = (token: string) => {
       pending.resumable = true;
       options?.onresumptiontoken?.(token);
@@ -45,9 +63,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     try {
       await super.send(message, { ...options, onresumptiontoken });
     } catch (error) {
-      this.#pending.delete(message.id);
+      this.#settle(id);
       throw isNetworkError(error) ? new RequestLost(causesOf(error), { cause: error }) : error;
     }
+  }
+
+  override async close(): Promise<void> {
+    for (const { timer } of this.#pending.values()) clearTimeout(timer);
+    await super.close();
   }
 
   async #fetch(input: string | URL, init?: RequestInit): Promise<Response> {
@@ -57,44 +80,52 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       for (const [id, { ended }] of this.#pending) if (ended) this.#fail(id);
     }
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-    if (init?.method !== 'POST' || !isStream || !response.body) return response;
+    if (init?.method !== 'POST' || !isStream) return response;
     const { id } = JSON.parse(String(init.body)) as { id: RequestId };
-    return new Response(
-      withEnd(response.body, () => this.#end(id)),
-      response,
-    );
+    return withEnd(response, () => this.#end(id));
   }
 
   #end(id: RequestId): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     pending.ended = true;
-    if (!pending.resumable) this.#fail(id);
+    if (!pending.resumable) {
+      this.#fail(id);
+      return;
+    }
+    // The server may have forgotten the call, although it opens streams and answers pings.
+    pending.timer = setTimeout(() => {
+      super.send(cancellation(id)).catch(() => {});
+      this.#fail(id);
+    }, this.#resumeTimeout);
   }
 
   #fail(id: RequestId): void {
-    this.#pending.delete(id);
+    this.#settle(id);
     this.onmessage?.({ jsonrpc: '2.0', id, error: streamEnded });
   }
-}
 
-/** The same stream. Calls `onEnd` after all of it has been read, or after it breaks. */
-function withEnd(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  async function* chunks() {
-    try {
-      yield* body;
-    } finally {
-      // The SDK parses the last chunk within this turn of the event loop.
-      setTimeout(onEnd, 0);
-    }
+  #settle(id: RequestId): void {
+    clearTimeout(this.#pending.get(id)?.timer);
+    this.#pending.delete(id);
   }
-  return ReadableStream.from(chunks());
 }
 
 type Cancellation = JSONRPCMessage & { params: { requestId: RequestId } };
 
 function isCancellation(message: JSONRPCMessage): message is Cancellation {
   return isJSONRPCNotification(message) && message.method === 'notifications/cancelled';
+}
+
+function cancellation(requestId: RequestId): JSONRPCMessage {
+  const reason = 'the stream of the call was lost';
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } };
+}
+
+type Progress = JSONRPCMessage & { params: { progressToken: RequestId } };
+
+function isProgress(message: JSONRPCMessage): message is Progress {
+  return isJSONRPCNotification(message) && message.method === 'notifications/progress';
 }
 
 /** Fetch reports network errors as TypeError (Fetch standard, §2.6 and §5.6). */

@@ -28,7 +28,7 @@ const splits: readonly Split[] = ['test', 'train', 'validation'];
 export async function initMcpEnv(
   folder: string,
   server: McpEndpoint,
-  options: Pick<McpOptions, 'signal' | 'connectTimeout'> = {},
+  options: Pick<McpOptions, 'signal' | 'connectTimeout' | 'only'> = {},
 ): Promise<InitResult> {
   const name = basename(resolve(folder));
   if (!packageName.test(name)) {
@@ -43,7 +43,8 @@ export async function initMcpEnv(
   const tasks = firstTasks(connection.tools);
   await connection.close();
 
-  const definition = { name: `${name}-v1`, server };
+  const { only } = options;
+  const definition = { name: `${name}-v1`, server, ...(only && { only }) };
   const files = {
     'package.json': json(packageJson(name, definition.name)),
     'definition.json': json(definition),

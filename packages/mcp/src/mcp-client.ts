@@ -1,7 +1,7 @@
 /** McpClient: the part of an MCP client that tools need. The clients of the SDK's versions 1 and 2 both have it. */
 import type { ToolAnnotations } from '@toolenv/core';
 
-/** A tool in a server's list (MCP 2025-11-25, server/tools#tool). */
+/** A tool in a server's list (MCP 2026-07-28, server/tools#tool). */
 export interface McpToolDefinition {
   name: string;
   title?: string;
@@ -27,6 +27,8 @@ export interface McpRequestOptions {
   timeout?: number;
   resetTimeoutOnProgress?: boolean;
   onprogress?(progress: McpProgress): void;
+  /** Version 2 of the SDK only: whether a list may come from its cache. */
+  cacheMode?: 'use' | 'refresh' | 'bypass';
 }
 
 /**
@@ -44,6 +46,28 @@ export interface McpClient {
     schemaOrOptions?: object,
     options?: object,
   ): Promise<object>;
+  getInstructions?(): string | undefined;
+  getServerCapabilities?(): { resources?: object; prompts?: object } | undefined;
+  listResources?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ resources: readonly object[]; nextCursor?: string }>;
+  listResourceTemplates?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ resourceTemplates: readonly object[] }>;
+  readResource?(
+    params: { uri: string },
+    options?: McpRequestOptions,
+  ): Promise<{ contents: readonly object[] }>;
+  listPrompts?(
+    params?: { cursor?: string },
+    options?: McpRequestOptions,
+  ): Promise<{ prompts: readonly object[]; nextCursor?: string }>;
+  getPrompt?(
+    params: { name: string; arguments?: Record<string, string> },
+    options?: McpRequestOptions,
+  ): Promise<{ messages: readonly { role: string; content: { type: string; text?: string } }[] }>;
 }
 
 /** All tools of the server, from all pages (MCP 2025-11-25, server/utilities/pagination). */

@@ -3,6 +3,7 @@ import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { answerOf, isClosed, isErrorAnswer, isLost, isTimeout, isWrongResult } from './client-error.ts';
+import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import {
   callTool,
   listAllTools,
@@ -16,6 +17,11 @@ import { warnOnce } from './warn-once.ts';
 export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
+  /**
+   * What to offer as tools, beside the server's tools: `list_resources` and `read_resource`, `list_prompts` and `get_prompt`. A
+   * tool of the server with such a name stands in for them. Default: none.
+   */
+  offer?: readonly McpMaterial[];
   /** Names of tools that must not be left out because of their schema. Default: those in `only`. */
   required?: readonly string[];
   /** Milliseconds for starting the server, connecting and listing its tools. Default 30,000. */
@@ -32,6 +38,15 @@ export interface McpOptions {
    * and its process is ended. Default 5,000.
    */
   pingTimeout?: number;
+  /**
+   * After the HTTP stream of a call was cut, milliseconds that the server has to answer the call, or to report its progress,
+   * on another stream. Then the call fails. Default 8,000.
+   */
+  resumeTimeout?: number;
+  /**
+   * Whether to begin with `initialize`, as MCP 2025-11-25 and older do. Default false: ask the server for its protocol first.
+   */
+  initialize?: boolean;
   /** Called with each warning, a sentence: a tool is left out because its schema is unusable. Default: write it to stderr. */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
@@ -50,6 +65,10 @@ export interface McpConnection {
   readonly tools: readonly McpTool[];
   /** Why the connection can no longer be used; `undefined` while it is open. */
   readonly lost: ToolEnvError | undefined;
+  /** The negotiated revision of MCP, for example `2026-07-28`; `undefined` if the client was given. */
+  readonly protocolVersion: string | undefined;
+  /** How to use the server, in its own words; `undefined` if it says nothing, or if the client was given and does not tell. */
+  readonly instructions: string | undefined;
   /** Process id of a server that was started as a process. */
   readonly pid: number | undefined;
   /** Lists the tools again. Happens automatically when the server reports a change, unless the client was given. */
@@ -58,6 +77,9 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
+/** Milliseconds. */
+export const defaultConnectTimeout = 30_000;
+
 /** Longest delay of setTimeout, to override the SDK's default timeout of a minute. */
 export const noTimeout: number = 2 ** 31 - 1;
 
@@ -65,10 +87,12 @@ export const noTimeout: number = 2 ** 31 - 1;
 export class Connection<Held extends McpClient = McpClient> implements McpConnection {
   tools: readonly McpTool[] = [];
   lost: ToolEnvError | undefined;
-  protected readonly client: Held;
+  protected client: Held;
   protected readonly name: string;
   protected readonly options: McpOptions;
   readonly #warn: (message: string) => void;
+  /** Resources and prompts as tools, by name. */
+  #material: ReadonlyMap<string, MaterialTool> = new Map();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -81,6 +105,14 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
 
   get pid(): number | undefined {
     return undefined;
+  }
+
+  get protocolVersion(): string | undefined {
+    return undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions?.();
   }
 
   async open(signal: AbortSignal): Promise<void> {
@@ -109,6 +141,11 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     return messageOf(error);
   }
 
+  /** A failure of the server, with what the server itself says about it, if that is known. */
+  explain(failure: string): string {
+    return failure;
+  }
+
   /** Called after a failure that may mean that the server has ended or hangs. Settles when that is known. */
   protected async suspect(): Promise<void> {}
 
@@ -124,8 +161,15 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
   async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     const { only } = this.options;
-    const all = await this.listAll(request);
-    const definitions = all.filter(({ execution }) => execution?.taskSupport !== 'required');
+    const own = (await this.listAll(request)).filter(
+      ({ execution }) => execution?.taskSupport !== 'required',
+    );
+    const taken = new Set(own.map(({ name }) => name));
+    const extra = materialTools(this.client, this.options.offer).filter(
+      ({ definition }) => !taken.has(definition.name),
+    );
+    this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
+    const definitions = [...own, ...extra.map(({ definition }) => definition)];
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
     this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
     return definitions;
@@ -158,6 +202,8 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
       request.onprogress = (progress) => onProgress?.({ ...progress, tool: name, episodeId, callIndex });
     }
     try {
+      const material = this.#material.get(name);
+      if (material) return { ...(await material.ask(this.client, args, request)) };
       return { ...(await callTool(this.client, { name, arguments: args }, request)) };
     } catch (error) {
       if (signal.aborted) {

@@ -13,10 +13,26 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import type { McpMaterial } from './material-tools.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
 const poolOptions = {
+  only: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'names of the tools that the policy gets',
+  },
+  env: {
+    type: 'array',
+    items: { type: 'string' },
+    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's own`,
+  },
+  header: {
+    type: 'array',
+    items: { type: 'string' },
+    description: `Name: value, headers for servers at URLs; \${NAME} as in env`,
+  },
   maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
   lifetime: {
     enum: ['episode', 'shared'],
@@ -74,8 +90,12 @@ export interface McpEnvDefinition<
   readonly prefix?: boolean;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
   readonly only?: readonly string[];
+  /** What the servers offer as tools beside their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
+  readonly offer?: readonly McpMaterial[];
   /** The system message. Default: none. */
   readonly system?: string;
+  /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */
+  readonly instructions?: boolean;
   /**
    * Rewards, in place of `correct`: 1 for an answer equal to the task's, ignoring case and white space. Functions may call the
    * servers' tools: `call('read_graph')`.

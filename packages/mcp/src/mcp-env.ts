@@ -33,6 +33,8 @@ import {
 
 /** What the episodes of an open environment share. */
 interface Shared<Task, Options> {
+  /** Names of the tools that the policy gets; `undefined` for all. */
+  only: readonly string[] | undefined;
   tasks: McpSplits<Task>;
   servers: ToolSource<McpServersRequest<Task, Options>>;
   folders: EpisodeFolders;
@@ -53,7 +55,7 @@ export function defineMcpEnv<
 ): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits> {
   type Options = EnvOptions<Schema> & McpEnvOptions;
   type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
-  const { name, description = `${name}: tasks for an MCP server`, only, prefix = false, system } = definition;
+  const { name, description = `${name}: tasks for an MCP server`, offer, prefix = false } = definition;
   const isPlain = !definition.rewards && !definition.episode;
   const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
   const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
@@ -72,19 +74,21 @@ export function defineMcpEnv<
         typeof source === 'function' ? source({ options, seed }) : source,
         taskSchema,
       );
+      const only = chosenTools(options.only, definition);
       const folders = new EpisodeFolders();
       const open = async () => {
-        const { maxServers: size, lifetime = 'episode' } = options;
+        const { maxServers: size, lifetime = 'episode', env, header } = options;
+        const additions = { env, header };
         const folder = await folders.create();
         const first = { task: firstOf(tasks, name), folder, episodeId: 'open', options };
         try {
-          return await openMcpServers(servers, { size, lifetime, prefix, only, first });
+          return await openMcpServers(servers, { size, lifetime, prefix, only, offer, additions, first });
         } finally {
           await folders.remove(folder);
         }
       };
       try {
-        return { tasks, folders, servers: tap ? await tap.source(open) : await open() };
+        return { tasks, folders, only, servers: tap ? await tap.source(open) : await open() };
       } catch (error) {
         await folders.close();
         throw error;
@@ -110,7 +114,7 @@ export function defineMcpEnv<
       try {
         lease = await shared.servers.acquire({ task, folder, episodeId, options, signal });
         const all = () => lease!.tools;
-        const offered = () => all().filter((tool) => !only || only.includes(tool.name));
+        const offered = () => all().filter(({ name }) => shared.only?.includes(name) ?? true);
         const call: EpisodeContext['call'] = async (tool, args) => {
           // The time to start is not the tool's.
           await lease?.ready?.(signal);
@@ -127,11 +131,14 @@ export function defineMcpEnv<
           tools: offered(),
         });
         const messages = toMessages(own?.messages ?? promptOf(task, name));
+        const system = [definition.system, definition.instructions && lease.instructions]
+          .filter((text) => typeof text === 'string')
+          .join('\n\n');
         return {
           tools: offered,
           environmentTools: all,
           ...own,
-          messages: system === undefined ? messages : [{ role: 'system', content: system }, ...messages],
+          messages: system === '' ? messages : [{ role: 'system', content: system }, ...messages],
           async close() {
             try {
               await own?.close?.();
@@ -149,6 +156,20 @@ export function defineMcpEnv<
     ...(label && { label }),
   };
   return defineToolEnv(toolEnv) as EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
+}
+
+/**
+ * The tools that the policy gets: those of the option, if there is one, and otherwise those of the definition.
+ * @throws ToolEnvError `usage.mcp_tool` for a tool that the definition does not give to policies.
+ */
+function chosenTools(
+  chosen: readonly string[] | undefined,
+  { name, only }: { name: string; only?: readonly string[] },
+): readonly string[] | undefined {
+  const other = chosen?.find((tool) => only && !only.includes(tool));
+  if (other === undefined) return chosen ?? only;
+  const message = `${name} does not offer "${other}": choose from ${only!.join(', ')}.`;
+  throw new ToolEnvError('usage.mcp_tool', message);
 }
 
 /** The reward of an environment without rewards of its own. */

@@ -46,6 +46,8 @@ export interface McpLeaseOptions {
 export interface McpPool {
   /** The tools of the first server, as it listed them when the pool was opened. */
   readonly tools: readonly McpTool[];
+  /** How to use the server, in the words of the first server. */
+  readonly instructions: string | undefined;
   /**
    * Leases the server with the fewest episodes. If it is not running, it starts in the background. Waits for a free server
    * only with lifetime `episode`.
@@ -81,7 +83,7 @@ interface Slot {
 
 class Pool implements McpPool {
   readonly #endpoint: McpEndpoint;
-  readonly #options: McpOptions;
+  #options: McpOptions;
   readonly #slots: Slot[];
   readonly #exclusive: boolean;
   readonly #serverPerLease: boolean;
@@ -91,6 +93,7 @@ class Pool implements McpPool {
   /** Lost servers, whose processes may still be running. */
   readonly #ending: Set<Promise<void>> = new Set();
   tools: readonly McpTool[] = [];
+  instructions: string | undefined;
 
   constructor(
     endpoint: McpEndpoint,
@@ -108,8 +111,11 @@ class Pool implements McpPool {
 
   async start(): Promise<void> {
     const first = this.#slots[0]!;
-    const { tools } = await this.#serverOf(first).started();
+    const { tools, instructions, protocolVersion } = await this.#serverOf(first).started();
     this.tools = tools;
+    this.instructions = instructions;
+    // Do not ask each server for its protocol.
+    if (!isModern(protocolVersion)) this.#options = { ...this.#options, initialize: true };
     if (this.#serverPerLease) await end(first);
   }
 
@@ -187,6 +193,11 @@ class Pool implements McpPool {
     slot.server ??= new PooledServer(own, this.#options);
     return slot.server;
   }
+}
+
+/** Whether the revision has `server/discover`. Revisions are dates. */
+function isModern(revision: string | undefined): boolean {
+  return revision !== undefined && revision >= '2026-07-28';
 }
 
 async function end(slot: Slot): Promise<void> {

@@ -1,4 +1,5 @@
 /** McpServer: names the server to use, and parses servers from command lines. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
 import type { McpClient } from './mcp-client.ts';
 
@@ -7,16 +8,21 @@ export interface McpCommand {
   /** Searched for on PATH. On Windows, start launchers such as npx by `{ command: 'cmd', args: ['/c', 'npx', …] }`. */
   command: string;
   args?: readonly string[];
-  /** Added to the few variables that are safe to pass on (HOME, PATH, …). The rest of `process.env` is not passed on. */
+  /**
+   * Added to the few variables that are safe to pass on (HOME, PATH, …). The rest of `process.env` is not passed on, except where a
+   * value names a variable: `${API_KEY}`.
+   */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
 }
 
-/** A server that speaks Streamable HTTP. */
+/** A server that speaks Streamable HTTP, or the older HTTP with SSE of MCP 2024-11-05. */
 export interface McpUrl {
   url: string | URL;
-  /** Sent with each request, for example `Authorization`. */
+  /** Sent with each request, for example `Authorization`. A value may name a variable of this process: `Bearer ${API_KEY}`. */
   headers?: Readonly<Record<string, string>>;
+  /** Authorizes requests by OAuth: a provider of @modelcontextprotocol/client, such as ClientCredentialsProvider, or your own. */
+  authProvider?: OAuthClientProvider;
 }
 
 /** A client that is already connected. The caller who opened it closes it. */

@@ -2,9 +2,11 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
+import type { McpMaterial } from './material-tools.ts';
 import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
 import type { McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { type ServerAdditions, withAdditions } from './server-additions.ts';
 
 /** What a server may depend on, if each episode has its own. */
 export interface McpServerContext<Task = unknown, Options = unknown> {
@@ -35,6 +37,10 @@ export interface McpServersOptions<Task, Options> {
   prefix: boolean;
   /** Names of the tools that the policy gets. They must exist. */
   only: readonly string[] | undefined;
+  /** What to offer as tools beside the servers' tools. */
+  offer?: readonly McpMaterial[];
+  /** What to add to each server. */
+  additions: ServerAdditions;
   /** An episode for which servers are started once, to list their tools. */
   first: McpServersRequest<Task, Options>;
 }
@@ -56,8 +62,10 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, first } = options;
-  const entries = Object.entries(servers);
+  const { size, lifetime, only, offer, additions, first } = options;
+  const entries = Object.entries(servers).map(
+    ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
+  );
   const share = Math.max(1, Math.floor(size / entries.length));
   const opening = entries.map(async ([name, server]): Promise<Member<Task, Options>> => {
     const isOwn = typeof server === 'function';
@@ -66,6 +74,7 @@ export async function openMcpServers<Task, Options>(
       size: share,
       lifetime,
       serverPerLease: isOwn,
+      offer,
       required: only?.map((tool) => (tool.startsWith(prefix) ? tool.slice(prefix.length) : tool)),
     });
     return { name, prefix, server, pool };
@@ -81,6 +90,14 @@ export async function openMcpServers<Task, Options>(
     await opened.close();
     throw error;
   }
+}
+
+function withAdditionsOf<Task, Options>(
+  server: McpServerOf<Task, Options>,
+  additions: ServerAdditions,
+): McpServerOf<Task, Options> {
+  if (typeof server !== 'function') return withAdditions(server, additions);
+  return async (context) => withAdditions(await server(context), additions);
 }
 
 class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Options>> {
@@ -106,7 +123,12 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
   async acquire(request?: McpServersRequest<Task, Options>): Promise<ToolLease> {
     const toolsOf = (holders: readonly { tools: readonly McpTool[] }[]) =>
       this.#members.flatMap((member, index) => named(member, holders[index]!));
-    if (!request) return { tools: toolsOf(this.#members.map(({ pool }) => pool)), release: async () => {} };
+    const instructions = this.#instructions;
+    const said = { ...(instructions !== '' && { instructions }) };
+    if (!request) {
+      const pools = this.#members.map(({ pool }) => pool);
+      return { ...said, tools: toolsOf(pools), release: async () => {} };
+    }
     const leases: McpLease[] = [];
     try {
       // In the same order for all episodes, so that no two wait for each other.
@@ -119,6 +141,7 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
       throw error;
     }
     return {
+      ...said,
       get tools() {
         return toolsOf(leases);
       },
@@ -131,6 +154,15 @@ class McpServers<Task, Options> implements ToolSource<McpServersRequest<Task, Op
 
   async close(): Promise<void> {
     await Promise.all(this.#members.map(({ pool }) => pool.close()));
+  }
+
+  /** What the servers say about their use, each under its name if there are several; '' if they say nothing. */
+  get #instructions(): string {
+    const said = this.#members.flatMap(({ name, pool: { instructions = '' } }) =>
+      instructions.trim() === '' ? [] : [{ name, text: instructions.trim() }],
+    );
+    const isAlone = this.#members.length === 1;
+    return said.map(({ name, text }) => (isAlone ? text : `${name}:\n${text}`)).join('\n\n');
   }
 }
 

@@ -1,54 +1,78 @@
 /** OwnConnection: a connection over a client that this package opens, to a server process or over Streamable HTTP. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonSchemaValidator, jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type McpSubscription,
+} from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { isClosed } from './client-error.ts';
+import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import { implementation } from './implementation.ts';
-import type { McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
-import { Connection, type McpOptions, noTimeout } from './mcp-connection.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
+import { Connection, defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
+import type { McpEndpoint, McpUrl } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
+import { withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
+import { SseTransport } from './sse-transport.ts';
 
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
 
-/** Accepts everything: tools validate results themselves, since the SDK's validator does not support JSON Schema 2020-12. */
+/** Longest time, in milliseconds, that a server has to answer the question for its protocol. A silent server is an older one. */
+const probeTimeout = 10_000;
+/** Milliseconds before a lost stream of changes is opened again. */
+const listenAgain = 1_000;
+
+/** Accepts everything: tools validate results themselves, since one odd schema must not fail the whole list of tools. */
 const trusting: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
     return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
   },
 };
 
+/**
+ * Speaks MCP 2026-07-28 with servers that know it, and 2025-11-25 or older with the others. The first message is
+ * `server/discover` (MCP 2026-07-28, basic/lifecycle); a server that does not know this request gets `initialize`.
+ */
 export class OwnConnection extends Connection<Client> {
-  readonly #transport: ServerProcess | HttpTransport;
+  readonly #server: McpEndpoint;
+  #transport: ServerProcess | HttpTransport | SseTransport;
   #closing: Promise<void> | undefined;
   #pinging: Promise<void> | undefined;
 
   constructor(server: McpEndpoint, name: string, options: McpOptions) {
-    super(new Client(implementation, { jsonSchemaValidator: trusting }), name, options);
-    this.#transport =
-      'command' in server
-        ? new ServerProcess(server, options.closeGrace ?? defaultGrace)
-        : new HttpTransport(server);
+    super(newClient(options), name, options);
+    this.#server = withVariables(server);
+    this.#transport = newTransport(this.#server, options);
   }
 
   override get pid(): number | undefined {
     return this.#transport instanceof ServerProcess ? this.#transport.pid : undefined;
   }
 
+  override get protocolVersion(): string | undefined {
+    return this.client.getNegotiatedProtocolVersion();
+  }
+
+  get #isModern(): boolean {
+    return this.client.getProtocolEra() === 'modern';
+  }
+
   override async open(signal: AbortSignal): Promise<void> {
+    await this.#connect(signal);
     this.client.onclose = () => {
       this.lost ??= this.closedError(this.#serverEnd ?? 'the connection was closed');
     };
-    await this.client.connect(this.#transport, { signal, timeout: noTimeout });
-    this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#listChanged());
+    this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#listChanged());
     await super.open(signal);
     // Only onerror reports a broken stream of Streamable HTTP. Calls on it would wait for ever.
     if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.suspect();
+    const { tools } = this.client.getServerCapabilities() ?? {};
+    if (this.#isModern && tools?.listChanged) this.#listen(await this.#subscribe());
   }
 
   override close(): Promise<void> {
@@ -63,15 +87,64 @@ export class OwnConnection extends Connection<Client> {
 
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   override why(error: unknown): string {
-    return (isClosed(error) ? this.#serverEnd : undefined) ?? super.why(error);
+    const said = withoutMarkup(super.why(error));
+    const refusal = refusalOf(error);
+    if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
+    return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
+  }
+
+  override explain(failure: string): string {
+    return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
   get #serverEnd(): string | undefined {
-    return this.#transport instanceof ServerProcess ? this.#transport.end : undefined;
+    return this.#transport instanceof HttpTransport ? undefined : this.#transport.end;
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#negotiate(signal);
+    } catch (error) {
+      if (signal.aborted || !('url' in this.#server) || !isOtherHttp(error)) throw error;
+      await this.#connectSse(this.#server, signal).catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  /** Some older servers end, or fail, at a first message other than `initialize`. They get a second connection. */
+  async #negotiate(signal: AbortSignal): Promise<void> {
+    try {
+      await this.client.connect(this.#transport, { signal, timeout: noTimeout });
+    } catch (error) {
+      if (signal.aborted || this.options.initialize || !isUndecided(error)) throw error;
+      this.client = newClient({ ...this.options, initialize: true });
+      this.#transport = newTransport(this.#server, this.options);
+      await this.client.connect(this.#transport, { signal, timeout: noTimeout });
+    }
+  }
+
+  /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
+  async #connectSse(server: McpUrl, signal: AbortSignal): Promise<void> {
+    this.client = newClient({ ...this.options, initialize: true });
+    const transport = new SseTransport(server);
+    this.#transport = transport;
+    // A server of Streamable HTTP opens a stream too, but says nothing in it.
+    const wait = new Deadline({ after: probeTimeout, parent: signal, reason: () => undefined });
+    try {
+      await wait.race(() => this.client.connect(transport, { timeout: noTimeout }));
+    } catch (error) {
+      await transport.close();
+      throw error;
+    } finally {
+      wait.clear();
+    }
   }
 
   protected override async listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
-    return this.client.getServerCapabilities()?.tools ? super.listAll(request) : [];
+    if (!this.client.getServerCapabilities()?.tools) return [];
+    // The list may be cached (MCP 2026-07-28), but it is only asked for when a new list is needed.
+    return listAllTools(this.client, { ...request, cacheMode: 'refresh' });
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
@@ -84,11 +157,29 @@ export class OwnConnection extends Connection<Client> {
   }
 
   async #ping(): Promise<void> {
+    const request = { timeout: this.options.pingTimeout ?? 5_000 };
     try {
-      await this.client.ping({ timeout: this.options.pingTimeout ?? 5_000 });
+      // MCP 2026-07-28 has no ping, but every server answers server/discover.
+      await (this.#isModern ? this.client.discover(request) : this.client.ping(request));
     } catch (error) {
       this.lost ??= this.closedError(`it does not answer a ping (${this.why(error)})`);
       this.close().catch(() => {});
+    }
+  }
+
+  /** Asks a server of MCP 2026-07-28 to report changes of its list. Older servers do so without being asked. */
+  #subscribe(): Promise<McpSubscription | undefined> {
+    return this.client.listen({ toolsListChanged: true }).catch(() => undefined);
+  }
+
+  /** Subscribes again when the stream of the reports breaks. Changes that came between are listed then. */
+  async #listen(opened: McpSubscription | undefined): Promise<void> {
+    let subscription = opened;
+    while ((await subscription?.closed) === 'remote') {
+      await sleep(listenAgain, undefined, { ref: false });
+      if (this.lost) return;
+      subscription = await this.#subscribe();
+      if (subscription) await this.#listChanged();
     }
   }
 
@@ -117,4 +208,24 @@ export class OwnConnection extends Connection<Client> {
     }
     await transport.close();
   }
+}
+
+function newClient({ connectTimeout = defaultConnectTimeout, initialize }: McpOptions): Client {
+  return new Client(implementation, {
+    jsonSchemaValidator: trusting,
+    listMaxPages: 0,
+    ...(!initialize && {
+      // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
+      versionNegotiation: {
+        mode: 'auto',
+        probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
+      },
+    }),
+  });
+}
+
+function newTransport(server: McpEndpoint, { closeGrace = defaultGrace, resumeTimeout }: McpOptions) {
+  return 'command' in server
+    ? new ServerProcess(server, closeGrace)
+    : new HttpTransport(server, resumeTimeout);
 }

@@ -1,12 +1,21 @@
-/** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one Env for each client. */
+/**
+ * serveHttp: Streamable HTTP. A client of MCP 2025-11-25 or older has a session, which plays one episode. A client of MCP
+ * 2026-07-28 has none, and names its episode with each call.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
-import type { EnvServer } from './env-server.ts';
+import type { EnvSession } from './env-session.ts';
+import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
+import { HandleView } from './handle-view.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
 import { HttpSession } from './http-session.ts';
+import { isModern, ModernEndpoint } from './modern-endpoint.ts';
+import { createSessionServer } from './session-server.ts';
+import { tooMany } from './too-many.ts';
 
 export interface HttpService {
   url: string;
@@ -14,8 +23,13 @@ export interface HttpService {
 }
 
 interface Hooks {
-  /** Makes the server of a new session. */
-  connect(): EnvServer;
+  /** Reference of the environment. */
+  name: string;
+  version: string | undefined;
+  /** Makes the session of a new episode. */
+  open(wanted?: { task?: number; seed?: number }): EnvSession;
+  /** Makes a session of the first task, of which nothing is recorded. */
+  probe(): EnvSession;
   /** Called with bugs. The client learns only that there was one. */
   onError(error: unknown): void;
 }
@@ -23,9 +37,11 @@ interface Hooks {
 type Refusal = readonly [status: number, code: number, message: string];
 
 const path = '/mcp';
+const controlPath = '/episodes';
 const refusals = {
   host: [403, -32000, 'Forbidden: this host name or origin is not served'],
   token: [401, -32000, 'Unauthorized: send the token of this server as "Authorization: Bearer <token>"'],
+  episode: [404, -32000, 'Not found: no such episode; the orchestrator gives the URL of an episode'],
   path: [404, -32000, `Not found: the endpoint is ${path}`],
   session: [404, -32001, 'Session not found: it has ended; initialize again'],
   initialize: [400, -32000, 'Bad request: send initialize by POST first'],
@@ -41,20 +57,74 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
     typeof httpOptionsSchema
   >;
-  const { maxSessions, maxBodyBytes, silenceTimeout } = options;
+  const { maxSessions, maxBodyBytes, silenceTimeout, idleTimeout, token, controlToken } = options;
   const access = new HttpAccess(options);
+  const controlAccess =
+    controlToken === undefined ? undefined : new HttpAccess({ ...options, token: controlToken });
+  if (controlToken !== undefined && controlToken === token) {
+    const message = 'The token of the orchestrator is that of the agents: give another controlToken.';
+    throw new ToolEnvError('usage.serve_token', message);
+  }
   const sessions = new Map<string, HttpSession>();
   /** Sessions whose Env is open, those that begin and end included. */
   const open = new Set<HttpSession>();
 
-  const begin = async (request: IncomingMessage, response: ServerResponse, body: unknown) => {
-    const session = new HttpSession(hooks.connect(), options);
-    open.add(session);
+  const hasRoom = () => open.size + control.episodes.size + handles.episodes.size < maxSessions;
+  /** Places of silent clients are free when a refused client tries again. */
+  const endSilent = () => {
+    for (const session of open) if (session.silence > silenceTimeout) session.end();
+    handles.episodes.endSilent(silenceTimeout);
+  };
+  const control: EpisodeControl = new EpisodeControl({
+    open: (wanted) => hooks.open(wanted),
+    hasRoom,
+    urlOf: ({ id }) => `${listener.origin}${path}/${id}`,
+    idleTimeout,
+    onError: (error) => hooks.onError(error),
+  });
+  const handles: HandleView = new HandleView(hooks.name, hooks.version, {
+    open: () => hooks.open(),
+    probe: () => hooks.probe(),
+    assertRoom() {
+      if (hasRoom()) return;
+      endSilent();
+      throw new ProtocolError(ProtocolErrorCode.InternalError, tooMany(maxSessions));
+    },
+    idleTimeout,
+    onError: (error) => hooks.onError(error),
+  });
+  const modern = new ModernEndpoint(handles, hooks.onError);
+
+  /** Answers a client without a session. Its episode is named by the URL or by a handle. */
+  const answerModern = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    episode?: ControlledEpisode,
+  ) => {
+    if (!episode) return modern.answer(request, response, body);
+    // A stream of notifications does not keep an episode from idling.
+    const isStream = (body as { method?: unknown }).method === 'subscriptions/listen';
+    if (!isStream) response.once('close', control.episodes.hold(episode));
+    return control.modernOf(episode).answer(request, response, body);
+  };
+
+  /** @param episode The episode that the client plays. Without one, the session has an episode of its own. */
+  const begin = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    episode?: ControlledEpisode,
+  ) => {
+    const server = createSessionServer(episode?.session ?? hooks.open(), hooks.onError, !episode);
+    const session = new HttpSession(server, options);
+    if (!episode) open.add(session);
     session.closed.finally(() => {
       sessions.delete(session.id);
       open.delete(session);
     });
     await session.open();
+    if (episode) await control.seat(episode, session);
     sessions.set(session.id, session);
     await session.answer(request, response, body);
     if (!session.isInitialized) await session.end();
@@ -62,28 +132,38 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     if (!access.isAllowed(request)) return refuse(response, refusals.host);
-    if (!access.isAuthorized(request)) {
+    const [, root, handle, ...more] = new URL(request.url ?? '/', 'http://any').pathname.split('/');
+    const isControl = controlAccess !== undefined && `/${root}` === controlPath;
+    if (!(isControl ? controlAccess : access).isAuthorized(request)) {
       response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
       return refuse(response, refusals.token);
     }
-    if (new URL(request.url ?? '/', 'http://any').pathname !== path) return refuse(response, refusals.path);
-    const isPost = request.method === 'POST';
-    const body = isPost ? await readBody(request, maxBodyBytes) : { json: undefined };
+    const isKnown = isControl || (`/${root}` === path && (handle === undefined) === !controlAccess);
+    if (more.length > 0) return refuse(response, refusals.path);
+    if (!isKnown) return refuse(response, controlAccess ? refusals.episode : refusals.path);
+    const episode = isControl || handle === undefined ? undefined : control.episodes.find(handle);
+    if (!isControl && handle !== undefined && !episode) return refuse(response, refusals.episode);
+    const hasBody = request.method === 'POST' && !(isControl && isEmpty(request));
+    const body = hasBody ? await readBody(request, maxBodyBytes) : { json: undefined };
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);
     if (body === 'too_large') return refuse(response, [413, -32000, tooLarge(maxBodyBytes)]);
+    if (isControl) return control.answer(request.method ?? '', handle, body.json, response);
+    if (isModern(request, body.json)) return answerModern(request, response, body.json, episode);
     const id = request.headers['mcp-session-id'];
     if (id !== undefined) {
       const session = sessions.get(String(id));
-      return session ? session.answer(request, response, body.json) : refuse(response, refusals.session);
+      const isOwn = !episode || episode.player === session;
+      return session && isOwn
+        ? session.answer(request, response, body.json)
+        : refuse(response, refusals.session);
     }
     if (![body.json].flat().some(isInitializeRequest)) return refuse(response, refusals.initialize);
-    if (open.size < maxSessions) return begin(request, response, body.json);
-    // Its place is free when the client tries again.
-    for (const session of open) if (session.silence > silenceTimeout) session.end();
+    if (episode || hasRoom()) return begin(request, response, body.json, episode);
+    endSilent();
     response.setHeader('retry-after', '1');
-    return refuse(response, [503, -32000, full(maxSessions)]);
+    return refuse(response, [503, -32000, tooMany(maxSessions)]);
   };
 
   const listener = await listen(options, (request, response) => {
@@ -96,15 +176,16 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   return {
     url: `${listener.origin}${path}`,
     async close() {
-      await Promise.all([...open].map((session) => session.end()));
+      await modern.close();
+      const episodes = [control.episodes.close(), handles.episodes.close()];
+      await Promise.all([...episodes, ...[...open].map((session) => session.end())]);
       await listener.close();
     },
   };
 }
 
-function full(limit: number): string {
-  const clients = limit === 1 ? 'one client at a time' : `at most ${limit} clients at a time`;
-  return `Too many sessions: this server takes ${clients} (maxSessions): end a session, or try again later`;
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function tooLarge(limit: number): string {

@@ -1,15 +1,19 @@
 /** ServerProcess: an MCP server as a child process. It and its own child processes end with the connection. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type JSONRPCMessage,
+  ReadBuffer,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import { ServerGone } from './server-gone.ts';
 
-/** Characters of stderr that are kept to explain why a server ended. */
-const stderrTail = 600;
+/** Characters of stderr that are kept to explain why a server failed: enough for a long stack, and what is logged after it. */
+const stderrTail = 1 << 16;
 /** Shortest value of a variable that is treated as a secret. Shorter values may occur in any text. */
 const secretLength = 6;
 /** Milliseconds to wait for output after the process has ended, in case another process holds its pipe. */
@@ -31,7 +35,10 @@ export class ServerProcess implements Transport {
   #ended: Promise<void> = Promise.resolve();
   #delivering = false;
   #stderr = '';
+  /** Why the connection ended: the first reason, so not the exit that closing causes. */
   #end: string | undefined;
+  /** Whether the process was closed while it ran. What it writes to stderr from then on explains nothing. */
+  #closing = false;
 
   /** @param grace Milliseconds that the server has to exit after its input ends, and again after SIGTERM. */
   constructor(command: McpCommand, grace: number) {
@@ -43,11 +50,20 @@ export class ServerProcess implements Transport {
     return this.#child?.pid;
   }
 
-  /** How the process ended, and the end of its stderr; `undefined` while it runs. */
+  /** The end of the process's stderr. The SDK knows a transport over stdio by its `pid` and `stderr`. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** How the process ended by itself, and the error in its stderr; `undefined` while it runs, and if it was closed. */
   get end(): string | undefined {
-    if (this.#end === undefined) return undefined;
-    const said = this.#withoutSecrets(this.#stderr.trim());
-    return said === '' ? this.#end : `${this.#end}; its stderr ends: ${said}`;
+    return this.#end === undefined ? undefined : this.withStderr(this.#end);
+  }
+
+  /** The failure, and the last error in the process's stderr. */
+  withStderr(failure: string): string {
+    const said = this.#withoutSecrets(lastError(this.#stderr));
+    return said === '' ? failure : `${failure}; its stderr says: ${said}`;
   }
 
   /** @throws ToolEnvError `usage.mcp_command` if the command cannot be run. */
@@ -66,8 +82,8 @@ export class ServerProcess implements Transport {
     child.stdin.on('error', (error) => this.onerror?.(error));
     child.stdout.on('error', (error) => this.onerror?.(error));
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
-    child.stderr.on('data', (chunk: Buffer) => {
-      this.#stderr = (this.#stderr + chunk).slice(-stderrTail);
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      if (!this.#closing) this.#stderr = (this.#stderr + chunk).slice(-stderrTail);
     });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -82,14 +98,18 @@ export class ServerProcess implements Transport {
     const { stdin } = this.#child ?? {};
     return new Promise((resolve, reject) => {
       if (!stdin || this.#end !== undefined) throw new ServerGone('it has ended');
-      stdin.write(serializeMessage(message), (error) =>
-        error ? reject(new ServerGone(messageOf(error), { cause: error })) : resolve(),
-      );
+      stdin.write(serializeMessage(message), async (error) => {
+        if (!error) return resolve();
+        // How it ended says more than the broken pipe.
+        await settlesWithin(this.#ended, drainTime);
+        reject(new ServerGone(messageOf(error), { cause: error }));
+      });
     });
   }
 
   /** Ends the server without waiting: for a server that has not started, and so has nothing to finish. */
   async kill(): Promise<void> {
+    this.#closing ||= this.#end === undefined;
     if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGTERM');
     await this.close();
   }
@@ -98,6 +118,7 @@ export class ServerProcess implements Transport {
   async close(): Promise<void> {
     const child = this.#child;
     if (!child) return;
+    this.#closing ||= this.#end === undefined;
     child.stdin?.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await settlesWithin(this.#ended, this.#grace)) return;
@@ -111,7 +132,7 @@ export class ServerProcess implements Transport {
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     await new Promise<void>((resolve) => {
       child.once('exit', (code, signal) => {
-        this.#end = signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
+        if (!this.#closing) this.#end = signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
         signalGroup(child.pid!, 'SIGKILL');
         running.delete(child.pid!);
         resolve();
@@ -133,6 +154,8 @@ export class ServerProcess implements Transport {
       this.#buffer.append(chunk);
     } catch (error) {
       // The message exceeds the SDK's limit, so the start of the next message is unknown.
+      this.#end ??= `it sent a message that is too long (${messageOf(error)})`;
+      this.#closing = true;
       this.onerror?.(error as Error);
       this.close().catch(() => {});
       return;

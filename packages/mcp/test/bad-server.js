@@ -1,4 +1,7 @@
-/** An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP if its argument is `http` or `resumable`. */
+/**
+ * An MCP server that misbehaves on demand: over stdio, or over Streamable HTTP with an argument: `http`, `resumable`,
+ * `forgetful` (resumes streams, but sends nothing on them) or `fails-first` (fails at requests without a session).
+ */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -122,13 +125,28 @@ const mode = process.argv[2];
 if (mode) {
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
-    ...(mode === 'resumable' && { eventStore: new InMemoryEventStore(), retryInterval: 50 }),
+    ...((mode === 'resumable' || mode === 'forgetful') && {
+      eventStore: new InMemoryEventStore(),
+      retryInterval: 50,
+    }),
   });
   await server.connect(transport);
   const http = createServer((request, response) => {
+    if (mode === 'fails-first' && request.method === 'POST' && !request.headers['mcp-session-id']) {
+      return failUnlessInitialize(request, response);
+    }
+    if (mode === 'forgetful' && request.headers['last-event-id']) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return response.flushHeaders();
+    }
     if (request.method === 'POST') streams.add(response.once('close', () => streams.delete(response)));
-    transport.handleRequest(request, response);
+    return transport.handleRequest(request, response);
   });
+  async function failUnlessInitialize(request, response) {
+    const body = JSON.parse((await request.toArray()).join(''));
+    if (body.method === 'initialize') return transport.handleRequest(request, response, body);
+    response.writeHead(500).end('what is this?');
+  }
   http.listen(0, '127.0.0.1', () => process.stderr.write(`listening on ${http.address().port}\n`));
 } else {
   await server.connect(new StdioServerTransport());

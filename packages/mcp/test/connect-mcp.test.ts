@@ -240,7 +240,7 @@ describe('a server that misbehaves', () => {
     const crash = call(bad, 'crash');
     const closed = {
       code: 'infrastructure.mcp_closed',
-      message: expect.stringMatching(/exited with code 3; its stderr ends: out of luck/),
+      message: expect.stringMatching(/exited with code 3; its stderr says: out of luck/),
     };
     await Promise.all([
       expect(waiting).rejects.toMatchObject(closed),
@@ -254,7 +254,7 @@ describe('a server that misbehaves', () => {
 
   test('removes given secrets from the quoted stderr', async () => {
     bad = await connectMcp({ ...badServer, env: { LUCK_KEY: 'sk-four-leaves' } }, { closeGrace: 300 });
-    await expect(call(bad, 'crash')).rejects.toThrow(/its stderr ends: out of luck with \[LUCK_KEY\]/);
+    await expect(call(bad, 'crash')).rejects.toThrow(/its stderr says: out of luck with \[LUCK_KEY\]/);
     await ended(bad);
   });
 
@@ -338,7 +338,7 @@ describe('connecting fails', () => {
     const args = ['-e', 'console.error("I am not a server"); process.exit(7)'];
     await expect(connectMcp({ command: process.execPath, args })).rejects.toMatchObject({
       code: 'infrastructure.mcp_connect',
-      message: expect.stringMatching(/exited with code 7; its stderr ends: I am not a server/),
+      message: expect.stringMatching(/exited with code 7; its stderr says: I am not a server/),
     });
   });
 

@@ -1,4 +1,4 @@
-/** A client as a process of its own: begins an episode at the URL, says so, and then does what its second argument says. */
+/** A client as a process of its own: begins an episode in a session at the URL, says so, and then does what its second argument says. */
 import { connectMcp } from '@toolenv/mcp';
 import { context } from './servers.ts';
 
@@ -15,18 +15,18 @@ if (deed === 'calls without a stream') {
   const call = post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'wait' } }, session);
   call.then(() => process.stdout.write('playing\n'));
 } else {
-  const connection = await connectMcp({ url: url! });
+  const connection = await connectMcp({ url: url! }, { initialize: true });
   const call = (name: string, args = {}) =>
     connection.tools.find((tool) => tool.name === name)!.execute(args, context());
-  await call('episode_reset', { task: 0 });
+  await call('knock');
   process.stdout.write('playing\n');
   if (deed === 'calls') await call('wait');
   if (deed === 'thinks') await new Promise((resolve) => setTimeout(resolve, 60_000));
   if (deed === 'blocks') {
     // Answers nothing meanwhile, as a program that computes.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(milliseconds));
-    const answered = await call('episode_answer', { text: 'cat' });
-    process.stdout.write(`${JSON.stringify(answered.structuredContent)}\n`);
+    const answered = await call('answer', { text: 'cat' });
+    process.stdout.write(`${JSON.stringify(answered.content)}\n`);
     await connection.close();
   }
 }

@@ -94,6 +94,30 @@ describe('a server that misbehaves', () => {
     resumable.process.kill('SIGKILL');
   });
 
+  test.each([
+    ['end', {}, 10_000],
+    ['destroy', { resumeTimeout: 500 }, 6_000],
+  ])(
+    'ends a call whose stream it cuts (%s) and resumes without an answer',
+    async (how, options, limit) => {
+      const forgetful = await badHttpServer('forgetful');
+      const other = await connectMcp({ url: forgetful.url }, options);
+      const tool = (name: string) => other.tools.find((tool) => tool.name === name)!;
+      const start = performance.now();
+      await expect(tool('hang-up').execute({ how, after: 100 }, context())).rejects.toMatchObject({
+        code: 'infrastructure.mcp_closed',
+        message: expect.stringContaining('the stream of the call ended without an answer'),
+      });
+      expect(performance.now() - start).toBeLessThan(limit);
+      // It still answers.
+      expect(other.lost).toBeUndefined();
+      expect(await tool('cancelled').execute({}, context())).toMatchObject({ content: [{ text: '0' }] });
+      await other.close();
+      forgetful.process.kill('SIGKILL');
+    },
+    30_000,
+  );
+
   test('ends a call in which it dies, and further calls', async () => {
     const start = performance.now();
     const waiting = call('wait');

@@ -38,32 +38,26 @@ async function call(client: Client, name: string, args = {}, options = {}): Prom
   return (await client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult;
 }
 
-const transition = (result: CallToolResult) => result._meta?.['toolenv/transition'];
 const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
 
 describe('the SDK’s client plays an episode', () => {
-  test('from its task to its reward', async () => {
+  test('from its task to its end', async () => {
     const client = await pair();
     expect(client.getServerVersion()).toMatchObject({ name: 'door-v1' });
-    expect(client.getInstructions()).toContain('episode_reset');
+    expect(client.getInstructions()).toContain('observation');
     let changes = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
     const names = async () => (await client.listTools()).tools.map(({ name }) => name);
-    expect(await names()).toEqual(['knock', 'wait', 'collapse', 'episode_reset', 'episode_answer']);
+    expect(await names()).toEqual(['knock', 'wait', 'collapse', 'answer']);
 
-    const begun = await call(client, 'episode_reset');
-    expect(begun.content.map((block) => (block as { text: string }).text)).toEqual([
+    const begun = await client.getPrompt({ name: 'observation' });
+    expect(begun.messages.map(({ content }) => (content as { text: string }).text)).toEqual([
       'You stand before a door.',
       'What is in room cat?',
     ]);
-    expect(begun.structuredContent).toMatchObject({
-      task: 0,
-      messages: [{ role: 'system' }, { role: 'user' }],
-    });
 
     const knocked = await call(client, 'knock');
     expect(knocked.content).toEqual([{ type: 'text', text: 'The door opens.' }]);
-    expect(transition(knocked)).toEqual({ outcome: { kind: 'running' }, rewards: { knocked: 1 } });
     expect(await names()).toContain('look');
     expect(changes).toBe(1);
 
@@ -74,10 +68,8 @@ describe('the SDK’s client plays an episode', () => {
     ]);
     expect(looked.structuredContent).toEqual({ thing: 'cat' });
 
-    const answered = await call(client, 'episode_answer', { text: 'cat' });
-    const end = { outcome: { kind: 'terminated', reason: 'answered' }, rewards: { right: 1 } };
-    expect(answered.structuredContent).toEqual(end);
-    expect(transition(answered)).toEqual(end);
+    const answered = await call(client, 'answer', { text: 'cat' });
+    expect(answered).toEqual({ content: [{ type: 'text', text: 'The episode has ended.' }] });
 
     expect(await call(client, 'knock')).toMatchObject({ isError: true });
     const { messages } = await client.getPrompt({ name: 'observation' });
@@ -102,10 +94,9 @@ describe('the SDK’s client plays an episode', () => {
     const unknown = await call(client, 'knokc');
     expect(unknown.isError).toBe(true);
     expect(textOf(unknown)).toContain('Did you mean "knock"?');
-    const reset = await call(client, 'episode_reset', { task: -1 });
-    expect(reset.isError).toBe(true);
-    expect(textOf(reset)).toContain('/task');
-    await expect(call(client, 'episode_reset', { task: 3 })).rejects.toThrow('choose one below 3');
+    const answer = await call(client, 'answer', { words: 'cat' });
+    expect(answer.isError).toBe(true);
+    expect(textOf(answer)).toContain('text');
     await client.close();
   });
 
@@ -113,38 +104,17 @@ describe('the SDK’s client plays an episode', () => {
     const client = await pair();
     for (let turn = 0; turn < 4; turn++) await call(client, 'knock');
     const last = await call(client, 'knock');
-    expect(last.content[1]).toEqual({ type: 'text', text: 'The episode has ended (truncated: max_turns).' });
-    expect(transition(last)).toMatchObject({ outcome: { kind: 'truncated' }, rewards: { right: 0 } });
+    expect(last.content[1]).toEqual({ type: 'text', text: 'The episode has ended.' });
     await client.close();
   });
 
-  test('for each task in turn, with the same seeds in every session', async () => {
-    const play = async (client: Client) => {
-      const begun = [];
-      for (let i = 0; i < 4; i++) begun.push((await call(client, 'episode_reset')).structuredContent!);
-      await client.close();
-      return begun.map(({ task, seed }) => [task, seed]);
-    };
-    const first = await play(await pair());
-    expect(first.map(([task]) => task)).toEqual([0, 1, 2, 0]);
-    expect(new Set(first.map(([, seed]) => seed)).size).toBe(4);
-    expect(await play(await pair())).toEqual(first);
-    expect(await play(await pair({ seed: 2 }))).not.toEqual(first);
-    const client = await pair();
-    const chosen = await call(client, 'episode_reset', { task: 2, seed: 7 });
-    expect(chosen.structuredContent).toMatchObject({ task: 2, seed: 7 });
-    await client.close();
-  });
-
-  test('and gets an infrastructure fault as a protocol error, after which the next episode works', async () => {
+  test('and gets an infrastructure fault as a protocol error, after which the episode is over', async () => {
     const client = await pair();
     await expect(call(client, 'collapse')).rejects.toMatchObject({
       code: -32603,
-      data: { code: 'infrastructure.quake', retryable: true },
+      message: expect.stringContaining('The house fell.'),
     });
-    expect(textOf(await call(client, 'knock'))).toContain('aborted');
-    await call(client, 'episode_reset');
-    expect(await call(client, 'knock')).not.toHaveProperty('isError');
+    expect(textOf(await call(client, 'knock'))).toBe('The episode has ended.');
     await client.close();
   });
 
@@ -156,14 +126,18 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('which a cancelled turn ends; concurrent calls become successive turns', async () => {
+  test('which a cancelled turn ends', async () => {
     const client = await pair();
     const leave = AbortSignal.timeout(50);
     await expect(call(client, 'wait', {}, { signal: leave })).rejects.toThrow();
-    expect(textOf(await call(client, 'knock'))).toContain('cancelled');
-    await call(client, 'episode_reset');
+    expect(textOf(await call(client, 'knock'))).toBe('The episode has ended.');
+    await client.close();
+  });
+
+  test('whose concurrent calls become successive turns', async () => {
+    const client = await pair();
     const results = await Promise.all([call(client, 'knock'), call(client, 'look'), call(client, 'knock')]);
-    expect(results.map(textOf)).toEqual(['The door opens.', 'a lamp\n[image]', 'The door opens.']);
+    expect(results.map(textOf)).toEqual(['The door opens.', 'a cat\n[image]', 'The door opens.']);
     await client.close();
   });
 });
@@ -184,8 +158,7 @@ describe('over stdio', () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     await client.connect(new StdioClientTransport({ command, args }));
     await call(client, 'knock');
-    const answered = await call(client, 'episode_answer', { text: 'cat' });
-    expect(answered.structuredContent).toMatchObject({ rewards: { right: 1 } });
+    expect(textOf(await call(client, 'answer', { text: 'cat' }))).toBe('The episode has ended.');
     await client.close();
   });
 
@@ -210,17 +183,17 @@ describe('over Streamable HTTP', () => {
     const { url } = await serve({ transport: { type: 'http' } });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+\/mcp$/);
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(url!)));
-    const answers = await Promise.all(
-      clients.map(async ({ client }, i) => {
-        await call(client, 'episode_reset', { task: i % 3 });
+    const seen = await Promise.all(
+      clients.map(async ({ client }) => {
         await call(client, 'knock');
         const { thing } = (await call(client, 'look')).structuredContent as { thing: string };
-        return (await call(client, 'episode_answer', { text: thing })).structuredContent;
+        await call(client, 'answer', { text: thing });
+        return thing;
       }),
     );
-    expect(answers).toEqual(
-      Array.from({ length: 20 }, () => expect.objectContaining({ rewards: { right: 1 } })),
-    );
+    // Clients play the tasks in turn.
+    const inTurn = Array.from({ length: 20 }, (_, i) => ['cat', 'lamp', 'sea'][i % 3]!);
+    expect(seen.sort()).toEqual(inTurn.sort());
     expect(openDoors.size).toBe(20);
     await Promise.all(clients.map(({ transport }) => transport.terminateSession()));
     await expect.poll(() => openDoors.size).toBe(0);
@@ -229,7 +202,7 @@ describe('over Streamable HTTP', () => {
 
   test('works with connectMcp', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
-    const connection = await connectMcp({ url: url! });
+    const connection = await connectMcp({ url: url! }, { initialize: true });
     const knock = connection.tools.find(({ name }) => name === 'knock')!;
     expect(await knock.execute({}, context())).toMatchObject({ content: [{ text: 'The door opens.' }] });
     await connection.close();
@@ -238,14 +211,15 @@ describe('over Streamable HTTP', () => {
 
   test('works with a pool of sessions, each with its own episode', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
-    const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode' });
+    const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode', initialize: true });
     const seen = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const lease = await pool.acquire();
         const tool = (name: string) => lease.tools.find((tool) => tool.name === name)!;
         // A session whose door is already open would offer the tool look.
         const fresh = !tool('look');
-        await tool('knock').execute({}, context());
+        const opened = await tool('knock').execute({}, context());
+        expect(opened).toMatchObject({ content: [{ text: 'The door opens.' }] });
         await lease.release();
         return fresh;
       }),
@@ -286,7 +260,7 @@ describe('over Streamable HTTP', () => {
     const { client } = await connect(url!);
     const waiting = call(client, 'wait');
     waiting.catch(() => {});
-    await call(client, 'episode_reset', {}, { timeout: 100 }).catch(() => {});
+    await call(client, 'knock', {}, { timeout: 100 }).catch(() => {});
     await close();
     await closed;
     await expect.poll(() => openDoors.size).toBe(0);

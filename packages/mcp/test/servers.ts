@@ -20,10 +20,17 @@ export const badServer: McpCommand = {
 };
 
 /** Starts the server that misbehaves over Streamable HTTP. */
-export async function badHttpServer(
-  mode: 'http' | 'resumable' = 'http',
+export function badHttpServer(
+  mode: 'http' | 'resumable' | 'forgetful' | 'fails-first' = 'http',
 ): Promise<{ url: string; process: ChildProcess }> {
-  const { command, args = [] } = badServer;
+  return httpServer(badServer, mode);
+}
+
+/** Starts a server of these tests over Streamable HTTP. */
+export async function httpServer(
+  { command, args = [] }: McpCommand,
+  mode: string,
+): Promise<{ url: string; process: ChildProcess }> {
   const started = spawn(command, [...args, mode], { stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await new Promise((resolve) =>
     started.stderr!.on('data', (chunk) => resolve(/listening on (\d+)/.exec(String(chunk))?.[1])),

@@ -199,20 +199,15 @@ const initialize = JSON.stringify({
 async function begin(port: number, headers: Record<string, string> = {}): Promise<Answer> {
   const begun = await send(port, { body: initialize, headers });
   if (begun.status !== 200 || !begun.session) return begun;
-  const call = {
-    jsonrpc: '2.0',
-    id: 2,
-    method: 'tools/call',
-    params: { name: 'episode_reset', arguments: {} },
-  };
+  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
   const session = { ...headers, 'mcp-session-id': begun.session, 'mcp-protocol-version': '2025-06-18' };
   await send(port, {
     body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
     headers: session,
   });
-  const reset = await send(port, { body: JSON.stringify(call), headers: session });
+  const listed = await send(port, { body: JSON.stringify(list), headers: session });
   const { session: id } = begun;
-  return { session: id, status: /"isError":true|"error":/.test(reset.text) ? 500 : reset.status };
+  return { session: id, status: listed.text.includes('"error":') ? 500 : listed.status };
 }
 
 /** Opens the stream of a session, as clients do, and breaks the connection. */

@@ -1,28 +1,30 @@
 /** `toolenv init`: writes an environment that consists of an MCP server and a task file. */
 import { Command } from 'commander';
+import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
 import { importMcp } from './import-mcp.ts';
 
-interface Flags {
-  mcp: string;
+interface Flags extends ServerFlags {
   json?: boolean;
 }
 
 export function initCommand(signal: AbortSignal): Command {
-  return new Command('init')
+  const command = new Command('init')
     .summary('make an environment of an MCP server and a task file')
     .description(
-      "Writes a package with an environment that has an MCP server's tools, and a task file to fill.",
+      `Writes a package with an environment that has an MCP server's tools, and a task file to fill. The values of --env and --header are written too: for a secret, write '\${NAME}', so that the variable NAME is read when the server starts.`,
     )
-    .argument('<folder>', 'new or empty; the package is named after it')
-    .requiredOption('--mcp <server>', 'command that starts the server, or URL of its endpoint')
+    .argument('<folder>', 'new or empty; the package is named after it');
+  for (const flag of serverFlags()) command.addOption(flag);
+  return command
     .option('--json', 'print one JSON object: the reference of the environment, and the files')
     .action((folder: string, flags: Flags) => init(folder, flags, signal));
 }
 
-async function init(folder: string, { mcp, json }: Flags, signal: AbortSignal): Promise<void> {
-  const { parseServer, initMcpEnv } = await importMcp('--mcp');
-  const { ref, files } = await initMcpEnv(folder, parseServer(mcp), { signal });
+async function init(folder: string, flags: Flags, signal: AbortSignal): Promise<void> {
+  const { initMcpEnv } = await importMcp('--mcp');
+  const { server, only } = await readServer(flags);
+  const { ref, files } = await initMcpEnv(folder, server, { signal, only });
   const next = `cd ${folder} && npm install && npx toolenv eval ${ref} --policy <folder>`;
   const text = `Wrote ${files.join(', ')}.\nPut your own tasks into tasks.jsonl, then:\n  ${next}`;
-  process.stdout.write(`${json ? JSON.stringify({ ref, files }) : text}\n`);
+  process.stdout.write(`${flags.json ? JSON.stringify({ ref, files }) : text}\n`);
 }

@@ -30,6 +30,11 @@ const schema = {
       milliseconds: true,
       description: 'time that clients of OpenEnv have to end their sessions after SIGTERM or Ctrl-C',
     },
+    scores: {
+      type: 'string',
+      minLength: 1,
+      description: 'JSONL file to which the score of each episode that clients of MCP play is appended',
+    },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
   },
@@ -40,7 +45,7 @@ export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchem
   const command = new Command('serve')
     .summary('serve an environment to clients of MCP or OpenEnv')
     .description(
-      "Serves an environment as an MCP server or an OpenEnv server. Each client has its own session. Without an environment, --tool search=<reference> serves a search tool over HTTP, by the protocols of Search-R1's and Agent-R1's retrieval servers.",
+      "Serves an environment as an MCP server or an OpenEnv server. Each client plays episodes of its own. Without an environment, --tool search=<reference> serves a search tool over HTTP, by the protocols of Search-R1's and Agent-R1's retrieval servers.",
     )
     .argument(
       '[environment]',
@@ -102,15 +107,20 @@ interface Serving {
 const openEnvPort = 8_000;
 
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
-  const { http: givenPort, protocol, drain, split, seed } = completeFlags(schema, given);
+  const { http: givenPort, protocol, drain, scores, split, seed } = completeFlags(schema, given);
   if (drain > 0 && protocol !== 'openenv')
     throw new ToolEnvError(
       'usage.arguments',
       '--drain is for clients of OpenEnv: give --protocol openenv too.',
     );
+  if (scores !== undefined && protocol !== 'mcp')
+    throw new ToolEnvError(
+      'usage.arguments',
+      '--scores is for clients of MCP: leave out --protocol openenv.',
+    );
   const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
   const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
-  const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer();
+  const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer(scores);
   const secret = withToken(options);
   const env = await openRunEnv(chosen, { ...given, seed });
   try {
@@ -142,10 +152,12 @@ type Start = (
   episodes: EpisodeOptions,
 ) => Promise<Service>;
 
-async function mcpServer(): Promise<Start> {
+async function mcpServer(scores: string | undefined): Promise<Start> {
   const { serveMcp } = await importMcp('toolenv serve');
+  const controlToken = process.env.TOOLENV_CONTROL_TOKEN;
+  const control = controlToken === undefined ? {} : { controlToken };
   return (env, http, episodes) =>
-    serveMcp(env, { transport: http ? { ...http, type: 'http' } : 'stdio', ...episodes });
+    serveMcp(env, { transport: http ? { ...control, ...http, type: 'http' } : 'stdio', scores, ...episodes });
 }
 
 async function openEnvServer(): Promise<Start> {

@@ -4,27 +4,28 @@ import { dispatch } from '@toolenv/core/tools';
 import { Command } from 'commander';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
+import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
 import { importMcp } from './import-mcp.ts';
 
-interface Flags {
-  mcp: string;
+interface Flags extends ServerFlags {
   call?: string;
   arguments?: string;
-  env?: string[];
-  header?: string[];
+  resources?: boolean;
+  prompts?: boolean;
   timeout?: string;
   json?: boolean;
 }
 
 export function toolsCommand(signal: AbortSignal): Command {
-  return new Command('tools')
+  const command = new Command('tools')
     .summary('list the tools of an MCP server, or call one')
-    .description('Lists the tools of an MCP server, or calls one of them.')
-    .requiredOption('--mcp <server>', 'command that starts the server, or URL of its endpoint')
+    .description('Lists the tools of an MCP server, or calls one of them.');
+  for (const flag of serverFlags()) command.addOption(flag);
+  return command
     .option('--call <tool>', 'call this tool')
     .option('--arguments <json>', 'arguments of the call (default: {})')
-    .option('--env <NAME=value...>', "add variables to the server's environment")
-    .option('--header <Name: value...>', 'add headers to requests to a URL')
+    .option('--resources', 'offer the resources of the server as tools')
+    .option('--prompts', 'offer the prompts of the server as tools')
     .option('--timeout <seconds>', 'longest time that the call may go without progress')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
     .action((flags: Flags) => showTools(flags, signal));
@@ -36,13 +37,10 @@ async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
   }
   const args = readArguments(flags.arguments ?? '{}');
   const callTimeout = flags.timeout === undefined ? undefined : readSeconds(flags.timeout);
-  const { parseServer, connectMcp } = await importMcp('--mcp');
-  const server = parseServer(flags.mcp);
-  const given =
-    'url' in server
-      ? { headers: readPairs(flags.header, ':', '--header', 'Name: value') }
-      : { env: readPairs(flags.env, '=', '--env', 'NAME=value') };
-  const connection = await connectMcp({ ...server, ...given }, { signal, callTimeout });
+  const { connectMcp } = await importMcp('--mcp');
+  const { server, only } = await readServer(flags);
+  const offer = (['resources', 'prompts'] as const).filter((material) => flags[material]);
+  const connection = await connectMcp(server, { signal, callTimeout, only, offer });
   try {
     const output =
       flags.call === undefined
@@ -142,19 +140,4 @@ function readSeconds(text: string): number {
   const seconds = Number(text);
   if (text.trim() !== '' && seconds > 0 && Number.isFinite(seconds)) return seconds * 1000;
   throw new ToolEnvError('usage.bad_flag', `--timeout ${text}: give seconds, more than 0.`);
-}
-
-function readPairs(
-  pairs: readonly string[] = [],
-  separator: string,
-  flag: string,
-  shape: string,
-): Record<string, string> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf(separator);
-      if (at < 1) throw new ToolEnvError('usage.bad_flag', `${flag} ${pair}: write it as ${shape}.`);
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
-    }),
-  );
 }

@@ -3,6 +3,12 @@ import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { Option } from 'commander';
 import { flagName, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
 
+/** Variables that give tokens. */
+const tokenVariables: Readonly<Record<string, string>> = {
+  token: 'TOOLENV_TOKEN',
+  controlToken: 'TOOLENV_CONTROL_TOKEN',
+};
+
 /** A flag for each option except the port. A list is a flag that can be repeated: `allowedHosts` → `--allowed-host`. */
 export function httpFlags(schema: JsonSchema): Option[] {
   return flagsOf(schema).map(({ flag }) => flag);
@@ -39,9 +45,9 @@ function flagsOf(schema: JsonSchema): { name: string; flag: Option; isList: bool
     const isList = property.type === 'array';
     const one = `${flagName(name).replace(/s$/, '')} <name...>`;
     const flag = isList ? new Option(one, property.description) : schemaFlag(name, property);
-    if (name === 'token')
-      flag.description +=
-        '; rather set the variable TOOLENV_TOKEN, since others can read the flags of a process';
+    const variable = tokenVariables[name];
+    if (variable)
+      flag.description += `; rather set the variable ${variable}, since others can read the flags of a process`;
     return { name, flag, isList };
   });
 }

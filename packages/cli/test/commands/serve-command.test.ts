@@ -1,5 +1,7 @@
 /** `toolenv serve`, with the SDK's own client. */
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -21,8 +23,8 @@ it('serves over stdio until the client leaves', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(transport);
   expect(client.getServerVersion()).toMatchObject({ name: fixture.env, version: '1.2.3' });
-  const begun = await client.callTool({ name: 'episode_reset', arguments: {} });
-  expect(begun.structuredContent).toMatchObject({ task: 0 });
+  const { messages } = await client.getPrompt({ name: 'observation' });
+  expect(messages.length).toBeGreaterThan(0);
   await client.close();
 });
 
@@ -33,7 +35,9 @@ it('serves over HTTP until Ctrl-C, with exit code 130', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url!)));
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['episode_reset', 'episode_answer']));
+  const names = tools.map(({ name }) => name);
+  expect(names).toContain('answer');
+  expect(names).not.toContain('episode_reset');
   child.kill('SIGINT');
   const { code, stdout } = await finished;
   expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
@@ -100,7 +104,40 @@ it('takes the token from TOOLENV_TOKEN without printing it, and limits from flag
   expect((await finished).stderr).not.toContain(TOOLENV_TOKEN);
 });
 
+it('lets the orchestrator open episodes with TOOLENV_CONTROL_TOKEN, and writes their scores', async () => {
+  const TOOLENV_CONTROL_TOKEN = 'only-the-orchestrator-has-it';
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-serve-'));
+  const scores = join(folder, 'scores.jsonl');
+  const env = { ...process.env, TOOLENV_CONTROL_TOKEN };
+  const flags = ['--http', '0', '--scores', scores];
+  const { child, finished } = startCli(['serve', fixture.env, ...flags], fixture.folder, env);
+  const [line] = (await once(child.stderr!, 'data')) as [string];
+  const [, origin] = /(http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(line)!;
+  const headers = { authorization: `Bearer ${TOOLENV_CONTROL_TOKEN}`, 'content-type': 'application/json' };
+  const open = (authorization: string) =>
+    fetch(`${origin}/episodes`, {
+      method: 'POST',
+      headers: { ...headers, authorization },
+      body: '{"task":1}',
+    });
+  expect((await open('Bearer none')).status).toBe(401);
+  const opened = await open(headers.authorization);
+  const episode = (await opened.json()) as { episode: string; url: string };
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(episode.url)));
+  await client.callTool({ name: 'answer', arguments: { text: 'none' } });
+  await client.close();
+  child.kill('SIGINT');
+  expect((await finished).stderr).not.toContain(TOOLENV_CONTROL_TOKEN);
+  const records = (await readFile(scores, 'utf8')).trim().split('\n');
+  expect(records.map((record) => JSON.parse(record))).toMatchObject([
+    { episode: episode.episode, task: 1, turns: 1, reward: expect.any(Number) },
+  ]);
+  await rm(folder, { recursive: true });
+});
+
 it.each([
+  [['--http', '0', '--scores', 'x', '--protocol', 'openenv'], '--scores is for clients of MCP'],
   [['--http', '70000'], '--http'],
   [['--host', '0.0.0.0'], 'give --http <port> too'],
   [['--http', '0', '--idle-timeout', '0'], '--idle-timeout 0: give a number above 0'],

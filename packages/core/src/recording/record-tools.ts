@@ -51,6 +51,7 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
         // The recording begins with the tools: ask for them now.
         const first = await source.acquire();
         recorder.add(first.tools);
+        recorder.instructions = first.instructions;
         await first.release();
       } catch (error) {
         await source.close();
@@ -61,6 +62,7 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
           const lease = await source.acquire(request);
           return {
             tools: recorder.add(lease.tools),
+            ...(lease.instructions !== undefined && { instructions: lease.instructions }),
             async ready(signal) {
               await lease.ready?.(signal);
             },
@@ -85,6 +87,8 @@ class Recorder {
   /** By role and name. */
   readonly #faces: Map<string, RecordingHeader['tools'][number]> = new Map();
   readonly #takes = new Takes();
+  /** How to use the tools. */
+  instructions: string | undefined;
   /** Lines one after another, and none after a line that failed, so that only the last line can be half-written. */
   #written: Promise<void> | undefined;
 
@@ -121,7 +125,12 @@ class Recorder {
   #create(): Promise<void> {
     // A schema may well have a property named "token"; only secrets known by value are removed from schemas.
     const redactFace = createRedactor({ ...this.#rules, keys: /(?!)/ });
-    const header: RecordingHeader = { recording: 'tools', version: 1, tools: [...this.#faces.values()] };
+    const header: RecordingHeader = {
+      recording: 'tools',
+      version: 1,
+      tools: [...this.#faces.values()],
+      ...(this.instructions !== undefined && { instructions: this.instructions }),
+    };
     return create(this.#file, `${JSON.stringify(redactFace(header))}\n`);
   }
 

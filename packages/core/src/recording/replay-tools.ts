@@ -63,7 +63,9 @@ export async function replayEnv(file: string, options: ReplayOptions = {}): Prom
     },
     async source() {
       const offered = toolsOf(undefined);
-      return { acquire: async () => ({ tools: offered, release: async () => {} }), close: async () => {} };
+      const { instructions } = header;
+      const lease = { tools: offered, ...(instructions !== undefined && { instructions }) };
+      return { acquire: async () => ({ ...lease, release: async () => {} }), close: async () => {} };
     },
     opened(env) {
       if (asked.length === 0) throw notRecordable(env);

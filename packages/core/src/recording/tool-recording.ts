@@ -11,6 +11,8 @@ export interface RecordingHeader {
   version: 1;
   /** `role`: the role of the environment that the tool fills, if it fills one. */
   tools: (ToolFace & { role?: string })[];
+  /** How to use the tools that the environment opened itself. */
+  instructions?: string;
 }
 
 /** One call and how it ended: a result, an error that the tool threw, or nothing because the caller gave up. */
@@ -56,6 +58,7 @@ export const headerSchema: JsonSchema = {
   properties: {
     recording: { const: 'tools' },
     version: { const: 1 },
+    instructions: { type: 'string' },
     tools: {
       type: 'array',
       items: {

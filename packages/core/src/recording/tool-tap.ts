@@ -5,6 +5,8 @@ import type { Tool } from '../protocol/tool.ts';
 /** What one episode holds of a {@link ToolSource}. */
 export interface ToolLease {
   readonly tools: readonly Tool[];
+  /** How to use the tools, for the system message. */
+  readonly instructions?: string;
   /** Settles when the tools need not wait for a server to start. Absent: they never need to. */
   ready?(signal?: AbortSignal): Promise<void>;
   release(): Promise<void>;

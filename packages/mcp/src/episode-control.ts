@@ -1,0 +1,133 @@
+/**
+ * EpisodeControl: the orchestrator's side of an environment over HTTP. It opens episodes, chooses their tasks and reads their
+ * rewards. An agent gets the URL of one episode, which allows none of this.
+ */
+import type { ServerResponse } from 'node:http';
+import { isInfrastructure, type JsonSchema } from '@toolenv/core';
+import { validate } from '@toolenv/core/schemas';
+import type { EnvSession } from './env-session.ts';
+import type { HttpSession } from './http-session.ts';
+import { ModernEndpoint } from './modern-endpoint.ts';
+import { OpenEpisodes } from './open-episodes.ts';
+import { sessionView } from './session-view.ts';
+
+const wantedSchema: JsonSchema = {
+  type: 'object',
+  properties: { task: { type: 'integer', minimum: 0 }, seed: { type: 'integer', minimum: 0 } },
+  additionalProperties: false,
+};
+
+/** An episode that the orchestrator has opened. */
+export interface ControlledEpisode {
+  session: EnvSession;
+  /** The client with a session that plays it. A client that connects again takes its place. */
+  player?: HttpSession;
+  /** Answers clients without a session. */
+  modern?: ModernEndpoint;
+}
+
+interface Hooks {
+  open(wanted: { task?: number; seed?: number }): EnvSession;
+  /** Whether there is room for another episode. */
+  hasRoom(): boolean;
+  /** URL of the episode for its agent. */
+  urlOf(session: EnvSession): string;
+  /** Milliseconds without a player after which an episode ends. */
+  idleTimeout: number;
+  onError(error: unknown): void;
+}
+
+export class EpisodeControl {
+  readonly episodes: OpenEpisodes<ControlledEpisode>;
+  readonly #hooks: Hooks;
+
+  constructor(hooks: Hooks) {
+    this.#hooks = hooks;
+    const { idleTimeout, onError } = hooks;
+    this.episodes = new OpenEpisodes({
+      idleTimeout,
+      onError,
+      async end({ session, player, modern }) {
+        // Ending its clients aborts the turn in progress.
+        await Promise.all([player?.end(), modern?.close()]);
+        await session.close();
+      },
+    });
+  }
+
+  /** Makes a client the player of an episode. */
+  async seat(episode: ControlledEpisode, player: HttpSession): Promise<void> {
+    const { player: last } = episode;
+    episode.player = player;
+    player.closed.finally(this.episodes.hold(episode));
+    await last?.end();
+  }
+
+  /** What answers the clients of an episode that have no session. */
+  modernOf(episode: ControlledEpisode): ModernEndpoint {
+    if (!episode.modern) {
+      const modern = new ModernEndpoint(sessionView(episode.session), this.#hooks.onError);
+      episode.session.toolsChanged.add(() => modern.notifyToolsChanged());
+      episode.modern = modern;
+    }
+    return episode.modern;
+  }
+
+  /** @param id The episode in the path; absent to open an episode. */
+  async answer(
+    method: string,
+    id: string | undefined,
+    body: unknown,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (id === undefined) {
+      if (method !== 'POST') return send(response, 405, { error: 'POST opens an episode.' });
+      return this.#open(body ?? {}, response);
+    }
+    const episode = this.episodes.find(id);
+    if (!episode) return send(response, 404, { error: 'There is no such episode, or it was ended.' });
+    if (method === 'GET') return send(response, 200, episode.session.score);
+    if (method !== 'DELETE') return send(response, 405, { error: 'GET reads an episode, DELETE ends it.' });
+    await this.episodes.end(episode);
+    send(response, 200, episode.session.score);
+  }
+
+  async #open(wanted: unknown, response: ServerResponse): Promise<void> {
+    const [wrong] = validate(wantedSchema, wanted);
+    if (wrong) {
+      const where = wrong.path || 'The body';
+      return send(response, 400, {
+        error: `${where}: expected ${wrong.expected}; received ${wrong.received}.`,
+      });
+    }
+    if (!this.#hooks.hasRoom()) {
+      return send(response, 503, { error: 'All places are taken (maxSessions): end an episode first.' });
+    }
+    const session = this.#hooks.open(wanted as { task?: number; seed?: number });
+    const { task } = wanted as { task?: number };
+    if (task !== undefined && task >= session.taskCount) {
+      await session.close();
+      return send(response, 400, {
+        error: `There is no task ${task}: choose one below ${session.taskCount}.`,
+      });
+    }
+    this.episodes.add({ session });
+    try {
+      const leave = new AbortController();
+      response.once('close', () => leave.abort());
+      const { seed, observation, ...begun } = await session.inTurn(() => session.begin(leave.signal));
+      const { messages } = observation;
+      const url = this.#hooks.urlOf(session);
+      send(response, 201, { episode: session.id, url, task: begun.task, seed, messages });
+    } catch (error) {
+      await this.episodes.end({ session });
+      if (!isInfrastructure(error)) throw error;
+      send(response, 502, { error: error.message, code: error.code });
+    }
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object | undefined): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,32 @@
+/** SseTransport: the HTTP transport of MCP 2024-11-05, for servers that speak nothing newer. The session ends with its stream. */
+import { SSEClientTransport } from '@modelcontextprotocol/client';
+import { type McpUrl, toUrl } from './mcp-server.ts';
+import { withEnd } from './stream-end.ts';
+
+export class SseTransport extends SSEClientTransport {
+  #end: string | undefined;
+
+  constructor({ url, headers, authProvider }: McpUrl) {
+    super(toUrl(url), {
+      requestInit: { headers },
+      authProvider,
+      eventSourceInit: { fetch: (input, init) => this.#open(input, init) },
+    });
+  }
+
+  /** Why the session ended; `undefined` while it is open. */
+  get end(): string | undefined {
+    return this.#end;
+  }
+
+  async #open(input: string | URL, init?: RequestInit): Promise<Response> {
+    const response = await fetch(input, init);
+    // The SDK would open another stream, in which the calls of this one are never answered.
+    return response.ok ? withEnd(response, () => this.#endStream()) : response;
+  }
+
+  #endStream(): void {
+    this.#end ??= 'the stream of the session ended';
+    this.close().catch(() => {});
+  }
+}

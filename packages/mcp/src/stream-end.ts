@@ -1,0 +1,16 @@
+/** withEnd: notices the end of a stream of events. */
+
+/** The same response. Calls `onEnd` after all of its body has been read, or after it breaks. */
+export function withEnd(response: Response, onEnd: () => void): Response {
+  const { body } = response;
+  if (!body) return response;
+  async function* chunks() {
+    try {
+      yield* body!;
+    } finally {
+      // The SDK parses the last chunk within this turn of the event loop.
+      setTimeout(onEnd, 0);
+    }
+  }
+  return new Response(ReadableStream.from(chunks()), response);
+}

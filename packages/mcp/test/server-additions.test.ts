@@ -1,0 +1,98 @@
+/** Variables, headers and the choice of tools that options add to an environment's servers. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Action, openEnv } from '@toolenv/core';
+import { connectMcp, defineMcpEnv, type McpEnvOptions, withAdditions } from '@toolenv/mcp';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { context, realServer } from './servers.ts';
+
+beforeEach(() => {
+  process.env.TOOLENV_TEST_KEY = 'sk-four-leaves';
+});
+afterEach(() => {
+  delete process.env.TOOLENV_TEST_KEY;
+});
+
+const everything = realServer('everything');
+const dollar = '$';
+const reference = `${dollar}{TOOLENV_TEST_KEY}`;
+
+describe('a value that names a variable', () => {
+  test('in the environment of a process', async () => {
+    const server = withAdditions(everything, { env: [`KEY=<${reference}>`, 'PLAIN=a=b'] });
+    expect(server).toMatchObject({ env: { KEY: `<${reference}>`, PLAIN: 'a=b' } });
+    const connection = await connectMcp(server, { only: ['get-env'] });
+    const { content } = await connection.tools[0]!.execute({}, context());
+    expect(JSON.parse(String((content[0] as { text: string }).text))).toMatchObject({
+      KEY: '<sk-four-leaves>',
+      PLAIN: 'a=b',
+    });
+    await connection.close();
+  });
+
+  test('in a header', async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const http = createServer(({ headers }, response) => {
+      seen.push(headers);
+      response.writeHead(500).end('enough');
+    }).listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const server = withAdditions({ url }, { header: [`Authorization: Bearer ${reference}`] });
+    await expect(connectMcp(server)).rejects.toThrow('enough');
+    expect(seen[0]!.authorization).toBe('Bearer sk-four-leaves');
+    http.close();
+  });
+
+  test('must be set', async () => {
+    delete process.env.TOOLENV_TEST_KEY;
+    await expect(connectMcp({ ...everything, env: { KEY: reference } })).rejects.toMatchObject({
+      code: 'usage.mcp_variable',
+      message: expect.stringContaining('needs the variable TOOLENV_TEST_KEY, which is not set: set it.'),
+    });
+  });
+});
+
+test('a text without a separator is refused', () => {
+  expect(() => withAdditions(everything, { env: ['KEY'] })).toThrow('env "KEY": write it as NAME=value.');
+  expect(() => withAdditions({ url: 'http://a' }, { header: ['Key'] })).toThrow(
+    'header "Key": write it as Name: value.',
+  );
+});
+
+describe('options of an environment', () => {
+  const definition = defineMcpEnv({
+    name: 'sums-v1',
+    server: everything,
+    only: ['get-sum', 'get-env'],
+    tasks: [{ prompt: 'What is 1 + 1?', answer: '2' }],
+  });
+
+  async function play(options: Partial<McpEnvOptions>, calls: Action['toolCalls']) {
+    await using env = await openEnv(definition, options);
+    const episode = env.episode();
+    const { tools } = await episode.reset({ task: env.tasks.test.get(0)!, seed: 1 });
+    const { observation } = await episode.step({ text: '', toolCalls: calls, stopReason: 'stop' } as Action);
+    await episode.close();
+    return { tools: tools.map(({ name }) => name), said: observation.messages.at(-1)!.content };
+  }
+
+  test('reach its server', async () => {
+    const asked = [{ id: '1', name: 'get-env', arguments: {} }];
+    const { said } = await play({ env: [`KEY=${reference}`] }, asked);
+    expect(JSON.parse(said)).toMatchObject({ KEY: 'sk-four-leaves' });
+  });
+
+  test('narrow its tools, and do not widen them', async () => {
+    const asked = [{ id: '1', name: 'get-env', arguments: {} }];
+    const { tools, said } = await play({ only: ['get-sum'] }, asked);
+    expect(tools).toEqual(['get-sum']);
+    expect(said).toContain('get-env');
+    expect(said).not.toContain('PATH');
+    await expect(openEnv(definition, { only: ['echo'] })).rejects.toMatchObject({
+      code: 'usage.mcp_tool',
+      message: 'sums-v1 does not offer "echo": choose from get-sum, get-env.',
+    });
+  });
+});
