@@ -58,7 +58,7 @@ async function measure(
         const means = { ...flags, out: join(flags.work, folderOf(experiment)) };
         const played = await playRow(row, study, worlds, { count, seed, signal }, means);
         const seconds = Math.round((performance.now() - begun) / 1000);
-        await appendResult(file, { ...experiment, ...played, commit: commit(), seconds });
+        await appendResult(file, { ...experiment, seconds, ...played, commit: commit() });
         const scores = Object.entries(played.scores).map(([name, { em }]) => `${name} ${em.toFixed(3)}`);
         process.stdout.write(`  EM ${scores.join(', ')}, in ${timeText(seconds)}\n`);
       }

@@ -10,7 +10,8 @@ import { type Datasets, type Examination, scoreAll, trainingEnv } from './datase
 import type { Result } from './results.ts';
 import { type Agent, type Baseline, optionsOf, type Row, type Study } from './studies.ts';
 
-export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'>;
+export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'> &
+  Partial<Pick<Result, 'seconds'>>;
 
 /** What rows are played with. */
 export interface Means {
@@ -94,15 +95,16 @@ async function learn(
   }
 }
 
-/** How long a run learned, and the validation score of its best evaluation. */
+/** How long a run learned, interruptions left out, and the validation score of its best evaluation. */
 async function lengthOf(
   out: string,
   { bestMetric }: Study,
-): Promise<Pick<Result, 'steps' | 'stepsInAll' | 'validation'>> {
+): Promise<Pick<Result, 'steps' | 'stepsInAll' | 'validation' | 'seconds'>> {
   const lines = await readMetrics(out);
+  const seconds = Math.round(lines.reduce((sum, { metrics }) => sum + (metrics.step_time ?? 0), 0));
   const stepsInAll = Math.max(...lines.map(({ step }) => step));
-  if (bestMetric === undefined) return { steps: stepsInAll, stepsInAll };
+  if (bestMetric === undefined) return { steps: stepsInAll, stepsInAll, seconds };
   const evaluations = lines.filter(({ type }) => type === 'evaluation');
   const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
-  return { steps: best.step, stepsInAll, validation: best.metrics[bestMetric]! };
+  return { steps: best.step, stepsInAll, validation: best.metrics[bestMetric]!, seconds };
 }

@@ -32,6 +32,7 @@ export interface Result extends Experiment {
   validation?: number;
   /** For a baseline, the best prompt on validation questions. */
   prompt?: string;
+  /** Of the training of an agent; of the whole row for a baseline. */
   seconds: number;
 }
 

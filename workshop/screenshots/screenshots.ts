@@ -46,7 +46,6 @@ async function takeView(browser: Browser): Promise<void> {
     const right = rows.find(({ turns, reward }) => turns > 2 && reward > 1)!;
     await picture(light, `#/episode?number=${right.number}`, 'episode', 'probability');
     await picture(dark, `#/group?step=${right.step}&group=${right.group}`, 'group', 'advantage');
-    await picture(light, `#/episode?number=${right.number}`, 'entropy', 'entropy');
   } finally {
     await view.close();
   }
@@ -59,7 +58,7 @@ async function takePlay(browser: Browser): Promise<void> {
   try {
     const page = await openPage(browser, served.url, 'light');
     await page.getByText('find_customer').first().click();
-    await picture(page, '', 'play');
+    await picture(page, undefined, 'play');
   } finally {
     await served.close();
     await env.close();
@@ -73,9 +72,9 @@ async function openPage(browser: Browser, url: string, theme: Theme): Promise<Pa
   return page;
 }
 
-/** @param colour What the tokens are coloured by. */
-async function picture(page: Page, hash: string, name: string, colour?: string): Promise<void> {
-  await page.goto(new URL(hash, page.url()).href);
+/** @param hash Of the view; absent for the page as it is. @param colour What the tokens are coloured by. */
+async function picture(page: Page, hash: string | undefined, name: string, colour?: string): Promise<void> {
+  if (hash !== undefined) await page.goto(new URL(hash, page.url()).href);
   if (colour !== undefined) await page.getByLabel('colour tokens by').selectOption(colour);
   // Rows and curves come after the page.
   await page.waitForTimeout(1500);

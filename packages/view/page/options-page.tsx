@@ -1,6 +1,6 @@
 /** The options of the runs beside each other: those that differ first. */
 import { useState } from 'preact/hooks';
-import type { RunHead } from '../src/runs/viewed-run.ts';
+import type { RunHead } from '../src/view/viewed-run.ts';
 
 export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
   const [showsAll, setShowsAll] = useState(runs.length === 1);

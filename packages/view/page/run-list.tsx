@@ -1,5 +1,5 @@
 /** The runs of the page, each with its colour; a click hides its curves. */
-import type { RunHead } from '../src/runs/viewed-run.ts';
+import type { RunHead } from '../src/view/viewed-run.ts';
 import { whole } from './numbers.ts';
 import { colourOf } from './run-colours.ts';
 import type { States } from './server.ts';

@@ -1,7 +1,7 @@
 /** Asks the server of the page. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Answers, Path } from '../src/runs/routes.ts';
-import type { RunState } from '../src/runs/viewed-run.ts';
+import type { Answers, Path } from '../src/view/routes.ts';
+import type { RunState } from '../src/view/viewed-run.ts';
 
 export type States = Readonly<Record<string, RunState>>;
 export type Query = Readonly<Record<string, string | number | undefined>>;

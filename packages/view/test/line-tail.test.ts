@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LineTail, type TailLine } from '../src/runs/line-tail.ts';
+import { LineTail, type TailLine } from '../src/view/line-tail.ts';
 
 async function fileIn(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), 'toolenv-tail-')), 'lines.jsonl');

@@ -7,7 +7,7 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { episodeOf, episodesPerStep, makeRun } from '../browser-test/make-run.ts';
 import { type ServedPage, serveView } from '../src/index.ts';
-import type { Answers, Path } from '../src/runs/routes.ts';
+import type { Answers, Path } from '../src/view/routes.ts';
 
 let view: ServedPage;
 let folder: string;

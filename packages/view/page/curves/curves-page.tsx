@@ -1,6 +1,6 @@
 /** The curves of the runs, live while they train. */
 import { useMemo, useState } from 'preact/hooks';
-import type { RunHead } from '../../src/runs/viewed-run.ts';
+import type { RunHead } from '../../src/view/viewed-run.ts';
 import type { States } from '../server.ts';
 import type { Theme } from '../theme.ts';
 import { Chart } from './chart.tsx';

@@ -1,7 +1,7 @@
 /** An episode as a conversation: what came, what the policy wrote, what the tools answered, and what was rewarded. */
 import type { RecordedEpisode } from '@toolenv/training';
-import type { Answers } from '../../src/runs/routes.ts';
-import type { TurnTexts } from '../../src/runs/token-texts.ts';
+import type { Answers } from '../../src/view/routes.ts';
+import type { TurnTexts } from '../../src/view/token-texts.ts';
 import { duration } from '../numbers.ts';
 import { type ColouredTurn, type TokenColour, weightedReward } from './token-colours.ts';
 

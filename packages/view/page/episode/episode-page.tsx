@@ -1,6 +1,6 @@
 /** One episode: its conversation, its tokens in colours, and how it ended. */
 import { useState } from 'preact/hooks';
-import type { RunHead } from '../../src/runs/viewed-run.ts';
+import type { RunHead } from '../../src/view/viewed-run.ts';
 import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
 import { go, hrefOf } from '../route.ts';

@@ -1,8 +1,8 @@
 /** Episodes beside each other: the samples of a group, or the same task over the steps of training. */
 import { useEffect, useState } from 'preact/hooks';
-import type { EpisodeRow } from '../../src/runs/episode-index.ts';
-import type { Answers } from '../../src/runs/routes.ts';
-import type { RunHead } from '../../src/runs/viewed-run.ts';
+import type { EpisodeRow } from '../../src/view/episode-index.ts';
+import type { Answers } from '../../src/view/routes.ts';
+import type { RunHead } from '../../src/view/viewed-run.ts';
 import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
 import { whole } from '../numbers.ts';

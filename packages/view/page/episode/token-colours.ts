@@ -1,6 +1,6 @@
 /** What the colour of a sampled token can show. */
 import type { RecordedEpisode } from '@toolenv/training';
-import type { Answers } from '../../src/runs/routes.ts';
+import type { Answers } from '../../src/view/routes.ts';
 
 type Step = RecordedEpisode['steps'][number];
 type Learned = Answers['/api/episode']['learned'][number];

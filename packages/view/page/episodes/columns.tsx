@@ -1,6 +1,6 @@
 /** The columns of the list of episodes. */
 import type { ComponentChildren } from 'preact';
-import type { EpisodeRow } from '../../src/runs/episode-index.ts';
+import type { EpisodeRow } from '../../src/view/episode-index.ts';
 import { short } from '../numbers.ts';
 
 export interface Column {

@@ -1,6 +1,6 @@
 /** The list of a run's episodes: filtered, sorted, and opened by mouse or by keyboard. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RunHead } from '../../src/runs/viewed-run.ts';
+import type { RunHead } from '../../src/view/viewed-run.ts';
 import { useKeys } from '../keys.ts';
 import { whole } from '../numbers.ts';
 import { go, hrefOf } from '../route.ts';

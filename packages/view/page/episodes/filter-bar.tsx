@@ -1,7 +1,7 @@
 /** The conditions of the list: each is part of the page's address. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Facets } from '../../src/runs/episode-index.ts';
-import type { RunHead } from '../../src/runs/viewed-run.ts';
+import type { Facets } from '../../src/view/episode-index.ts';
+import type { RunHead } from '../../src/view/viewed-run.ts';
 import { whole } from '../numbers.ts';
 
 export const conditions = ['reward', 'outcome', 'mistake', 'tool', 'step', 'task', 'group', 'text'] as const;

@@ -1,7 +1,7 @@
 /** The rows of a query, fetched in blocks as they come into sight. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EpisodeRow } from '../../src/runs/episode-index.ts';
-import type { Answers } from '../../src/runs/routes.ts';
+import type { EpisodeRow } from '../../src/view/episode-index.ts';
+import type { Answers } from '../../src/view/routes.ts';
 import { ask, type Query } from '../server.ts';
 
 export type List = Omit<Answers['/api/episodes'], 'rows'>;
