@@ -15,13 +15,13 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
-import { checkMcpServers } from './mcp-servers/check-mcp-servers.ts';
+import { checkMcp } from './mcp/check-mcp.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
 import {
   pythonWithLlama,
-  pythonWithMcpServers,
+  pythonWithMcp,
   pythonWithOpenEnv,
   pythonWithSkyRl,
   pythonWithTrackers,
@@ -57,7 +57,7 @@ const pythons: Record<string, () => string> = {
   openai: pythonWithLlama,
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
-  mcp: pythonWithMcpServers,
+  mcp: pythonWithMcp,
 };
 const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
@@ -67,7 +67,7 @@ else {
   else if (what === 'openai') await checkOpenAi(python, check);
   else if (what === 'vllm') await checkVllm(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
-  else if (what === 'mcp') await checkMcpServers(python, process.argv.slice(3), check);
+  else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
   else await checkCheckpoints();
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exitCode = tally.failed === 0 ? 0 : 1;

@@ -42,23 +42,16 @@ export function pythonWithVllm(): string {
 }
 
 /**
- * With MCP servers that run on version 2 of MCP's Python SDK, in an environment of their own: .venv-mcp-2. Throws as
+ * With MCP servers that run on version 2 of MCP's Python SDK, in an environment of their own: .venv-mcp. Throws as
  * {@link pythonWithTransformers} does.
  */
-export function pythonWithMcpServers(): string {
-  return pythonWith('mcp, fastmcp, pdf_mcp', 'mcp-servers/mcp-2.txt', '.venv-mcp-2');
+export function pythonWithMcp(): string {
+  return pythonWith('mcp, fastmcp, pdf_mcp', 'mcp.txt', '.venv-mcp');
 }
 
-/** With MCP servers that run on version 1 only: .venv-mcp-1, also if TOOLENV_PYTHON is set. Throws as {@link pythonWithMcpServers} does. */
-export function pythonWithOlderMcpServers(): string {
-  return pythonWith(
-    'mcp, mcp_text_editor',
-    'mcp-servers/mcp-1.txt',
-    '.venv-mcp-1',
-    'python3',
-    undefined,
-    false,
-  );
+/** With MCP servers that run on version 1 only: .venv-mcp-1, also if TOOLENV_PYTHON is set. Throws as {@link pythonWithMcp} does. */
+export function pythonWithOlderMcp(): string {
+  return pythonWith('mcp, mcp_text_editor', 'mcp-1.txt', '.venv-mcp-1', 'python3', undefined, false);
 }
 
 /**

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { toPage } from '../interop/mcp-servers/page.ts';
-import { versionOf } from '../interop/mcp-servers/pinned-versions.ts';
-import { servers } from '../interop/mcp-servers/servers.ts';
-import tried from '../interop/mcp-servers/tried.json' with { type: 'json' };
-import type { Tried } from '../interop/mcp-servers/try-server.ts';
+import { toPage } from '../interop/mcp/page.ts';
+import { versionOf } from '../interop/mcp/pinned-versions.ts';
+import { servers } from '../interop/mcp/servers.ts';
+import tried from '../interop/mcp/tried.json' with { type: 'json' };
+import type { Tried } from '../interop/mcp/try-server.ts';
 
 const record = tried as Tried[];
 const page = readFileSync(join(import.meta.dirname, '../../docs/mcp-servers.md'), 'utf8');

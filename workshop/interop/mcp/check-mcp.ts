@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pythonWithOlderMcpServers } from '../python-environment.ts';
+import { pythonWithOlderMcp } from '../python-environment.ts';
 import { toPage } from './page.ts';
 import { pinsOf, versionOf } from './pinned-versions.ts';
 import { openPlace } from './place.ts';
@@ -16,12 +16,12 @@ import { type Check, type Tried, tryServer } from './try-server.ts';
 const recordFile = join(import.meta.dirname, 'tried.json');
 const pageFile = join(import.meta.dirname, '../../../docs/mcp-servers.md');
 
-/** @param python Has the packages of mcp-2.txt. */
-export async function checkMcpServers(python: string, args: string[], check: Check): Promise<void> {
+/** @param python Has the packages of mcp.txt. */
+export async function checkMcp(python: string, args: string[], check: Check): Promise<void> {
   const { values } = parseArgs({ args, options: { only: { type: 'string' }, write: { type: 'boolean' } } });
   const names = values.only?.split(',').map((name) => name.trim());
   const chosen = servers.filter(({ name }) => names?.includes(name) ?? true);
-  const olderPython = pythonWithOlderMcpServers();
+  const olderPython = pythonWithOlderMcp();
   checkInstalled(python, 'PyPI', check);
   checkInstalled(olderPython, 'PyPI, mcp 1', check);
   const place = await openPlace(python, olderPython);
