@@ -2,8 +2,9 @@
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
  * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
  * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
- * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's,
- * `npm run interop -- mcp` tries MCP servers.
+ * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's, `npm run interop -- mcp` tries
+ * MCP servers. `npm run interop -- mcp-conformance` runs MCP's official conformance suite, and needs no Python.
+ * `npm run interop -- mcp-serve` drives `toolenv serve` with MCP's Python SDK and its Inspector.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +16,9 @@ import { Chat, createModel, loadPolicy, onnxRuntime, readCheckpoint } from '@too
 import { AllLogits } from '../../packages/policy/test/all-logits.ts';
 import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-loss.ts';
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
+import { checkConformance } from './mcp/check-conformance.ts';
 import { checkMcp } from './mcp/check-mcp.ts';
+import { checkServe } from './mcp/check-serve.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
 import { checkOpenEnv } from './openenv/check-openenv.ts';
@@ -57,15 +60,18 @@ const pythons: Record<string, () => string> = {
   openai: pythonWithLlama,
   vllm: pythonWithVllm,
   tinker: pythonWithSkyRl,
+  'mcp-serve': pythonWithMcp,
   mcp: pythonWithMcp,
 };
-const python = (pythons[what ?? ''] ?? pythonWithTransformers)();
+const python = what === 'mcp-conformance' ? '' : (pythons[what ?? ''] ?? pythonWithTransformers)();
 if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
 else {
   if (what === 'trackers') await checkTrackers(python, check);
   else if (what === 'openenv') await checkOpenEnv(python, check);
   else if (what === 'openai') await checkOpenAi(python, check);
   else if (what === 'vllm') await checkVllm(python, check);
+  else if (what === 'mcp-conformance') await checkConformance(check);
+  else if (what === 'mcp-serve') await checkServe(python, check);
   else if (what === 'tinker') await checkTinker(python, check);
   else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
   else await checkCheckpoints();

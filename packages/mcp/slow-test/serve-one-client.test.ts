@@ -37,7 +37,7 @@ async function secondsToEpisode(url: string): Promise<number> {
   const begun = performance.now();
   while (performance.now() - begun < waits) {
     try {
-      const connection = await connectMcp({ url });
+      const connection = await connectMcp({ url }, { initialize: true });
       onTestFinished(() => connection.close());
       const knock = connection.tools.find(({ name }) => name === 'knock')!;
       await knock.execute({}, context());
@@ -57,7 +57,7 @@ test.each(['calls', 'thinks', 'calls without a stream'])(
     const url = await serve({ reconnectTimeout: 2_000 });
     const child = await player(url, deed);
     await once(child.stdout!, 'data');
-    await expect(connectMcp({ url })).rejects.toThrow('Too many sessions');
+    await expect(connectMcp({ url }, { initialize: true })).rejects.toThrow('Too many sessions');
     child.kill('SIGKILL');
     expect(await secondsToEpisode(url)).toBeLessThan(30);
   },
@@ -71,7 +71,7 @@ test('keeps a client that answers nothing for longer than the time to return', a
   await once(child.stdout!, 'data');
   const answered = readAll(child.stdout!);
   for (const begun = performance.now(); performance.now() - begun < 2_000; ) {
-    await expect(connectMcp({ url })).rejects.toThrow('Too many sessions');
+    await expect(connectMcp({ url }, { initialize: true })).rejects.toThrow('Too many sessions');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   expect(JSON.parse(await answered)).toEqual([{ type: 'text', text: 'The episode has ended.' }]);

@@ -1,6 +1,6 @@
 /** EnvSession: one episode, as an agent plays it. The Env's tools are MCP tools, each call is a turn, and `answer` answers. */
 import { randomUUID } from 'node:crypto';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import {
   type Action,
   type JsonSchema,
@@ -61,7 +61,7 @@ export class EnvSession<Task = unknown> {
   #isScored = false;
   #closing: Promise<void> | undefined;
   /** Called when the environment offers other tools. */
-  onToolsChanged: () => Promise<void> = async () => {};
+  readonly toolsChanged: Set<() => void> = new Set();
 
   /** @param wanted Default: the next task. */
   constructor(served: ServedEnv<Task>, options: EnvSessionOptions, wanted: WantedEpisode = {}) {
@@ -83,6 +83,11 @@ export class EnvSession<Task = unknown> {
 
   get taskCount(): number {
     return this.#episodes.taskCount;
+  }
+
+  /** Whether the episode has begun and has not ended. */
+  get isRunning(): boolean {
+    return this.#episodes.current?.outcome.kind === 'running';
   }
 
   /** Runs one task at a time: a client may send concurrent calls, but an Env takes one step at a time. */
@@ -169,7 +174,7 @@ export class EnvSession<Task = unknown> {
       const transition = await this.#episodes.step(action, signal);
       this.#rewards.push(transition);
       if (JSON.stringify(before.tools) !== JSON.stringify(transition.observation.tools)) {
-        await this.onToolsChanged();
+        for (const notify of this.toolsChanged) notify();
       }
       return transition;
     } finally {
@@ -213,6 +218,7 @@ function answerResult({ outcome, observation }: ScoredTransition): CallToolResul
   return { content: [{ type: 'text', text: reply ?? '' }] };
 }
 
-function mistake(text: string): CallToolResult {
+/** A result that says what was wrong with a call. */
+export function mistake(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -7,6 +7,9 @@ import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import type { EnvSession } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
+import { ModernEndpoint } from './modern-endpoint.ts';
+import { OpenEpisodes } from './open-episodes.ts';
+import { sessionView } from './session-view.ts';
 
 const wantedSchema: JsonSchema = {
   type: 'object',
@@ -17,8 +20,10 @@ const wantedSchema: JsonSchema = {
 /** An episode that the orchestrator has opened. */
 export interface ControlledEpisode {
   session: EnvSession;
-  /** The client that plays it. A client that connects again takes its place. */
+  /** The client with a session that plays it. A client that connects again takes its place. */
   player?: HttpSession;
+  /** Answers clients without a session. */
+  modern?: ModernEndpoint;
 }
 
 interface Hooks {
@@ -33,31 +38,39 @@ interface Hooks {
 }
 
 export class EpisodeControl {
-  readonly #episodes = new Map<string, ControlledEpisode>();
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly episodes: OpenEpisodes<ControlledEpisode>;
   readonly #hooks: Hooks;
 
   constructor(hooks: Hooks) {
     this.#hooks = hooks;
-  }
-
-  get size(): number {
-    return this.#episodes.size;
-  }
-
-  find(id: string): ControlledEpisode | undefined {
-    return this.#episodes.get(id);
+    const { idleTimeout, onError } = hooks;
+    this.episodes = new OpenEpisodes({
+      idleTimeout,
+      onError,
+      async end({ session, player, modern }) {
+        // Ending its clients aborts the turn in progress.
+        await Promise.all([player?.end(), modern?.close()]);
+        await session.close();
+      },
+    });
   }
 
   /** Makes a client the player of an episode. */
   async seat(episode: ControlledEpisode, player: HttpSession): Promise<void> {
-    const { player: last, session } = episode;
+    const { player: last } = episode;
     episode.player = player;
-    clearTimeout(this.#timers.get(session.id));
+    player.closed.finally(this.episodes.hold(episode));
     await last?.end();
-    player.closed.finally(() => {
-      if (episode.player === player) this.#watch(session);
-    });
+  }
+
+  /** What answers the clients of an episode that have no session. */
+  modernOf(episode: ControlledEpisode): ModernEndpoint {
+    if (!episode.modern) {
+      const modern = new ModernEndpoint(sessionView(episode.session), this.#hooks.onError);
+      episode.session.toolsChanged.add(() => modern.notifyToolsChanged());
+      episode.modern = modern;
+    }
+    return episode.modern;
   }
 
   /** @param id The episode in the path; absent to open an episode. */
@@ -71,16 +84,12 @@ export class EpisodeControl {
       if (method !== 'POST') return send(response, 405, { error: 'POST opens an episode.' });
       return this.#open(body ?? {}, response);
     }
-    const episode = this.#episodes.get(id);
+    const episode = this.episodes.find(id);
     if (!episode) return send(response, 404, { error: 'There is no such episode, or it was ended.' });
     if (method === 'GET') return send(response, 200, episode.session.score);
     if (method !== 'DELETE') return send(response, 405, { error: 'GET reads an episode, DELETE ends it.' });
-    await this.#end(episode);
+    await this.episodes.end(episode);
     send(response, 200, episode.session.score);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#episodes.values()].map((episode) => this.#end(episode)));
   }
 
   async #open(wanted: unknown, response: ServerResponse): Promise<void> {
@@ -102,8 +111,7 @@ export class EpisodeControl {
         error: `There is no task ${task}: choose one below ${session.taskCount}.`,
       });
     }
-    this.#episodes.set(session.id, { session });
-    this.#watch(session);
+    this.episodes.add({ session });
     try {
       const leave = new AbortController();
       response.once('close', () => leave.abort());
@@ -112,28 +120,10 @@ export class EpisodeControl {
       const url = this.#hooks.urlOf(session);
       send(response, 201, { episode: session.id, url, task: begun.task, seed, messages });
     } catch (error) {
-      await this.#end({ session });
+      await this.episodes.end({ session });
       if (!isInfrastructure(error)) throw error;
       send(response, 502, { error: error.message, code: error.code });
     }
-  }
-
-  async #end({ session, player }: ControlledEpisode): Promise<void> {
-    this.#episodes.delete(session.id);
-    clearTimeout(this.#timers.get(session.id));
-    this.#timers.delete(session.id);
-    // Ending the player aborts the turn in progress.
-    await player?.end();
-    await session.close();
-  }
-
-  /** Ends an episode that nobody plays. */
-  #watch(session: EnvSession): void {
-    const episode = this.#episodes.get(session.id);
-    if (!episode) return;
-    clearTimeout(this.#timers.get(session.id));
-    const timer = setTimeout(() => this.#end(episode).catch(this.#hooks.onError), this.#hooks.idleTimeout);
-    this.#timers.set(session.id, timer.unref());
   }
 }
 

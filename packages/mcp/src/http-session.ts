@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { EnvServer } from './env-server.ts';
+import type { SessionServer } from './session-server.ts';
 
 /** Milliseconds between comments in streams, which keep proxies from closing them. TCP keep-alive probes come between. */
 const streamComments = 45_000;
@@ -22,7 +22,7 @@ export class HttpSession {
   readonly id: string = randomUUID();
   /** Settles when the session has ended and its Env is closed. */
   readonly closed: Promise<void>;
-  readonly #server: EnvServer;
+  readonly #server: SessionServer;
   readonly #timeouts: SessionTimeouts;
   readonly #transport: StreamableHTTPServerTransport;
   #calls = 0;
@@ -32,7 +32,7 @@ export class HttpSession {
   #lastCall: number = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(server: EnvServer, timeouts: SessionTimeouts) {
+  constructor(server: SessionServer, timeouts: SessionTimeouts) {
     this.#server = server;
     this.#timeouts = timeouts;
     this.#transport = new StreamableHTTPServerTransport({

@@ -1,6 +1,6 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
+export type { EnvServerOptions } from './agent-server.ts';
 export { connectMcp } from './connect-mcp.ts';
-export type { EnvServerOptions } from './env-server.ts';
 export type { HttpOptions } from './http-options.ts';
 export { type InitResult, initMcpEnv } from './init-mcp-env.ts';
 export type { McpMaterial } from './material-tools.ts';

@@ -1,15 +1,21 @@
-/** serveHttp: Streamable HTTP (MCP 2025-11-25, basic/transports#streamable-http), with one session and one episode for each client. */
+/**
+ * serveHttp: Streamable HTTP. A client of MCP 2025-11-25 or older has a session, which plays one episode. A client of MCP
+ * 2026-07-28 has none, and names its episode with each call.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
-import { createEnvServer } from './env-server.ts';
 import type { EnvSession } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
+import { HandleView } from './handle-view.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
 import { HttpSession } from './http-session.ts';
+import { isModern, ModernEndpoint } from './modern-endpoint.ts';
+import { createSessionServer } from './session-server.ts';
+import { tooMany } from './too-many.ts';
 
 export interface HttpService {
   url: string;
@@ -17,8 +23,13 @@ export interface HttpService {
 }
 
 interface Hooks {
+  /** Reference of the environment. */
+  name: string;
+  version: string | undefined;
   /** Makes the session of a new episode. */
   open(wanted?: { task?: number; seed?: number }): EnvSession;
+  /** Makes a session of the first task, of which nothing is recorded. */
+  probe(): EnvSession;
   /** Called with bugs. The client learns only that there was one. */
   onError(error: unknown): void;
 }
@@ -58,7 +69,12 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   /** Sessions whose Env is open, those that begin and end included. */
   const open = new Set<HttpSession>();
 
-  const hasRoom = () => open.size + control.size < maxSessions;
+  const hasRoom = () => open.size + control.episodes.size + handles.episodes.size < maxSessions;
+  /** Places of silent clients are free when a refused client tries again. */
+  const endSilent = () => {
+    for (const session of open) if (session.silence > silenceTimeout) session.end();
+    handles.episodes.endSilent(silenceTimeout);
+  };
   const control: EpisodeControl = new EpisodeControl({
     open: (wanted) => hooks.open(wanted),
     hasRoom,
@@ -66,6 +82,32 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     idleTimeout,
     onError: (error) => hooks.onError(error),
   });
+  const handles: HandleView = new HandleView(hooks.name, hooks.version, {
+    open: () => hooks.open(),
+    probe: () => hooks.probe(),
+    assertRoom() {
+      if (hasRoom()) return;
+      endSilent();
+      throw new ProtocolError(ProtocolErrorCode.InternalError, tooMany(maxSessions));
+    },
+    idleTimeout,
+    onError: (error) => hooks.onError(error),
+  });
+  const modern = new ModernEndpoint(handles, hooks.onError);
+
+  /** Answers a client without a session. Its episode is named by the URL or by a handle. */
+  const answerModern = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    episode?: ControlledEpisode,
+  ) => {
+    if (!episode) return modern.answer(request, response, body);
+    // A stream of notifications does not keep an episode from idling.
+    const isStream = (body as { method?: unknown }).method === 'subscriptions/listen';
+    if (!isStream) response.once('close', control.episodes.hold(episode));
+    return control.modernOf(episode).answer(request, response, body);
+  };
 
   /** @param episode The episode that the client plays. Without one, the session has an episode of its own. */
   const begin = async (
@@ -74,7 +116,7 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     body: unknown,
     episode?: ControlledEpisode,
   ) => {
-    const server = createEnvServer(episode?.session ?? hooks.open(), hooks.onError, !episode);
+    const server = createSessionServer(episode?.session ?? hooks.open(), hooks.onError, !episode);
     const session = new HttpSession(server, options);
     if (!episode) open.add(session);
     session.closed.finally(() => {
@@ -99,15 +141,16 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     const isKnown = isControl || (`/${root}` === path && (handle === undefined) === !controlAccess);
     if (more.length > 0) return refuse(response, refusals.path);
     if (!isKnown) return refuse(response, controlAccess ? refusals.episode : refusals.path);
-    const episode = isControl || handle === undefined ? undefined : control.find(handle);
+    const episode = isControl || handle === undefined ? undefined : control.episodes.find(handle);
     if (!isControl && handle !== undefined && !episode) return refuse(response, refusals.episode);
-    const isPost = request.method === 'POST';
-    const body = isPost ? await readBody(request, maxBodyBytes) : { json: undefined };
+    const hasBody = request.method === 'POST' && !(isControl && isEmpty(request));
+    const body = hasBody ? await readBody(request, maxBodyBytes) : { json: undefined };
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);
     if (body === 'too_large') return refuse(response, [413, -32000, tooLarge(maxBodyBytes)]);
     if (isControl) return control.answer(request.method ?? '', handle, body.json, response);
+    if (isModern(request, body.json)) return answerModern(request, response, body.json, episode);
     const id = request.headers['mcp-session-id'];
     if (id !== undefined) {
       const session = sessions.get(String(id));
@@ -118,10 +161,9 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     }
     if (![body.json].flat().some(isInitializeRequest)) return refuse(response, refusals.initialize);
     if (episode || hasRoom()) return begin(request, response, body.json, episode);
-    // Its place is free when the client tries again.
-    for (const session of open) if (session.silence > silenceTimeout) session.end();
+    endSilent();
     response.setHeader('retry-after', '1');
-    return refuse(response, [503, -32000, full(maxSessions)]);
+    return refuse(response, [503, -32000, tooMany(maxSessions)]);
   };
 
   const listener = await listen(options, (request, response) => {
@@ -134,15 +176,16 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   return {
     url: `${listener.origin}${path}`,
     async close() {
-      await Promise.all([control.close(), ...[...open].map((session) => session.end())]);
+      await modern.close();
+      const episodes = [control.episodes.close(), handles.episodes.close()];
+      await Promise.all([...episodes, ...[...open].map((session) => session.end())]);
       await listener.close();
     },
   };
 }
 
-function full(limit: number): string {
-  const clients = limit === 1 ? 'one client at a time' : `at most ${limit} clients at a time`;
-  return `Too many sessions: this server takes ${clients} (maxSessions): end a session, or try again later`;
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function tooLarge(limit: number): string {

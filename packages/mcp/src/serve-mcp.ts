@@ -1,11 +1,11 @@
-/** serveMcp: serves an environment as an MCP server. Each client plays one episode. */
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
-import { createEnvServer, type EnvServerOptions, reportError } from './env-server.ts';
+/** serveMcp: serves an environment as an MCP server, to clients of every revision. */
+import type { Transport } from '@modelcontextprotocol/server';
+import { closeInTime, type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
+import { type EnvServerOptions, reportError } from './agent-server.ts';
 import { EnvSession } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';
+import { serveConnection } from './serve-connection.ts';
 import { serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EnvServerOptions {
@@ -27,10 +27,12 @@ export interface McpService {
 /**
  * Serves an environment. Does not close it: close it yourself after {@link McpService.closed}.
  *
- * The client is an agent. It plays one episode, with the environment's tools, each call of which is a turn, and the tool
- * `answer`. The prompt `observation` is the whole conversation. It learns neither rewards nor outcome, and cannot choose a
- * task: sessions play the tasks in turn. With `controlToken`, an orchestrator opens the episodes at `/episodes`, chooses their
- * tasks and reads their rewards; `scores` names a file for the scores. An infrastructure fault is a JSON-RPC error.
+ * The client is an agent. It plays an episode with the environment's tools, each call of which is a turn, and the tool `answer`.
+ * A client with a session (MCP 2025-11-25 or older) plays one episode; the prompt `observation` is the whole conversation. A
+ * client without a session gets the handle of an episode from the prompt `open`, and gives it with each call as `episode`. An
+ * agent learns neither rewards nor outcome, and cannot choose a task: episodes have the tasks in turn. With `controlToken`, an
+ * orchestrator opens the episodes at `/episodes`, chooses their tasks and reads their rewards; `scores` names a file for the
+ * scores. An infrastructure fault is a JSON-RPC error.
  * @throws ToolEnvError `usage.serve_no_tasks`, `usage.serve_token`, `usage.serve_host`, `usage.serve_port`, `usage.bad_option`.
  */
 export async function serveMcp<Task>(
@@ -52,11 +54,13 @@ export async function serveMcp<Task>(
   const next = () => count++;
   const open = (wanted?: WantedEpisode) =>
     new EnvSession<Task>(env, { ...episodes, next, onScore }, wanted) as EnvSession;
+  const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
+  const hooks = { name: env.ref ?? nameOf(env, report), version: env.packageVersion, open, probe };
+  // An environment that is not concurrent can serve only one client at a time.
+  const limit = env.capabilities?.concurrent === false ? { maxSessions: 1 } : {};
   if (typeof transport === 'object' && 'type' in transport) {
-    // An environment that is not concurrent can serve only one client at a time.
     const { type: _, ...given } = transport;
-    const http = env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given;
-    const service = await serveHttp({ open, onError: report }, http);
+    const service = await serveHttp({ ...hooks, onError: report }, { ...given, ...limit });
     let settle = () => {};
     const closed = new Promise<void>((resolve) => {
       settle = resolve;
@@ -68,18 +72,15 @@ export async function serveMcp<Task>(
     };
     return { url: service.url, closed, close };
   }
-  const { server, closed: left } = createEnvServer(open(), onError);
+  const { closed: left, close } = serveConnection({ ...hooks, ...limit, onError: report }, transport);
   const closed = left.then(async () => void (await Promise.all(writes)));
-  await server.connect(transport === 'stdio' ? stdio(() => server.close()) : transport);
-  return {
-    closed,
-    close: () => server.close().then(() => closed),
-  };
+  return { closed, close: () => close().then(() => closed) };
 }
 
-/** The SDK's transport. It does not notice itself when the client leaves. */
-function stdio(onEnd: () => Promise<void>): StdioServerTransport {
-  process.stdin.once('end', onEnd);
-  process.stdout.once('error', onEnd);
-  return new StdioServerTransport();
+/** The name of an environment that is not a plugin. */
+function nameOf<Task>(env: ServedEnv<Task>, onError: (error: unknown) => void): string {
+  const first = env.episode();
+  const { name } = first.spec;
+  closeInTime(first, name).catch(onError);
+  return name;
 }

@@ -1,4 +1,7 @@
-/** The orchestrator of an environment over HTTP, and an agent that tries to do what only the orchestrator may. */
+/**
+ * The orchestrator of an environment over HTTP, and an agent that tries to do what only the orchestrator may. Agents are clients
+ * with a session (MCP 2025-11-25), and without (2026-07-28).
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,15 +35,23 @@ async function serve(options: { controlToken?: string; maxSessions?: number; idl
   service = await serveMcp(env, { transport: { type: 'http', controlToken, ...options }, scores });
 }
 
+interface Answer {
+  episode: string;
+  url: string;
+  messages: { role: string; content: string }[];
+}
+
 async function control(method: string, path = '', body?: object, token = controlToken) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const url = new URL(`/episodes${path}`, service.url);
   const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: (await response.json()) as Answer };
 }
 
-async function play(url: string) {
-  const connection = await connectMcp({ url });
+/** @param initialize Whether the agent has a session. */
+async function play(url: string, initialize = false) {
+  const connection = await connectMcp({ url }, { initialize });
+  expect(connection.protocolVersion).toBe(initialize ? '2025-11-25' : '2026-07-28');
   open.push(connection);
   return (name: string, args = {}) =>
     connection.tools.find((tool) => tool.name === name)!.execute(args, context());
@@ -51,14 +62,19 @@ async function records(): Promise<ScoreRecord[]> {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
-describe('the orchestrator', () => {
+const eras = [
+  ['with a session', true],
+  ['without a session', false],
+] as const;
+
+describe.each(eras)('the orchestrator of an agent %s', (_, initialize) => {
   test('chooses the task, gives its agent the URL, and reads the rewards', async () => {
     await serve();
     const { status, body: episode } = await control('POST', '', { task: 1, seed: 7 });
     expect(status).toBe(201);
     expect(episode).toMatchObject({ task: 1, seed: 7 });
     expect(episode.messages.at(-1)).toEqual({ role: 'user', content: 'What is in room lamp?' });
-    const call = await play(episode.url);
+    const call = await play(episode.url, initialize);
     await call('knock');
     expect((await control('GET', `/${episode.episode}`)).body).toMatchObject({
       outcome: { kind: 'running' },
@@ -88,7 +104,7 @@ describe('the orchestrator', () => {
     const { body: left } = await control('POST', '', { task: 0 });
     await control('DELETE', `/${left.episode}`);
     const { body: fallen } = await control('POST', '', { task: 2 });
-    const call = await play(fallen.url);
+    const call = await play(fallen.url, initialize);
     await call('collapse');
     await call('knock');
     await control('DELETE', `/${fallen.episode}`);
@@ -99,8 +115,27 @@ describe('the orchestrator', () => {
     expect(second).not.toHaveProperty('rewards');
   });
 
+  test('gives it a URL at which it learns that the tools change', async () => {
+    await serve();
+    const { body: episode } = await control('POST', '', {});
+    const lists: string[][] = [];
+    const onToolsChanged = (tools: readonly { name: string }[]) => lists.push(tools.map(({ name }) => name));
+    const connection = await connectMcp({ url: episode.url }, { initialize, onToolsChanged });
+    open.push(connection);
+    const tools = ['knock', 'wait', 'collapse', 'answer'];
+    expect(connection.tools.map(({ name }) => name)).toEqual(tools);
+    await connection.tools[0]!.execute({}, context());
+    await expect
+      .poll(() => lists, { timeout: 30_000 })
+      .toEqual([['knock', 'wait', 'collapse', 'look', 'answer']]);
+  });
+
   test('is told what is wrong with its requests', async () => {
     await serve({ maxSessions: 1 });
+    // A request without a body opens the next episode.
+    const { status, body: first } = await control('POST');
+    expect(status).toBe(201);
+    await control('DELETE', `/${first.episode}`);
     expect((await control('POST', '', { task: 3 })).body).toEqual({
       error: 'There is no task 3: choose one below 3.',
     });
@@ -128,57 +163,102 @@ describe('the orchestrator', () => {
   test('gives the place of an agent that connects again to the new client', async () => {
     await serve();
     const { body: episode } = await control('POST', '', { task: 0 });
-    await (await play(episode.url))('knock');
-    const call = await play(episode.url);
+    await (await play(episode.url, initialize))('knock');
+    const call = await play(episode.url, initialize);
     expect(await call('look')).toMatchObject({ structuredContent: { thing: 'cat' } });
     expect((await control('GET', `/${episode.episode}`)).body).toMatchObject({ turns: 2 });
   });
 });
 
-describe('an agent', () => {
-  /** Everything that the agent has read, as text. */
-  let read: string;
-  async function tryEverything(url: string): Promise<void> {
-    const client = new Client({ name: 'agent', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    open.push(client);
-    const seen: unknown[] = [
-      client.getInstructions(),
-      client.getServerVersion(),
-      client.getServerCapabilities(),
-    ];
-    const attempt = async (asked: Promise<unknown>) =>
-      seen.push(await asked.catch((error: Error) => ({ ...error, message: error.message })));
-    await attempt(client.listPrompts());
-    await attempt(client.getPrompt({ name: 'observation' }));
-    const arguments_ = [{}, { task: 2 }, { task: 2, seed: 1 }, { seed: 9 }, { text: 'sea' }, { force: 1 }];
-    const hidden = ['episode_reset', 'episode_answer', 'reset', 'state', 'label'];
-    const call = (name: string, args: object) =>
-      attempt(client.callTool({ name, arguments: { ...args } }, { timeout: 2_000 }));
-    // Two of its five turns.
-    for (const name of hidden.slice(0, 2)) await call(name, { task: 2 });
-    const { tools } = await client.listTools();
-    seen.push(tools);
-    const offered = tools.map(({ name }) => name).filter((name) => name !== 'wait' && name !== 'collapse');
-    expect(offered).toEqual(['knock', 'answer']);
-    await call('knock', {});
-    await attempt(client.getPrompt({ name: 'observation' }));
-    for (const args of arguments_) await call('answer', args);
-    for (const name of [...offered, ...hidden]) for (const args of arguments_) await call(name, args);
-    await attempt(client.getPrompt({ name: 'observation' }));
-    read = JSON.stringify(seen);
+/** An agent that tries what it can, at its endpoint. */
+class Agent {
+  readonly #client: Client;
+  readonly #seen: unknown[] = [];
+  /** The argument that names its episode, if the endpoint is not that of one episode. */
+  #named = {};
+
+  constructor(initialize: boolean) {
+    const versionNegotiation = { mode: initialize ? ('legacy' as const) : ('auto' as const) };
+    this.#client = new Client({ name: 'agent', version: '1' }, { versionNegotiation });
   }
 
+  /** @param opens Whether its program gives it an episode first. */
+  async connect(url: string, opens = false): Promise<void> {
+    await this.#client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    open.push(this.#client);
+    const { instructions, version, capabilities } = {
+      instructions: this.#client.getInstructions(),
+      version: this.#client.getServerVersion(),
+      capabilities: this.#client.getServerCapabilities(),
+    };
+    this.#seen.push(instructions, version, capabilities);
+    if (!opens) return;
+    const opened = await this.#client.getPrompt({ name: 'open' });
+    this.#seen.push(opened);
+    this.#named = { episode: opened._meta!['toolenv/episode'] };
+  }
+
+  /** Everything that it has read, as text. */
+  get read(): string {
+    return JSON.stringify(this.#seen);
+  }
+
+  async attempt(asked: Promise<unknown>): Promise<void> {
+    this.#seen.push(await asked.catch((error: Error) => ({ ...error, message: error.message })));
+  }
+
+  call(name: string, args: object): Promise<void> {
+    const given = { ...this.#named, ...args };
+    return this.attempt(this.#client.callTool({ name, arguments: given }, { timeout: 2_000 }));
+  }
+
+  observe(): Promise<void> {
+    return this.attempt(this.#client.getPrompt({ name: 'observation', arguments: this.#named }));
+  }
+
+  async tools(): Promise<string[]> {
+    const { tools } = await this.#client.listTools();
+    this.#seen.push(tools);
+    return tools.map(({ name }) => name).filter((name) => name !== 'wait' && name !== 'collapse');
+  }
+
+  async tryEverything(): Promise<void> {
+    await this.attempt(this.#client.listPrompts());
+    await this.observe();
+    const arguments_ = [{}, { task: 2 }, { task: 2, seed: 1 }, { seed: 9 }, { text: 'sea' }, { force: 1 }];
+    const handles = [{ episode: 'none' }, { episode: '' }, { episode: 2 }];
+    const hidden = ['episode_reset', 'episode_answer', 'open', 'open_episode', 'reset', 'state', 'label'];
+    // Two of its five turns.
+    for (const name of hidden.slice(0, 2)) await this.call(name, { task: 2 });
+    const offered = await this.tools();
+    expect(offered).toEqual(['knock', 'answer']);
+    await this.call('knock', {});
+    await this.observe();
+    for (const args of [...handles, ...arguments_]) await this.call('answer', args);
+    for (const name of [...offered, ...hidden])
+      for (const args of [...handles, ...arguments_]) await this.call(name, args);
+    await this.observe();
+  }
+}
+
+/** Its own task is `lamp`. */
+function expectIgnorance(read: string): void {
+  // It reads its own task, and nothing of another.
+  expect(read).toContain('What is in room lamp?');
+  expect(read).not.toMatch(/room (cat|sea)/);
+  // No reward, outcome, task index or seed, under any name. Its wrong answer looks like a right one.
+  expect(read).not.toMatch(/reward|outcome|terminated|truncated|answered|"right"|"knocked"|"task"|"seed"/i);
+}
+
+describe.each(eras)('an agent %s', (_, initialize) => {
   test('learns neither its reward nor its label nor another task from its endpoint, and cannot leave it', async () => {
     await serve();
     const { body: mine } = await control('POST', '', { task: 1, seed: 5 });
     const { body: other } = await control('POST', '', { task: 2 });
-    await tryEverything(mine.url);
-    // It reads its own task, and nothing of another.
-    expect(read).toContain('What is in room lamp?');
-    expect(read).not.toMatch(/room (cat|sea)/);
-    // No reward, outcome, task index or seed, under any name. Its wrong answer looks like a right one.
-    expect(read).not.toMatch(/reward|outcome|terminated|truncated|answered|"right"|"knocked"|"task"|"seed"/i);
+    const agent = new Agent(initialize);
+    await agent.connect(mine.url);
+    await agent.tryEverything();
+    expectIgnorance(agent.read);
     // The orchestrator's endpoint and other episodes are closed to it.
     const handle = new URL(mine.url).pathname.split('/').at(-1);
     expect((await control('GET', `/${handle}`, undefined, 'a-guess-of-the-secret')).status).toBe(401);
@@ -189,7 +269,7 @@ describe('an agent', () => {
       });
     }
     // Connecting again gives the same episode, which is over.
-    expect(await (await play(mine.url))('answer', { text: 'lamp' })).toEqual({
+    expect(await (await play(mine.url, initialize))('answer', { text: 'lamp' })).toMatchObject({
       content: [{ type: 'text', text: 'The episode has ended.' }],
       isError: true,
     });
@@ -206,19 +286,26 @@ describe('an agent', () => {
     const ends = [];
     for (const text of ['cat', 'dog']) {
       const { body: episode } = await control('POST', '', { task: 0 });
-      const call = await play(episode.url);
+      const call = await play(episode.url, initialize);
       ends.push([await call('answer', { text }), await call('knock')]);
     }
     expect(ends[0]).toEqual(ends[1]);
     await expect.poll(records).toMatchObject([{ reward: 1 }, { reward: 0 }]);
   });
 
-  test('without an orchestrator plays one task; its score is recorded', async () => {
+  test('without an orchestrator plays one task, of which it learns no more; its score is recorded', async () => {
     await serve({ controlToken: undefined });
-    for (const text of ['cat', 'cat']) await (await play(service.url!))('answer', { text });
+    // Takes the first task, so that the agent gets the second.
+    const first = new Agent(initialize);
+    await first.connect(service.url!, !initialize);
+    await first.call('answer', { text: 'cat' });
+    const agent = new Agent(initialize);
+    await agent.connect(service.url!, !initialize);
+    await agent.tryEverything();
+    expectIgnorance(agent.read);
     await expect.poll(records).toMatchObject([
       { task: 0, reward: 1 },
-      { task: 1, reward: 0 },
+      { task: 1, rewards: { right: 0 } },
     ]);
-  });
+  }, 60_000);
 });

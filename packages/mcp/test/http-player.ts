@@ -1,4 +1,4 @@
-/** A client as a process of its own: begins an episode at the URL, says so, and then does what its second argument says. */
+/** A client as a process of its own: begins an episode in a session at the URL, says so, and then does what its second argument says. */
 import { connectMcp } from '@toolenv/mcp';
 import { context } from './servers.ts';
 
@@ -15,7 +15,7 @@ if (deed === 'calls without a stream') {
   const call = post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'wait' } }, session);
   call.then(() => process.stdout.write('playing\n'));
 } else {
-  const connection = await connectMcp({ url: url! });
+  const connection = await connectMcp({ url: url! }, { initialize: true });
   const call = (name: string, args = {}) =>
     connection.tools.find((tool) => tool.name === name)!.execute(args, context());
   await call('knock');

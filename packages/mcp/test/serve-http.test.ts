@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from './door-env.ts';
 import { context } from './servers.ts';
 
+/** As a client of MCP 2025-11-25. `episode-handles.test.ts` has clients without a session. */
+const withSession = { initialize: true };
+
 const open: { close(): Promise<void> }[] = [];
 const errors: unknown[] = [];
 let env: EnvHandle<string>;
@@ -27,7 +30,7 @@ async function serve(options: HttpOptions = {}, concurrent = true): Promise<McpS
 }
 
 async function connect(url: string, headers?: Record<string, string>): Promise<McpConnection> {
-  const connection = await connectMcp({ url, ...(headers && { headers }) });
+  const connection = await connectMcp({ url, ...(headers && { headers }) }, withSession);
   open.push(connection);
   return connection;
 }
@@ -76,7 +79,7 @@ describe('a server for one client at a time', () => {
     const { url } = await serve({ silenceTimeout: 2_500, reconnectTimeout: 100 }, false);
     const connection = await connect(url);
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    await expect(connectMcp({ url })).rejects.toThrow('Too many sessions');
+    await expect(connectMcp({ url }, withSession)).rejects.toThrow('Too many sessions');
     expect(await call(connection, 'knock')).toMatchObject({ content: [{ text: 'The door opens.' }] });
   });
 
@@ -92,9 +95,9 @@ describe('a server for one client at a time', () => {
     };
     env = { ...env, episode: slowToClose };
     const { url } = await serve({}, false);
-    const first = await connectMcp({ url });
+    const first = await connectMcp({ url }, withSession);
     await first.close();
-    await expect(connectMcp({ url })).rejects.toThrow('Too many sessions');
+    await expect(connectMcp({ url }, withSession)).rejects.toThrow('Too many sessions');
     close();
     await expect
       .poll(
@@ -141,10 +144,10 @@ describe('limits', () => {
     expect(JSON.parse(body)).toMatchObject({
       error: { message: expect.stringContaining('at most 2 clients') },
     });
-    await expect(connectMcp({ url })).rejects.toThrow('at most 2 clients');
+    await expect(connectMcp({ url }, withSession)).rejects.toThrow('at most 2 clients');
     const { url: single } = await serve({}, false);
     await connect(single);
-    await expect(connectMcp({ url: single })).rejects.toThrow('one client at a time');
+    await expect(connectMcp({ url: single }, withSession)).rejects.toThrow('one client at a time');
   });
 
   test('an open stream does not keep an idle session', async () => {
@@ -265,7 +268,7 @@ describe('a token', () => {
 
   test('is sent by connectMcp as a header, and asked for in its error', async () => {
     const { url } = await serve({ token });
-    await expect(connectMcp({ url })).rejects.toThrow('send the token of this server');
+    await expect(connectMcp({ url }, withSession)).rejects.toThrow('send the token of this server');
     const connection = await connect(url, { Authorization: `Bearer ${token}` });
     expect(await call(connection, 'knock')).toMatchObject({ content: [{ text: 'The door opens.' }] });
   });

@@ -202,7 +202,7 @@ describe('over Streamable HTTP', () => {
 
   test('works with connectMcp', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
-    const connection = await connectMcp({ url: url! });
+    const connection = await connectMcp({ url: url! }, { initialize: true });
     const knock = connection.tools.find(({ name }) => name === 'knock')!;
     expect(await knock.execute({}, context())).toMatchObject({ content: [{ text: 'The door opens.' }] });
     await connection.close();
@@ -211,14 +211,15 @@ describe('over Streamable HTTP', () => {
 
   test('works with a pool of sessions, each with its own episode', async () => {
     const { url } = await serve({ transport: { type: 'http' } });
-    const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode' });
+    const pool = await openMcpPool({ url: url! }, { size: 4, lifetime: 'episode', initialize: true });
     const seen = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const lease = await pool.acquire();
         const tool = (name: string) => lease.tools.find((tool) => tool.name === name)!;
         // A session whose door is already open would offer the tool look.
         const fresh = !tool('look');
-        await tool('knock').execute({}, context());
+        const opened = await tool('knock').execute({}, context());
+        expect(opened).toMatchObject({ content: [{ text: 'The door opens.' }] });
         await lease.release();
         return fresh;
       }),

@@ -15,7 +15,10 @@ export function versionOf({ package: name, from }: Pick<TriedServer, 'package' |
 /** Versions by package. */
 export function pinsOf(from: TriedServer['from']): Record<string, string> {
   if (from === 'npm') return npm;
-  if (from === 'own') return JSON.parse(readFileSync(sdk, 'utf8')).devDependencies;
+  if (from === 'own') {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(sdk, 'utf8'));
+    return { ...dependencies, ...devDependencies };
+  }
   const file = join(import.meta.dirname, '..', from === 'PyPI' ? 'mcp.txt' : 'mcp-1.txt');
   const lines = readFileSync(file, 'utf8').split('\n');
   return Object.fromEntries(lines.flatMap((line) => (line.includes('==') ? [line.split('==')] : [])));

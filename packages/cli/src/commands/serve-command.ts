@@ -44,7 +44,7 @@ export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchem
   const command = new Command('serve')
     .summary('serve an environment to clients of MCP or OpenEnv')
     .description(
-      'Serves an environment as an MCP server or an OpenEnv server. Each client has its own session.',
+      'Serves an environment as an MCP server or an OpenEnv server. Each client plays episodes of its own.',
     )
     .argument(
       '<environment>',

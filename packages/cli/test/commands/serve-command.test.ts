@@ -121,7 +121,8 @@ it('lets the orchestrator open episodes with TOOLENV_CONTROL_TOKEN, and writes t
       body: '{"task":1}',
     });
   expect((await open('Bearer none')).status).toBe(401);
-  const episode = await (await open(headers.authorization)).json();
+  const opened = await open(headers.authorization);
+  const episode = (await opened.json()) as { episode: string; url: string };
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(episode.url)));
   await client.callTool({ name: 'answer', arguments: { text: 'none' } });

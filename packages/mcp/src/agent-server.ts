@@ -1,0 +1,80 @@
+/** The MCP server of an agent, for clients of every revision: shows a view of episodes, and limits what it learns about errors. */
+import {
+  type CallToolResult,
+  type GetPromptResult,
+  type Prompt,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { isInfrastructure, messageOf } from '@toolenv/core';
+import type { EpisodeOptions } from '@toolenv/core/serving';
+import { implementation } from './implementation.ts';
+
+export interface EnvServerOptions extends EpisodeOptions {
+  /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
+  onError?(error: unknown): void;
+  /** A JSONL file to which the score of each episode is appended. */
+  scores?: string;
+}
+
+/** What an agent can see and do. Methods throw what went wrong; the server decides what the agent learns of it. */
+export interface AgentView {
+  /** Reference of the environment. */
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly instructions: string;
+  /** Whether the list of tools can change. */
+  readonly toolsChange: boolean;
+  readonly prompts: readonly Prompt[];
+  listTools(signal: AbortSignal): Promise<Tool[]>;
+  call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
+  /** @throws ProtocolError for an unknown prompt or a missing argument. */
+  prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult>;
+}
+
+export function createAgentServer(view: AgentView, onError: EnvServerOptions['onError']): Server {
+  const { name, version = implementation.version, instructions, toolsChange } = view;
+  const capabilities = { tools: toolsChange ? { listChanged: true } : {}, prompts: {} };
+  const server = new Server({ name, version }, { capabilities, instructions });
+  const guard = async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw toWire(error, signal, onError);
+    }
+  };
+  server.setRequestHandler('tools/list', (_, { mcpReq: { signal } }) =>
+    guard(signal, async () => ({ tools: await view.listTools(signal) })),
+  );
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal } }) =>
+    guard(signal, () => view.call(params.name, params.arguments ?? {}, signal)),
+  );
+  server.setRequestHandler('prompts/list', () => ({ prompts: [...view.prompts] }));
+  server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) =>
+    guard(signal, () => view.prompt(params.name, params.arguments ?? {}, signal)),
+  );
+  return server;
+}
+
+/** The error as the client sees it. The message of a bug stays on this side. */
+function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['onError']): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (signal.aborted) return new ProtocolError(ProtocolErrorCode.InternalError, 'The call was cancelled.');
+  if (isInfrastructure(error)) {
+    const message = `The episode was aborted: ${error.message}`;
+    return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
+  }
+  reportError(error, onError);
+  return new ProtocolError(
+    ProtocolErrorCode.InternalError,
+    'The environment failed: see the log of its server.',
+  );
+}
+
+/** Reports an error to the one who serves. */
+export function reportError(error: unknown, onError: EnvServerOptions['onError']): void {
+  if (onError) onError(error);
+  else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+}

@@ -1,0 +1,32 @@
+/** The MCP server of one client with a session, which plays one episode. */
+import type { Server } from '@modelcontextprotocol/server';
+import { createAgentServer, type EnvServerOptions, reportError } from './agent-server.ts';
+import type { EnvSession } from './env-session.ts';
+import { sessionView } from './session-view.ts';
+
+export interface SessionServer {
+  readonly server: Server;
+  /** Settles when the server is closed, and its Env too if the server owns the session. */
+  readonly closed: Promise<void>;
+}
+
+/** @param owns Whether closing the server closes the session. */
+export function createSessionServer(
+  session: EnvSession,
+  onError: EnvServerOptions['onError'],
+  owns = true,
+): SessionServer {
+  const report = (error: unknown) => reportError(error, onError);
+  const server = createAgentServer(sessionView(session), onError);
+  // A client that has left learns nothing of the change.
+  const notify = () => void server.sendToolListChanged().catch(() => {});
+  session.toolsChanged.add(notify);
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = () => {
+      session.toolsChanged.delete(notify);
+      if (!owns) return resolve();
+      session.close().catch(report).finally(resolve);
+    };
+  });
+  return { server, closed };
+}

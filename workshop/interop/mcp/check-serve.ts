@@ -1,0 +1,178 @@
+/**
+ * `npm run interop -- mcp-serve`: the Python SDK and the Inspector's command line drive `toolenv serve`, with and without sessions,
+ * over HTTP and stdio, and at the URL that an orchestrator gives to an agent.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OpenedEnv, openEnv } from '@toolenv/core';
+import type { ScoreRecord } from '@toolenv/mcp';
+import { type Answer, type Driver, inspectorDriver, pythonDriver, type Target } from './drivers.ts';
+import { npmPeer } from './peers.ts';
+
+type Check = (passed: boolean, title: string, otherwise: string) => void;
+
+const root = join(import.meta.dirname, '../../..');
+const ref = '@toolenv/envs-classic/arithmetic-v1';
+const controlToken = 'only-the-orchestrator-knows-this';
+const inspectorVersion = '2.12.0';
+
+interface Problem {
+  question: string;
+  answer: number;
+}
+
+type Connect = (target: Target, modern: boolean) => Promise<Driver>;
+
+/** @param python Has the package of mcp.txt. */
+export async function checkServe(python: string, check: Check): Promise<void> {
+  const launcher = 'clients/launcher/build/index.js';
+  const inspector = npmPeer('@modelcontextprotocol/inspector', inspectorVersion, launcher);
+  const clients: Connect[] = [
+    (target, modern) => pythonDriver(python, target, modern),
+    async (target, modern) => inspectorDriver(inspector, target, modern),
+  ];
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-mcp-serve-'));
+  const env = (await openEnv(ref)) as OpenedEnv<Problem>;
+  try {
+    for (const connect of clients)
+      for (const modern of [false, true]) {
+        const player = new Player(env, await mkdtemp(join(scratch, 'play-')), connect, modern, check);
+        await player.overHttp();
+        await player.atTheUrlOfAnEpisode();
+        await player.overStdio();
+      }
+  } finally {
+    await env.close();
+    await rm(scratch, { recursive: true });
+  }
+}
+
+class Player {
+  readonly #env: OpenedEnv<Problem>;
+  readonly #scores: string;
+  readonly #connect: Connect;
+  readonly #modern: boolean;
+  readonly #check: Check;
+
+  constructor(env: OpenedEnv<Problem>, folder: string, connect: Connect, modern: boolean, check: Check) {
+    this.#env = env;
+    this.#scores = join(folder, 'scores.jsonl');
+    this.#connect = connect;
+    this.#modern = modern;
+    this.#check = check;
+  }
+
+  async overHttp(): Promise<void> {
+    const server = await serve(this.#scores);
+    await this.#play({ url: server.url }, 'over HTTP', this.#modern);
+    await server.close();
+  }
+
+  async atTheUrlOfAnEpisode(): Promise<void> {
+    const server = await serve(this.#scores, controlToken);
+    const headers = { authorization: `Bearer ${controlToken}` };
+    const opened = await fetch(new URL('/episodes', server.url), { method: 'POST', headers });
+    const { url } = (await opened.json()) as { url: string };
+    await this.#play({ url }, 'at the URL of an episode', false, true);
+    await server.close();
+  }
+
+  async overStdio(): Promise<void> {
+    const command = [process.execPath, ...serveCommand(this.#scores)];
+    await this.#play({ command }, 'over stdio', this.#modern);
+  }
+
+  /**
+   * @param named Whether calls name their episode by a handle.
+   * @param stays Whether a client that connects again has the same episode.
+   */
+  async #play(target: Target, where: string, named: boolean, stays = false): Promise<void> {
+    const driver = await this.#connect(target, this.#modern);
+    const title = `${driver.title}, ${where}`;
+    try {
+      const { tools = [], ...listed } = await driver.tools();
+      const parameters = Object.keys(tools[0]?.inputSchema.properties ?? {});
+      const isListed = tools.map(({ name }) => name).join() === 'calculate,answer';
+      const expected = named ? 'episode,expression' : 'expression';
+      this.#check(
+        isListed && parameters.join() === expected,
+        `${title}: lists the tools`,
+        show({ tools, listed }),
+      );
+
+      // A client that neither stays connected nor has a handle or an URL begins another episode with each request.
+      const isWhole = driver.lasts || stays || (named && 'url' in target);
+      const begun = await driver.prompt(named ? 'open' : 'observation');
+      const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
+      const problem = this.#problemOf(begun);
+      this.#check(problem !== undefined, `${title}: reads the task`, show(begun));
+      if (named && !isWhole) return;
+      const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
+      const right = await call('calculate', { expression: '6*7' });
+      this.#check(textOf(right) === '42' && !right.isError, `${title}: calls a tool`, show(right));
+      const wrong = await call('calculate', { expression: 7 });
+      this.#check(isMistake(wrong, '/expression'), `${title}: is told that arguments are wrong`, show(wrong));
+      if (driver.callsUnlisted) {
+        const unknown = await call('calculat', {});
+        const isKnown = isMistake(unknown, 'calculate');
+        this.#check(isKnown, `${title}: is told that there is no such tool`, show(unknown));
+      }
+      if (!isWhole || !problem) return;
+      const ended = await call('answer', { text: `#### ${problem.answer}` });
+      const isOver = textOf(ended) === 'The episode has ended.';
+      this.#check(isOver, `${title}: answers, and learns nothing of its reward`, show(ended));
+      const score = await this.#lastScore();
+      const isScored = score?.reward === 1 && score.turns === (driver.callsUnlisted ? 4 : 3);
+      this.#check(isScored, `${title}: the right answer is scored`, show(score));
+    } finally {
+      await driver.close();
+    }
+  }
+
+  #problemOf({ messages = [] }: Answer): Problem | undefined {
+    const texts = messages.map(({ content }) => content.text);
+    const { test } = this.#env.tasks;
+    for (let i = 0; i < 10; i++) if (texts.includes(test.get(i).question)) return test.get(i);
+    return undefined;
+  }
+
+  async #lastScore(): Promise<ScoreRecord | undefined> {
+    const lines = (await readFile(this.#scores, 'utf8').catch(() => '')).trim().split('\n');
+    return lines.at(-1) ? JSON.parse(lines.at(-1)!) : undefined;
+  }
+}
+
+function serveCommand(scores: string, ...flags: string[]): string[] {
+  const main = join(root, 'packages/cli/src/main.ts');
+  const node = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
+  return [...node, 'serve', ref, '--scores', scores, ...flags];
+}
+
+async function serve(scores: string, token?: string): Promise<{ url: string; close(): Promise<void> }> {
+  const env = { ...process.env, ...(token && { TOOLENV_CONTROL_TOKEN: token }) };
+  const child: ChildProcess = spawn(process.execPath, serveCommand(scores, '--http', '0'), {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [line] = await once(child.stderr!, 'data');
+  const url = / is served at (\S+)/.exec(String(line))?.[1];
+  if (!url) throw new Error(`toolenv serve: ${line}`);
+  return {
+    url,
+    async close() {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    },
+  };
+}
+
+const textOf = ({ content }: Answer) => content?.[0]?.text;
+
+const isMistake = (answer: Answer, words: string) =>
+  answer.isError === true && (textOf(answer)?.includes(words) ?? false);
+
+const show = (value: unknown) => JSON.stringify(value)?.slice(0, 500) ?? 'nothing';

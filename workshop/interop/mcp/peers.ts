@@ -1,0 +1,50 @@
+/** Programs from npm that examine our MCP side. They are installed in .mcp-peers, with a newer Node if they need it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** The oldest major version of Node that runs the peers. */
+const oldestNode = 22;
+const newerNode = '22.23.3';
+
+export interface Peer {
+  /** Node and the program, before its arguments. */
+  command: string;
+  args: string[];
+}
+
+/**
+ * @param bin Path of the program in its package.
+ * @throws Error if npm cannot install it; its output is on stderr.
+ */
+export function npmPeer(name: string, version: string, bin: string): Peer {
+  const program = join(install(name, version), bin);
+  return { command: node(), args: [program] };
+}
+
+function node(): string {
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath;
+  const folder = install(`node-${process.platform}-${process.arch}`, newerNode);
+  return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}
+
+/** The folder of the package. */
+function install(name: string, version: string): string {
+  const prefix = join(root, '.mcp-peers', name.replaceAll('/', '-'));
+  const folder = join(prefix, 'node_modules', name);
+  const json = join(folder, 'package.json');
+  if (existsSync(json) && JSON.parse(readFileSync(json, 'utf8')).version === version) return folder;
+  console.error(`Installing ${name}@${version} …`);
+  const args = ['install', '--prefix', prefix, '--ignore-scripts', '--no-audit', '--no-fund'];
+  const { status } = spawnSync('npm', [...args, `${name}@${version}`], { stdio: ['ignore', 2, 'inherit'] });
+  if (status !== 0) throw new Error(`Could not install ${name}@${version}: fix the error above.`);
+  return folder;
+}
+
+/** Starts a peer. Its output is not inherited. */
+export function runPeer({ command, args }: Peer, more: string[], cwd: string = root): ChildProcess {
+  const env = { ...process.env, PATH: `${dirname(command)}:${process.env.PATH}` };
+  return spawn(command, [...args, ...more], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
