@@ -31,6 +31,13 @@ describe('each server', () => {
   });
 });
 
+test('servers of MCP 2026-07-28 only, and of both kinds, are among them', () => {
+  const modern = record.filter(({ revision }) => revision === '2026-07-28');
+  const dual = modern.filter(({ olderRevision }) => olderRevision === '2025-11-25');
+  expect(dual.length).toBeGreaterThan(2);
+  expect(modern.filter(({ olderRevision }) => olderRevision === undefined)).toHaveLength(2);
+});
+
 test('more than twenty packages of the registries work', () => {
   const works = record.filter(({ from, valid }) => from !== 'own' && valid);
   expect(new Set(works.map((each) => each.package)).size).toBeGreaterThan(20);

@@ -11,6 +11,7 @@ ${works.length} of ${tried.length} servers work with toolenv: ${packages.size} p
 2026-07-28 only. \`npm run interop -- mcp --write\` starts each server, lists its tools with \`toolenv tools --mcp\` and \`connectMcp\`, makes three
 calls, closes it, and writes this page.
 
+- **MCP**: the revision that was negotiated, and after a comma the revision that a server of MCP 2026-07-28 speaks with older clients.
 - **Works**: a call with right arguments gives the expected result.
 - **Wrong arguments**: the tool's schema refuses them, which is the model's mistake. The server gets them all the same: "schema and server" means that it
   refuses them too, "schema" that it does not.
@@ -35,14 +36,15 @@ ${noted.map(({ name, error, note }) => `- **${name}**: ${[error && `cannot be us
 }
 
 function row(each: Tried): string {
-  const { name, version, from, transport, revision, tools, valid, invalid, failing, ended } = each;
+  const { name, version, from, transport, revision, olderRevision, tools, valid, invalid, failing, ended } =
+    each;
   const cells = [
     name,
     each.from === 'own' ? `own, with ${each.package}` : each.package,
     version,
     from === 'own' ? '' : from,
     transport,
-    revision ?? '',
+    [revision, olderRevision].filter((each) => each !== undefined).join(', '),
     tools ?? '',
     each.error === undefined ? yes(valid) : 'no',
     invalid ?? '',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import npm from './npm.json' with { type: 'json' };
-import type { TriedServer } from './servers.ts';
+import type { TriedServer } from './tried-server.ts';
 
 const sdk = join(import.meta.dirname, '../../../packages/mcp/package.json');
 

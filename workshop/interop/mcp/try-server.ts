@@ -8,7 +8,7 @@ import { messageOf, type ToolCallRecord } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpConnection, type McpEndpoint } from '@toolenv/mcp';
 import type { Place } from './place.ts';
-import type { TriedCall, TriedServer } from './servers.ts';
+import type { TriedCall, TriedServer } from './tried-server.ts';
 
 /** What happened, as the page tells it. Nothing in it depends on the machine or the day. */
 export interface Tried {
@@ -19,6 +19,8 @@ export interface Tried {
   transport: 'stdio' | 'HTTP';
   /** The revision of MCP that was negotiated. */
   revision?: string;
+  /** The revision that the server speaks with an older client, if it spoke MCP 2026-07-28. */
+  olderRevision?: string;
   tools?: number;
   /** The call worked. */
   valid?: boolean;
@@ -42,6 +44,8 @@ const options = {
   seed: 1,
   firstCallIndex: 0,
 };
+/** The first revision without `initialize`. */
+const modern = '2026-07-28';
 /** Characters of a server's words on the page. */
 const longest = 120;
 
@@ -68,6 +72,10 @@ export async function tryServer(
     } finally {
       await connection.close();
     }
+    if (tried.revision! >= modern) {
+      const olderRevision = await revisionForOlder(endpoint);
+      if (olderRevision !== undefined) tried.olderRevision = olderRevision;
+    }
   } catch (error) {
     tried.error = anonymous(messageOf(error), place);
     verify(
@@ -82,6 +90,17 @@ export async function tryServer(
     verify(left.length === 0, 'leaves no process', left);
   }
   return tried;
+}
+
+/** `undefined` if the server refuses older clients. */
+async function revisionForOlder(endpoint: McpEndpoint): Promise<string | undefined> {
+  try {
+    const connection = await connectMcp(endpoint, { connectTimeout: 60_000, initialize: true });
+    await connection.close();
+    return connection.protocolVersion;
+  } catch {
+    return undefined;
+  }
 }
 
 type Verify = (passed: boolean, what: string, otherwise: unknown) => void;

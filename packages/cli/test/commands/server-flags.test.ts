@@ -63,7 +63,8 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
       cwd: join(folder, 'my-env'),
       env: { TOOLENV_TEST_WORD: 'clover' },
     },
-    { connectTimeout: 60_000 },
+    // As a client with a session, so that results are those of the environment alone.
+    { connectTimeout: 60_000, initialize: true },
   );
   try {
     expect(connection.tools.map(({ name }) => name).sort()).toEqual(['answer', 'get-env']);
