@@ -23,7 +23,7 @@ const schema = {
   type: 'object',
   properties: {
     seeds: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'worlds' },
-    steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps of a run' },
+    steps: { type: 'integer', minimum: 1, default: 40, description: 'optimizer steps of a run' },
     count: { type: 'integer', minimum: 1, default: 256, description: 'test questions' },
     threads: {
       type: 'integer',

@@ -15,7 +15,7 @@ export function pageOf(runs: readonly Run[]): string {
   const { steps, count } = runs[0]!;
   return `${[
     '# Learning from the files of published datasets',
-    `GRPO with the settings of the demo (${steps} steps), on the bridge questions of a synthetic world: as \`bridge-v1\` generates them, and as files in the formats of 2WikiMultihopQA and MuSiQue hold them. \`2wikimultihopqa-v1\` and \`musique-v1\` read the files that \`npm run datasets\` writes. Training, validation and test questions are the same. These differ: an answer may also be one of its aliases; the search covers the paragraphs of the files, not the whole world; \`musique-v1\` allows six turns, not five.`,
+    `GRPO with the settings of the demo and ${steps} steps, on the bridge questions of a synthetic world: as \`bridge-v1\` generates them, and as files in the formats of 2WikiMultihopQA and MuSiQue hold them. \`2wikimultihopqa-v1\` and \`musique-v1\` read the files that \`npm run datasets\` writes. Training, validation and test questions are the same. These differ: an answer may also be one of its aliases; the search covers the paragraphs of the files, not the whole world; \`musique-v1\` allows six turns, not five.`,
     `Exact match (EM) of greedy answers to ${count} test questions, before and after. Each interval is of 95 %, over the questions. The last column is paired by question with \`bridge-v1\` of the same world.`,
     runTable(runs),
     worldSection(runs),
