@@ -1,8 +1,8 @@
 /** Files in the formats of HotpotQA, 2WikiMultihopQA and MuSiQue, made from a synthetic world. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { type Action, type EnvDefinition, openEnv, type ToolFactory, type Transition } from '@toolenv/core';
 import {
   bridgeQuestions,
@@ -177,6 +177,35 @@ function flipped(bytes: Buffer): Buffer {
   copy[bytes.length >> 1]! ^= 0xff;
   return copy;
 }
+
+test('a member of an archive with another checksum is damaged', async () => {
+  await writeZip(at('changed.zip'), { 'train.json': texts.hotpotqa });
+  const bytes = await readFile(at('changed.zip'));
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(texts.hotpotqa));
+  // In the directory at the end, by which archives are read.
+  bytes[bytes.lastIndexOf(checksum)]! ^= 1;
+  await writeFile(at('changed.zip'), bytes);
+  const { code, message } = await failure(at('changed.zip/train.json'), hotpotFormat);
+  expect(code).toBe('usage.broken_file');
+  expect(message).toMatch(
+    /is damaged or not whole after record 120 \(its checksum is wrong\): download it again\.$/,
+  );
+});
+
+test.each([
+  [
+    '{"Q_id": "Q1", "aliases": "A", "demonyms": []}\n',
+    'usage.broken_record',
+    'record 1: /aliases must be array',
+  ],
+  ['{"Q_id": "Q1", "aliases": [], "demonyms": []}\n{"Q_id"', 'usage.broken_file', 'after record 1'],
+  ['{"Q_id": "Qé", "aliases": [], "demonyms": []}', 'usage.broken_file', 'record 1 is not UTF-8'],
+])('a broken file of aliases is one error: %s', async (text, code, expected) => {
+  await writeFile(at('aliases.json'), Buffer.from(text, 'latin1'));
+  const opening = open(wikimultihop, { path: at('2wikimultihopqa'), aliasPath: at('aliases.json') });
+  await expect(opening).rejects.toMatchObject({ code, message: expect.stringContaining(expected) });
+});
 
 test('a quote that nobody closes does not collect the rest of the file', async () => {
   const half = texts.hotpotqa.slice(0, -3);
