@@ -49,6 +49,7 @@ await runAsProcess(async (signal) => {
   const { seeds, steps, count, threads, work, out } = flags;
   const results = join(out, 'multi-hop-files.jsonl');
   const digest = await digestOf(start);
+  const version = commit();
   for (let seed = 1; seed <= seeds; seed++) {
     const files = join(work, `files-${seed}`);
     await writeDatasets(files, [bridgeQuestions], { seed, counts: questionCounts });
@@ -63,7 +64,7 @@ await runAsProcess(async (signal) => {
         ...{ files, seed, steps, count, threads, folder, signal },
       });
       const seconds = Math.round((performance.now() - begun) / 1000);
-      await appendRun(results, { environment, ...setting, before, after, commit: commit(), seconds });
+      await appendRun(results, { environment, ...setting, before, after, commit: version, seconds });
       process.stdout.write(`  in ${timeText(seconds)}\n`);
     }
   }
