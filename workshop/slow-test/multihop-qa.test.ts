@@ -100,8 +100,24 @@ test('the commands of the recipe run', async () => {
     expect(steps, name).toEqual(name.endsWith('one-gpu') ? [1] : [1, 2]);
     expect(await readdir(join(folder, 'runs', name, 'policy')), name).toContain('model.safetensors');
   }
-  const both = { 'hotpotqa-v1': expect.anything(), '2wikimultihopqa-v1': expect.anything() };
-  console.log(JSON.stringify(await config('grpo'), null, 1).slice(0, 3000), both);
+  for (const name of [...algorithms, ...ablations]) {
+    const { envOptions } = await config(name);
+    expect(Object.keys(envOptions), name).toEqual(['hotpotqa-v1', '2wikimultihopqa-v1']);
+    const { path, aliasPath, trainCount, corpus } = envOptions['2wikimultihopqa-v1'];
+    expect([path, aliasPath, trainCount, corpus]).toEqual([
+      'data/data_ids_april7.zip/train.json',
+      'data/data_ids_april7.zip/id_aliases.json',
+      20,
+      'elsewhere',
+    ]);
+  }
+  const masks = async (name: string) => {
+    const { actionMask, advantageMask } = (await config(name)).trainerOptions;
+    return [actionMask, advantageMask];
+  };
+  expect(await masks('ppo')).toEqual([true, true]);
+  expect(await masks('ppo-no-action-mask')).toEqual([false, true]);
+  expect(await masks('ppo-no-advantage-mask')).toEqual([true, false]);
 
   for (const dataset of ['hotpotqa', '2wikimultihopqa', 'musique']) {
     const read = async (path: string) =>
