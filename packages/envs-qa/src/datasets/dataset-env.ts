@@ -83,24 +83,24 @@ export function defineDatasetEnv<Options extends DatasetOptions>({
 function datasetOptions(format: string, corpus: string): Record<string, JsonSchema> {
   const file = { type: 'string', minLength: 1 };
   const count = { type: 'integer', minimum: 0 };
-  const all = 'drawn by sampleSeed. Default: all.';
+  const all = 'drawn by sampleSeed (default: all)';
   return {
     path: {
       ...file,
-      description: `File of records in the JSON format of ${format}; .gz, or a member of an archive as data.zip/train.json.`,
+      description: `file of records in the JSON format of ${format}, also packed as .gz, or a member of an archive, as data.zip/train.json`,
     },
-    validationPath: { ...file, description: 'File of the validation split. Default: 10 % of path.' },
-    testPath: { ...file, description: 'File of the test split. Default: 10 % of path.' },
-    splitSeed: { type: 'integer', default: 0, description: 'Seeds the division of path into splits.' },
-    trainCount: { ...count, description: `Training questions, ${all}` },
-    validationCount: { ...count, description: `Validation questions, ${all}` },
-    testCount: { ...count, description: `Test questions, ${all}` },
-    sampleSeed: { type: 'integer', default: 0, description: 'Seeds the choice of questions.' },
+    validationPath: { ...file, description: 'file of the validation split (default: 10 % of path)' },
+    testPath: { ...file, description: 'file of the test split (default: 10 % of path)' },
+    splitSeed: { type: 'integer', default: 0, description: 'seeds the division of path into splits' },
+    trainCount: { ...count, description: `training questions, ${all}` },
+    validationCount: { ...count, description: `validation questions, ${all}` },
+    testCount: { ...count, description: `test questions, ${all}` },
+    sampleSeed: { type: 'integer', default: 0, description: 'seeds the choice of questions' },
     corpus: {
       enum: ['contexts', 'question', 'elsewhere'],
       default: corpus,
       description:
-        "What is searched: the paragraphs of all contexts, those of the question alone, or the search tool's own index.",
+        "what is searched: the paragraphs of all contexts, those of the question alone, or the search tool's own index",
     },
   };
 }

@@ -32,9 +32,13 @@ export const indexOptionsSchema = {
       default: 'English',
       description: 'language of the stemmer and the stop words',
     },
-    stem: { type: 'boolean', default: true, description: 'find words by their stem: "wells" finds "well"' },
-    stopWords: { type: 'boolean', default: false, description: 'index stop words, too' },
-    asciiFolding: { type: 'boolean', default: true, description: 'ignore accents' },
+    stem: {
+      type: 'boolean',
+      default: true,
+      description: 'whether to find words by their stem: "wells" finds "well"',
+    },
+    stopWords: { type: 'boolean', default: false, description: 'whether to index stop words too' },
+    asciiFolding: { type: 'boolean', default: true, description: 'whether to ignore accents' },
     embeddings: {
       type: 'string',
       minLength: 1,

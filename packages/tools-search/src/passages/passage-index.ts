@@ -21,8 +21,7 @@ import {
 import { lanceError } from './lance-error.ts';
 import { fuseRanks } from './rank-fusion.ts';
 
-export const searchModes = ['bm25', 'vector', 'hybrid'] as const;
-export type SearchMode = (typeof searchModes)[number];
+export type SearchMode = 'bm25' | 'vector' | 'hybrid';
 
 export interface OpenIndexOptions {
   /** Default: `hybrid` if the index has vectors, else `bm25`. */
