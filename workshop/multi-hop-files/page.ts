@@ -19,7 +19,7 @@ export function pageOf(runs: readonly Run[]): string {
     `Exact match (EM) of greedy answers to ${count} test questions, before and after. Each interval is of 95 %, over the questions. The last column is paired by question with \`bridge-v1\` of the same world.`,
     runTable(runs),
     worldSection(runs),
-    'The intervals over questions do not contain what another seed of the training would change. In one world, a difference between two environments may come from the sampling of either run.',
+    'The first policy, the questions, their order and the seeds of sampling are the same in the three environments of a world. So their runs go the same way until a search finds other documents or an alias counts, and equal scores are no surprise. No interval contains what another seed of the training would change.',
     '## Runs',
     `\`npm run multi-hop-files\` made this page. [multi-hop-files.jsonl](multi-hop-files.jsonl) has the score of every question; \`+\` marks a commit with changes.`,
     markdownTable(
