@@ -236,6 +236,14 @@ describe('sampling', () => {
     expect((await idsOf({ trainCount: 0, testCount: 1000 })).train).toEqual([]);
   });
 
+  test('does not read a file of which no record is drawn', async () => {
+    const none = { path: at('nowhere.json'), testPath: at('hotpotqa'), trainCount: 0 };
+    await expect(idsOf(none)).rejects.toMatchObject({ code: 'usage.missing_file' });
+    const { train, test: asked } = await idsOf({ ...none, validationCount: 0, testCount: 5 });
+    expect([train.length, asked.length]).toEqual([0, 5]);
+    await idsOf({ path: at('hotpotqa'), testPath: at('nowhere.json'), testCount: 0 });
+  });
+
   test('gives every record the same chance', async () => {
     const drawn = new Map<string, number>();
     const seeds = 60;

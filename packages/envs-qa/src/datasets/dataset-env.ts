@@ -105,7 +105,7 @@ function datasetOptions(format: string, corpus: string): Record<string, JsonSche
   };
 }
 
-/** Streams each file once, and holds the records that are drawn. */
+/** Streams each file once, and holds the records that are drawn. A file of which none is drawn is not read. */
 async function drawRecords(
   { path, validationPath, testPath, splitSeed = 0, sampleSeed = 0, ...counts }: DatasetOptions,
   format: RecordFormat,
@@ -118,13 +118,16 @@ async function drawRecords(
   };
   const own: Partial<Record<Split, string>> = { validation: validationPath, test: testPath };
   for (const [split, file] of Object.entries(own) as [Split, string | undefined][]) {
-    if (file === undefined) continue;
+    if (file === undefined || samples[split].size === 0) continue;
     for await (const record of streamRecords(file, format)) if (isAsked(record)) samples[split].add(record);
   }
-  for await (const record of streamRecords(path, format)) {
-    if (!isAsked(record)) continue;
-    const split = splitOf(record, splitSeed);
-    samples[own[split] === undefined ? split : 'train'].add(record);
+  const shared = (Object.keys(samples) as Split[]).filter((split) => own[split] === undefined);
+  if (shared.some((split) => samples[split].size > 0)) {
+    for await (const record of streamRecords(path, format)) {
+      if (!isAsked(record)) continue;
+      const split = splitOf(record, splitSeed);
+      samples[shared.includes(split) ? split : 'train'].add(record);
+    }
   }
   return { train: samples.train.items, validation: samples.validation.items, test: samples.test.items };
 }
