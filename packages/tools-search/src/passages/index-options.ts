@@ -1,4 +1,7 @@
-/** The options of an index of passages, as a JSON Schema: `toolenv index` has a flag for each. The languages are those of LanceDB. */
+/**
+ * The options of an index of passages, as a JSON Schema: `toolenv index` has a flag for each. `@toolenv/tools-search/options` is this
+ * file, which does not load LanceDB. The languages are those of LanceDB.
+ */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 export const indexOptionsSchema = {
