@@ -187,12 +187,21 @@ describe('a build that stops', () => {
     }
   });
 
+  test('says so for a folder without an index', async () => {
+    await expect(openPassageIndex(newFolder())).rejects.toMatchObject({ code: 'usage.no_index' });
+    await expect(createIndexSearch({ documents: [], topK: 1 }, { folder: root })).rejects.toMatchObject({
+      code: 'usage.no_index',
+    });
+  });
+});
+
+describe('half an index', () => {
   test.each([
     ['the passages', /^passages\.lance$/],
     ['their newest version', /^passages\.lance\/_versions\/\d*3\.manifest$/],
     ['the index of the words', /^passages\.lance\/_indices$/],
     ['a part of that index', /\/part_\d+_tokens\.lance$/],
-  ])('or loses %s is not searched, and is completed by the same command', async (_, lost) => {
+  ])('without %s is not searched, and is completed by the same command', async (_, lost) => {
     const [whole, folder] = [newFolder(), newFolder()];
     const passages = await corpusFile();
     await buildPassageIndex({ passages, folder: whole });
@@ -209,7 +218,7 @@ describe('a build that stops', () => {
     await index.close();
   });
 
-  test('or loses texts fails as infrastructure, and says what to do', async () => {
+  test('without texts fails as infrastructure, and says what to do', async () => {
     const folder = newFolder();
     await buildPassageIndex({ passages: await corpusFile(), folder });
     await rm(join(folder, 'passages.lance', 'data'), { recursive: true });
@@ -219,13 +228,6 @@ describe('a build that stops', () => {
       message: expect.stringMatching(/missing or damaged, delete the index and build it again\.$/),
     });
     await index.close();
-  });
-
-  test('says so for a folder without an index', async () => {
-    await expect(openPassageIndex(newFolder())).rejects.toMatchObject({ code: 'usage.no_index' });
-    await expect(createIndexSearch({ documents: [], topK: 1 }, { folder: root })).rejects.toMatchObject({
-      code: 'usage.no_index',
-    });
   });
 });
 
@@ -284,7 +286,7 @@ describe('an index with vectors', () => {
     expect(begun).toEqual([2_000, 4_000, 5_000, 5_000]);
   });
 
-  test('fails as infrastructure when the server is gone', async () => {
+  test('fails as infrastructure when the server is gone, and aborts the episode', async () => {
     const gone = await startEmbeddings();
     await gone.close();
     const index = await openPassageIndex(folder, { mode: 'vector', embeddings: gone.url });
@@ -292,6 +294,21 @@ describe('an index with vectors', () => {
       code: 'infrastructure.embeddings',
     });
     await index.close();
+
+    const search = () => createIndexSearch({ documents: [], topK: 1 }, { folder, embeddings: gone.url });
+    const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search } });
+    const episode = env.episode();
+    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const call = { id: '1', name: 'search', arguments: { query: 'car' } };
+    const { outcome, rewards } = await episode.step({
+      text: '',
+      toolCalls: [call],
+      stopReason: 'tool_call',
+    });
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.embeddings' } });
+    expect(rewards).toBeUndefined();
+    await episode.close();
+    await env.close();
   });
 });
 
