@@ -20,7 +20,7 @@ const commands = Array.from(page.matchAll(/^ *npx toolenv ((?:.*\\\n)*.*)$/gm), 
     .replaceAll('$dataset', 'hotpotqa')
     .replaceAll('$algorithm', 'grpo')
     .replaceAll('$kind', 'naive-rag')
-    .replaceAll('$mask', 'action')
+    .replaceAll(/\$\{run#\*-\}/g, 'no-action')
     .replaceAll(/\$\(cat ([^)]+)\)/g, (_, files: string) =>
       files
         .split(' ')
