@@ -104,7 +104,9 @@ async function learn(
   } finally {
     progress.stop();
   }
-  return { before, after: await answers(env, policy, { count, seed, signal }) };
+  // A run that had finished before an interruption trained in another process.
+  await using trained = await loadPolicy(join(folder, 'policy'), { threads });
+  return { before, after: await answers(env, trained, { count, seed, signal }) };
 }
 
 /** Exact match of the greedy answer to each of the first test questions. */
