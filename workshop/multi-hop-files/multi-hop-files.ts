@@ -22,7 +22,7 @@ const start = 'workshop/tiny-policy/checkpoint';
 const schema = {
   type: 'object',
   properties: {
-    seeds: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'worlds' },
+    seeds: { type: 'integer', minimum: 1, maximum: 10, default: 2, description: 'worlds' },
     steps: { type: 'integer', minimum: 1, default: 40, description: 'optimizer steps of a run' },
     count: { type: 'integer', minimum: 1, default: 256, description: 'test questions' },
     threads: {

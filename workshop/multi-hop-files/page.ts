@@ -4,11 +4,11 @@ import {
   differenceText,
   direction,
   type Estimate,
-  estimate,
   estimateText,
   pairedDifference as pairedByWorld,
 } from '../leaderboard/intervals.ts';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
+import { mean } from '../leaderboard/summary.ts';
 import { type Environment, environments, type Run } from './runs.ts';
 
 export function pageOf(runs: readonly Run[]): string {
@@ -19,7 +19,7 @@ export function pageOf(runs: readonly Run[]): string {
     `Exact match (EM) of greedy answers to ${count} test questions, before and after. Each interval is of 95 %, over the questions. The last column is paired by question with \`bridge-v1\` of the same world.`,
     runTable(runs),
     worldSection(runs),
-    'The first policy, the questions, their order and the seeds of sampling are the same in the three environments of a world. So their runs go the same way until a search finds other documents or an alias counts, and equal scores are no surprise. No interval contains what another seed of the training would change.',
+    'The first policy, the questions, their order and the seeds of sampling are the same in the three environments of a world. So their runs go the same way until a search finds other documents or an alias counts, and equal scores are no surprise. The intervals over questions do not contain what another seed of the training would change.',
     '## Runs',
     `\`npm run multi-hop-files\` made this page. [multi-hop-files.jsonl](multi-hop-files.jsonl) has the score of every question; \`+\` marks a commit with changes.`,
     markdownTable(
@@ -61,7 +61,7 @@ function worldSection(runs: readonly Run[]): string {
     const ems = emByWorld(runs, environment);
     if (ems.size < 2) return [];
     const difference = environment === 'bridge-v1' ? undefined : pairedByWorld(ems, bridge);
-    return [{ environment, em: estimate([...ems.values()]), difference }];
+    return [{ environment, em: mean([...ems.values()]), difference }];
   });
   if (lines.length < 2) return '';
   const table = markdownTable(
@@ -69,14 +69,14 @@ function worldSection(runs: readonly Run[]): string {
     lines.map(({ environment, em, difference }) => [
       environment,
       String(emByWorld(runs, environment).size),
-      estimateText(em),
+      em.toFixed(3),
       difference ? differenceText(difference) : '',
     ]),
   );
   const verdicts = lines.flatMap(({ environment, difference }) =>
     difference ? [`\`${environment}\` ${verdict(difference)}`] : [],
   );
-  return `Means over the worlds, with intervals over the worlds (Student’s t) and differences paired by world:\n\n${table}\n\n${verdicts.join('; ')}.`;
+  return `Means over the worlds. Differences are paired by world, with their intervals over the worlds (Student’s t), which are wide with so few worlds:\n\n${table}\n\n${verdicts.join('; ')}.`;
 }
 
 function verdict(difference: Estimate): string {
@@ -110,6 +110,5 @@ function byQuestion(scores: Run['after']): number[][] {
 }
 
 function meanOf(scores: Run['after']): number {
-  const scored = scores.filter((score) => score !== null);
-  return scored.reduce((sum, score) => sum + score, 0) / scored.length;
+  return mean(scores.filter((score) => score !== null));
 }
