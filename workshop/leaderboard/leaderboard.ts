@@ -2,13 +2,13 @@
  * `npm run leaderboard`: trains and scores every row of a study on synthetic worlds, and writes its page. A run that exists in
  * the file of results is not repeated, and an interrupted run goes on.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { writeWhole } from '@toolenv/training';
 import { parseFlags, runAsProcess, timeText } from 'toolenv';
 import { barChart } from './chart.ts';
+import { commit } from './commit.ts';
 import { closeDatasets, openDatasets } from './datasets.ts';
 import { type LeaderboardFlags, leaderboardFlags } from './flags.ts';
 import { pageOf } from './page.ts';
@@ -94,11 +94,4 @@ function chosenRows({ rows }: Study, names: string): readonly Row[] {
   if (unknown === undefined) return rows.filter(({ name }) => chosen.includes(name));
   const known = rows.map(({ name }) => name).join('; ');
   throw new ToolEnvError('usage.bad_flag', `--rows: there is no row "${unknown}": choose from ${known}.`);
-}
-
-/** The commit of the code that runs; `+` if there are changes beside it. */
-function commit(): string {
-  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
-  const changes = git('status', '--porcelain', '--untracked-files=no', '--', 'packages', 'workshop');
-  return `${git('rev-parse', '--short=10', 'HEAD')}${changes === '' ? '' : '+'}`;
 }

@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
 const docs = join(root, 'docs');
@@ -80,7 +81,7 @@ async function writePage(page: string): Promise<void> {
 
 /** A program, or commands, in the folder of a page. */
 async function output(page: string, file: string, args: readonly string[]): Promise<string> {
-  const env = { ...process.env, NO_COLOR: '1', TOOLENV_ROOT: root, TSX: tsx, COLUMNS: '120' };
+  const env = { ...process.env, ...shellEnv };
   try {
     return (await run(file, args, { cwd: join(folder, page), env })).stdout;
   } catch (error) {
@@ -88,25 +89,6 @@ async function output(page: string, file: string, args: readonly string[]): Prom
     throw new Error(`docs/${page}.md:\n${stdout}${stderr}`);
   }
 }
-
-/** Commands as readers type them, on the packages of this repository. */
-const shell = `set -euo pipefail
-PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
-from_source() { node --import "$TSX" --conditions=@toolenv/source "$@"; }
-npx() {
-  case "$1" in
-    toolenv) from_source "$TOOLENV_ROOT/packages/cli/src/main.ts" "\${@:2}" ;;
-    # tsc itself builds a package against built packages, as npm run packed does.
-    tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
-    *) echo "npx $1 would need the network" >&2; return 1 ;;
-  esac
-}
-npm() {
-  if [ "$1 $2" = "create toolenv" ]; then
-    local folder=$3; shift 4; from_source "$TOOLENV_ROOT/packages/create-toolenv/src/main.ts" "$folder" "$@"
-  else command npm "$@" --loglevel=error; fi
-}
-`;
 
 function expectOutputs(all: readonly Block[], printed: string): void {
   const outputs = printed.split(`${mark}\n`);

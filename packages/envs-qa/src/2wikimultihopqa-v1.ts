@@ -21,7 +21,7 @@ const wikimultihop: EnvDefinition<QaTask, WikimultihopOptions> = defineDatasetEn
     aliasPath: {
       type: 'string',
       minLength: 1,
-      description: 'File id_aliases.json: other names of the answers. Default: none.',
+      description: 'file id_aliases.json: other names of the answers (default: none)',
     },
   },
   async complete(records, { aliasPath }) {

@@ -84,10 +84,7 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
     async setup({ options, seed, tools }) {
       const { documents, ...material } = await family.load(options as unknown as Options, seed);
       const makeSearch = (of: readonly QaDocument[]) => tools.search!({ documents: of, topK: options.topK });
-      const search =
-        documents === 'own'
-          ? undefined
-          : await (documents === 'elsewhere' ? searchElsewhere(makeSearch) : makeSearch(documents));
+      const search = await commonSearch(documents, makeSearch);
       return { ...material, search, makeSearch };
     },
     teardown: async ({ search }) => search?.close?.(),
@@ -119,6 +116,7 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
         score: ({ calls }) =>
           Math.min(calls.filter(({ result }) => result !== undefined).length, mostSearches),
       },
+      // The type has them in any case, so that `onAnswer` may give them.
       ...(ofUnanswerable as typeof unanswerableRewards),
     },
     async episode({ task, state: { gold, missing }, shared: { search: common, makeSearch } }) {
@@ -181,8 +179,19 @@ function scoresOfUnanswerable(
   return { correct: says ? (em ?? 1) : 0, answerable: says ? 1 : 0 };
 }
 
+type MakeSearch = (documents: readonly QaDocument[]) => Promise<Tool>;
+
+/** The search of all episodes; `undefined` where each episode makes its own. */
+async function commonSearch(
+  documents: QaMaterial['documents'],
+  makeSearch: MakeSearch,
+): Promise<Tool | undefined> {
+  if (documents === 'own') return undefined;
+  return documents === 'elsewhere' ? searchElsewhere(makeSearch) : makeSearch(documents);
+}
+
 /** @throws ToolEnvError `usage.corpus` if the tool has no index of its own. */
-async function searchElsewhere(makeSearch: (documents: []) => Promise<Tool>): Promise<Tool> {
+async function searchElsewhere(makeSearch: MakeSearch): Promise<Tool> {
   try {
     return await makeSearch([]);
   } catch (error) {

@@ -26,7 +26,7 @@ export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefini
     options: {
       worldSeed: {
         type: 'integer',
-        description: 'Seeds the world and its questions. Default: the seed of the run.',
+        description: 'seeds the world and its questions (default: the seed of the run)',
       },
     },
     async load({ worldSeed }, seed) {

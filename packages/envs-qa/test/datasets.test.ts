@@ -1,8 +1,8 @@
 /** Files in the formats of HotpotQA, 2WikiMultihopQA and MuSiQue, made from a synthetic world. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { type Action, type EnvDefinition, openEnv, type ToolFactory, type Transition } from '@toolenv/core';
 import {
   bridgeQuestions,
@@ -178,6 +178,35 @@ function flipped(bytes: Buffer): Buffer {
   return copy;
 }
 
+test('a member of an archive with another checksum is damaged', async () => {
+  await writeZip(at('changed.zip'), { 'train.json': texts.hotpotqa });
+  const bytes = await readFile(at('changed.zip'));
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(texts.hotpotqa));
+  // In the directory at the end, by which archives are read.
+  bytes[bytes.lastIndexOf(checksum)]! ^= 1;
+  await writeFile(at('changed.zip'), bytes);
+  const { code, message } = await failure(at('changed.zip/train.json'), hotpotFormat);
+  expect(code).toBe('usage.broken_file');
+  expect(message).toMatch(
+    /is damaged or not whole after record 120 \(its checksum is wrong\): download it again\.$/,
+  );
+});
+
+test.each([
+  [
+    '{"Q_id": "Q1", "aliases": "A", "demonyms": []}\n',
+    'usage.broken_record',
+    'record 1: /aliases must be array',
+  ],
+  ['{"Q_id": "Q1", "aliases": [], "demonyms": []}\n{"Q_id"', 'usage.broken_file', 'after record 1'],
+  ['{"Q_id": "Qé", "aliases": [], "demonyms": []}', 'usage.broken_file', 'record 1 is not UTF-8'],
+])('a broken file of aliases is one error: %s', async (text, code, expected) => {
+  await writeFile(at('aliases.json'), Buffer.from(text, 'latin1'));
+  const opening = open(wikimultihop, { path: at('2wikimultihopqa'), aliasPath: at('aliases.json') });
+  await expect(opening).rejects.toMatchObject({ code, message: expect.stringContaining(expected) });
+});
+
 test('a quote that nobody closes does not collect the rest of the file', async () => {
   const half = texts.hotpotqa.slice(0, -3);
   await writeFile(at('open.json'), `${half}${' '.repeat(65 * 2 ** 20)}`);
@@ -205,6 +234,14 @@ describe('sampling', () => {
     const other = await idsOf({ trainCount: 20, testCount: 30, sampleSeed: 1 });
     expect(other.test).not.toEqual(drawn.test);
     expect((await idsOf({ trainCount: 0, testCount: 1000 })).train).toEqual([]);
+  });
+
+  test('does not read a file of which no record is drawn', async () => {
+    const none = { path: at('nowhere.json'), testPath: at('hotpotqa'), trainCount: 0 };
+    await expect(idsOf(none)).rejects.toMatchObject({ code: 'usage.missing_file' });
+    const { train, test: asked } = await idsOf({ ...none, validationCount: 0, testCount: 5 });
+    expect([train.length, asked.length]).toEqual([0, 5]);
+    await idsOf({ path: at('hotpotqa'), testPath: at('nowhere.json'), testCount: 0 });
   });
 
   test('gives every record the same chance', async () => {

@@ -1,7 +1,7 @@
 /** The `search-v1` tool: finds documents by their words. */
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import type { SearchDocument } from './document.ts';
-import { createSearchIndex } from './search-index.ts';
+import { documentRetriever } from './document-retriever.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
 /** What an environment supplies to the tool for its role `search`. */
@@ -19,10 +19,7 @@ export interface SearchMaterial {
  */
 export async function createSearchTool({ documents, topK, folder }: SearchMaterial): Promise<SearchTool> {
   checkTopK(topK);
-  const index = await createSearchIndex({ documents, folder });
-  const search = (queries: readonly string[], { limit }: { limit: number }) =>
-    Promise.all(queries.map((query) => index.search(query, limit)));
-  return makeSearchTool({ search, close: () => index.close() }, { topK });
+  return makeSearchTool(await documentRetriever({ documents, folder }), { topK });
 }
 
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({

@@ -1,5 +1,5 @@
 /** Indexes of passages: building, resuming, and searching by words, by vectors and by both. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv } from '@toolenv/core';
@@ -154,11 +154,80 @@ describe('a build that stops', () => {
     await index.close();
   });
 
+  test('at a broken line goes on once the line is repaired', async () => {
+    const folder = newFolder();
+    const passages = await corpusFile(many);
+    const text = many.map((line) => JSON.stringify(line));
+    await writeFile(passages, text.toSpliced(15_000, 1, '{"id": "15000", "ti').join('\n'));
+    await expect(buildPassageIndex({ passages, folder })).rejects.toMatchObject({
+      code: 'usage.passages',
+      message: expect.stringContaining('line 15001, is not JSON: repair or remove the line'),
+    });
+    await writeFile(passages, text.toSpliced(15_000, 1).join('\n'));
+    const begun: number[] = [];
+    const onProgress = ({ passages: done }: IndexProgress) => void begun.push(done);
+    expect(await buildPassageIndex({ passages, folder, onProgress })).toBe(24_999);
+    expect(begun[0]).toBe(10_000);
+    const index = await openPassageIndex(folder);
+    const hits = await index.search(['word9999', 'word14999', 'word15000', 'word15001'], { limit: 3 });
+    expect(hits.map(titles)).toEqual([['T9999'], ['T14999'], [], ['T15001']]);
+    await index.close();
+  });
+
+  test('does not go on with the passages of another file', async () => {
+    const folder = newFolder();
+    const half = [...many.slice(0, 10_000), { id: 1, text: 2 }];
+    await expect(buildPassageIndex({ passages: await corpusFile(half as object[]), folder })).rejects.toThrow(
+      'line 10001',
+    );
+    for (const other of [many.slice(1), many.slice(0, 9_000)]) {
+      await expect(buildPassageIndex({ passages: await corpusFile(other), folder })).rejects.toMatchObject({
+        code: 'usage.index',
+      });
+    }
+  });
+
   test('says so for a folder without an index', async () => {
     await expect(openPassageIndex(newFolder())).rejects.toMatchObject({ code: 'usage.no_index' });
     await expect(createIndexSearch({ documents: [], topK: 1 }, { folder: root })).rejects.toMatchObject({
       code: 'usage.no_index',
     });
+  });
+});
+
+describe('half an index', () => {
+  test.each([
+    ['the passages', /^passages\.lance$/],
+    ['their newest version', /^passages\.lance\/_versions\/\d*3\.manifest$/],
+    ['the index of the words', /^passages\.lance\/_indices$/],
+    ['a part of that index', /\/part_\d+_tokens\.lance$/],
+  ])('without %s is not searched, and is completed by the same command', async (_, lost) => {
+    const [whole, folder] = [newFolder(), newFolder()];
+    const passages = await corpusFile();
+    await buildPassageIndex({ passages, folder: whole });
+    await cp(whole, folder, { recursive: true });
+    const names = (await readdir(folder, { recursive: true })).filter((name) => lost.test(name));
+    expect(names).toHaveLength(1);
+    await rm(join(folder, names[0]!), { recursive: true });
+    await expect(openPassageIndex(folder)).rejects.toMatchObject({ code: 'usage.half_index' });
+    expect(await buildPassageIndex({ passages, folder })).toBe(6);
+    const index = await openPassageIndex(folder);
+    expect((await index.search(['made in Detroit'], { limit: 2 })).map(titles)).toEqual([
+      ['Ford', 'Detroit'],
+    ]);
+    await index.close();
+  });
+
+  test('without texts fails as infrastructure, and says what to do', async () => {
+    const folder = newFolder();
+    await buildPassageIndex({ passages: await corpusFile(), folder });
+    await rm(join(folder, 'passages.lance', 'data'), { recursive: true });
+    const index = await openPassageIndex(folder);
+    await expect(index.search(['made'], { limit: 2 })).rejects.toMatchObject({
+      code: 'infrastructure.search_index',
+      message: expect.stringMatching(/missing or damaged, delete the index and build it again\.$/),
+    });
+    await index.close();
   });
 });
 
@@ -194,7 +263,30 @@ describe('an index with vectors', () => {
     await index.close();
   });
 
-  test('fails as infrastructure when the server is gone', async () => {
+  test('keeps what is embedded when the server fails, and goes on', async () => {
+    const passages = await corpusFile(
+      Array.from({ length: 5_000 }, (_, i) => ({ id: `${i}`, text: `car${i}` })),
+    );
+    const build = { passages, folder: newFolder(), embeddings: server.url, embeddingModel };
+    const failAt = (count: number, fault: number | string) =>
+      buildPassageIndex({
+        ...build,
+        onProgress: ({ passages: done }) => void (done === count && server.faults.push(fault)),
+      });
+    await expect(failAt(2_000, 400)).rejects.toMatchObject({ code: 'infrastructure.embeddings' });
+    const short = JSON.stringify({ data: Array.from({ length: 64 }, () => ({ embedding: [1] })) });
+    await expect(failAt(2_000, short)).rejects.toMatchObject({
+      code: 'usage.embeddings',
+      message: expect.stringContaining('have 1 numbers, and those in the index 4'),
+    });
+    expect(server.faults).toEqual([]);
+    const begun: number[] = [];
+    const onProgress = ({ passages: done }: IndexProgress) => void begun.push(done);
+    expect(await buildPassageIndex({ ...build, onProgress })).toBe(5_000);
+    expect(begun).toEqual([2_000, 4_000, 5_000, 5_000]);
+  });
+
+  test('fails as infrastructure when the server is gone, and aborts the episode', async () => {
     const gone = await startEmbeddings();
     await gone.close();
     const index = await openPassageIndex(folder, { mode: 'vector', embeddings: gone.url });
@@ -202,6 +294,21 @@ describe('an index with vectors', () => {
       code: 'infrastructure.embeddings',
     });
     await index.close();
+
+    const search = () => createIndexSearch({ documents: [], topK: 1 }, { folder, embeddings: gone.url });
+    const env = await openEnv('@toolenv/envs-qa/lookup-v1', {}, { tools: { search } });
+    const episode = env.episode();
+    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const call = { id: '1', name: 'search', arguments: { query: 'car' } };
+    const { outcome, rewards } = await episode.step({
+      text: '',
+      toolCalls: [call],
+      stopReason: 'tool_call',
+    });
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.embeddings' } });
+    expect(rewards).toBeUndefined();
+    await episode.close();
+    await env.close();
   });
 });
 

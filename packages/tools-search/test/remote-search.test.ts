@@ -59,6 +59,31 @@ describe('a served search', () => {
     expect(json).toEqual({ result: [[expect.objectContaining({ title: 'Alder Point' })]] });
   });
 
+  test('says 500 when the retriever fails, and answers the next request', async () => {
+    const errors: unknown[] = [];
+    let isBroken = true;
+    const failing = await serveSearch(
+      {
+        async search(queries) {
+          if (isBroken) throw new Error('a file of the index is gone');
+          return queries.map(() => []);
+        },
+        close: async () => {},
+      },
+      { onError: (error) => void errors.push(error) },
+    );
+    const ask = () => fetch(`${failing.url}/retrieve`, { method: 'POST', body: '{"queries": ["x"]}' });
+    const broken = await ask();
+    expect([broken.status, await broken.json()]).toEqual([
+      500,
+      { detail: 'The search failed: see the log of the server.' },
+    ]);
+    expect(errors).toEqual([new Error('a file of the index is gone')]);
+    isBroken = false;
+    expect(await (await ask()).json()).toEqual({ result: [[]] });
+    await failing.close();
+  });
+
   test("answers Agent-R1's tool", async () => {
     const result = {
       query: 'born',

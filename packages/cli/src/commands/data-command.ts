@@ -59,7 +59,7 @@ function text(
   { license }: PublishedData,
 ): string {
   const lines = files.map(({ path, bytes, sha256, verified, fetched }) => {
-    const digest = verified === 'seen for the first time' ? 'recorded' : `as ${verified}`;
+    const digest = verified === null ? 'recorded' : `as ${verified}`;
     return `${path}  ${(bytes / 1e6).toFixed(1)} MB, ${fetched ? 'fetched' : 'there already'}, SHA-256 ${sha256} (${digest})`;
   });
   const flags = Object.entries(options).map(([option, path]) => `${flagName(option)} ${path}`);

@@ -12,8 +12,8 @@ export interface FetchedFile {
   path: string;
   bytes: number;
   sha256: string;
-  /** What the digest was compared with: that of the authors, or that which an earlier run saw. Without either it was recorded. */
-  verified: 'published' | 'recorded' | 'seen for the first time';
+  /** The digest that it has: that of the authors, or that of an earlier run. `null`: there was none, and its own was recorded. */
+  verified: 'published' | 'recorded' | null;
   /** Whether this run fetched it. */
   fetched: boolean;
 }
@@ -52,7 +52,7 @@ async function fetchFile(file: PublishedFile, path: string, signal: AbortSignal)
   const known = file.sha256 ?? (await recordedDigest(path));
   if (known !== undefined && known !== sha256) throw differs(path, { known, sha256 }, file);
   if (known === undefined || file.sha256 !== undefined) await recordDigest(path, sha256);
-  const verified = file.sha256 !== undefined ? 'published' : known ? 'recorded' : 'seen for the first time';
+  const verified = file.sha256 !== undefined ? 'published' : known ? 'recorded' : null;
   return { path, bytes: (await stat(path)).size, sha256, verified, fetched: !isThere };
 }
 

@@ -1,5 +1,4 @@
 /** The environments of a training run: one or a mix to train on, and others to evaluate on. */
-import { basename } from 'node:path';
 import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
@@ -8,6 +7,7 @@ import { chosenEnv, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
 import { findSubject, subjectEnv } from '../subject/find-subject.ts';
 import { type ChosenEnv, type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
+import { shortNames } from './short-names.ts';
 
 export interface TrainingFlags extends EnvFlags, RecordingFlags {
   weights?: string;
@@ -53,9 +53,9 @@ export async function chooseTrainingEnvs(
     texts.map((each, i) => (i === 0 ? firstEnv(named, given) : listedEnv(each, shared))),
   );
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
-  const names = shortNames(mixed);
+  const names = namesOf(mixed);
   const weights = readWeights(given.weights, names);
-  shortNames(others);
+  namesOf(others);
   if (mixed.length > 1 && (given.record || given.replay)) {
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
@@ -93,19 +93,12 @@ async function listedEnv(text: string, shared: Record<string, unknown>): Promise
   return { source, options, text, ref: refOf({ source }), roles: Object.keys(definition.roles) };
 }
 
-function refOf({ source }: Pick<ChosenEnv, 'source'>): string {
-  return typeof source === 'string' ? source : source.name;
+function namesOf(envs: readonly ListedEnv[]): string[] {
+  return shortNames(envs.map(({ text }) => text));
 }
 
-/** `lookup-v1` for `@toolenv/envs-qa/lookup-v1`, with its options if it has some; the whole text where that is not unique. */
-function shortNames(envs: readonly ListedEnv[]): string[] {
-  const short = envs.map(({ text }) => basename(text));
-  const names = short.map((name, i) =>
-    short.indexOf(name) === short.lastIndexOf(name) ? name : envs[i]!.text,
-  );
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice === undefined) return names;
-  throw new ToolEnvError('usage.arguments', `${twice} is named twice: give one of them other options.`);
+function refOf({ source }: Pick<ChosenEnv, 'source'>): string {
+  return typeof source === 'string' ? source : source.name;
 }
 
 function readWeights(text: string | undefined, names: readonly string[]): Record<string, number> | undefined {
@@ -147,9 +140,9 @@ async function openAll(
     const training: OpenedEnv<unknown>[] = [];
     for (const chosen of mixed) training.push(await openOne(chosen, tap));
     const evaluateOn: Record<string, EnvHandle<unknown>> = {};
-    for (const [i, name] of shortNames(others).entries()) evaluateOn[name] = await openOne(others[i]!);
+    for (const [i, name] of namesOf(others).entries()) evaluateOn[name] = await openOne(others[i]!);
     if (training.length < 2) return { env: training[0], evaluateOn, close };
-    const mix = mixEnvs(Object.fromEntries(shortNames(mixed).map((name, i) => [name, training[i]!])), {
+    const mix = mixEnvs(Object.fromEntries(namesOf(mixed).map((name, i) => [name, training[i]!])), {
       weights,
     });
     const tools = Object.assign({}, ...training.map((each) => each.tools));

@@ -83,29 +83,29 @@ export function defineDatasetEnv<Options extends DatasetOptions>({
 function datasetOptions(format: string, corpus: string): Record<string, JsonSchema> {
   const file = { type: 'string', minLength: 1 };
   const count = { type: 'integer', minimum: 0 };
-  const all = 'drawn by sampleSeed. Default: all.';
+  const all = 'drawn by sampleSeed (default: all)';
   return {
     path: {
       ...file,
-      description: `File of records in the JSON format of ${format}; .gz, or a member of an archive as data.zip/train.json.`,
+      description: `file of records in the JSON format of ${format}, also packed as .gz, or a member of an archive, as data.zip/train.json`,
     },
-    validationPath: { ...file, description: 'File of the validation split. Default: 10 % of path.' },
-    testPath: { ...file, description: 'File of the test split. Default: 10 % of path.' },
-    splitSeed: { type: 'integer', default: 0, description: 'Seeds the division of path into splits.' },
-    trainCount: { ...count, description: `Training questions, ${all}` },
-    validationCount: { ...count, description: `Validation questions, ${all}` },
-    testCount: { ...count, description: `Test questions, ${all}` },
-    sampleSeed: { type: 'integer', default: 0, description: 'Seeds the choice of questions.' },
+    validationPath: { ...file, description: 'file of the validation split (default: 10 % of path)' },
+    testPath: { ...file, description: 'file of the test split (default: 10 % of path)' },
+    splitSeed: { type: 'integer', default: 0, description: 'seeds the division of path into splits' },
+    trainCount: { ...count, description: `training questions, ${all}` },
+    validationCount: { ...count, description: `validation questions, ${all}` },
+    testCount: { ...count, description: `test questions, ${all}` },
+    sampleSeed: { type: 'integer', default: 0, description: 'seeds the choice of questions' },
     corpus: {
       enum: ['contexts', 'question', 'elsewhere'],
       default: corpus,
       description:
-        "What is searched: the paragraphs of all contexts, those of the question alone, or the search tool's own index.",
+        "what is searched: the paragraphs of all contexts, those of the question alone, or the search tool's own index",
     },
   };
 }
 
-/** Streams each file once, and holds the records that are drawn. */
+/** Streams each file once, and holds the records that are drawn. A file of which none is drawn is not read. */
 async function drawRecords(
   { path, validationPath, testPath, splitSeed = 0, sampleSeed = 0, ...counts }: DatasetOptions,
   format: RecordFormat,
@@ -118,13 +118,16 @@ async function drawRecords(
   };
   const own: Partial<Record<Split, string>> = { validation: validationPath, test: testPath };
   for (const [split, file] of Object.entries(own) as [Split, string | undefined][]) {
-    if (file === undefined) continue;
+    if (file === undefined || samples[split].size === 0) continue;
     for await (const record of streamRecords(file, format)) if (isAsked(record)) samples[split].add(record);
   }
-  for await (const record of streamRecords(path, format)) {
-    if (!isAsked(record)) continue;
-    const split = splitOf(record, splitSeed);
-    samples[own[split] === undefined ? split : 'train'].add(record);
+  const shared = (Object.keys(samples) as Split[]).filter((split) => own[split] === undefined);
+  if (shared.some((split) => samples[split].size > 0)) {
+    for await (const record of streamRecords(path, format)) {
+      if (!isAsked(record)) continue;
+      const split = splitOf(record, splitSeed);
+      samples[shared.includes(split) ? split : 'train'].add(record);
+    }
   }
   return { train: samples.train.items, validation: samples.validation.items, test: samples.test.items };
 }

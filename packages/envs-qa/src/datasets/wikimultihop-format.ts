@@ -4,8 +4,7 @@
  */
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import type { QaRecord } from '../qa-record.ts';
-import { hotpotFields, hotpotShapes } from './hotpotqa-format.ts';
+import { hotpotFields, hotpotFormat, hotpotShapes } from './hotpotqa-format.ts';
 import { jsonObjects, parse } from './read-records.ts';
 import type { RecordFormat } from './record-format.ts';
 
@@ -35,7 +34,7 @@ export const wikimultihopFormat: RecordFormat = {
     entity_ids: 'a string, or nothing',
   },
   id: '_id',
-  toRecord: (value) => ({ type: '', level: '', ...value }) as QaRecord,
+  toRecord: hotpotFormat.toRecord,
 };
 
 const aliasSchema: JsonSchema = {

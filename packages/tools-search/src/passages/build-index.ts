@@ -13,6 +13,7 @@ import {
   bodyColumn,
   hasTable,
   type IndexRecord,
+  isWhole,
   passageTable,
   readRecord,
   vectorColumn,
@@ -75,9 +76,9 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
     const wanted: IndexRecord = { layout: 1, source, options: { ...complete, format: file.format } };
     const kept = await readRecord(connection);
     if (kept) checkSame(kept, wanted, folder);
-    if (kept?.passages !== undefined) return kept.passages;
+    if (kept && (await isWhole(connection, kept))) return kept.passages!;
     const builder = new IndexBuilder(connection, file, {
-      record: kept ?? wanted,
+      record: { ...wanted, dimensions: kept?.dimensions },
       embedder,
       onProgress,
       signal,
@@ -149,6 +150,7 @@ class IndexBuilder {
     };
     for await (const passage of readPassages(this.#file, { onBytes })) {
       count += 1;
+      if (count === present) await this.#checkLast(passage, present);
       if (count <= present) continue;
       batch.push(passage);
       characters += passage.title.length + passage.text.length;
@@ -158,14 +160,29 @@ class IndexBuilder {
     if (batch.length > 0) await commit();
     const rows = (await this.#table?.countRows()) ?? 0;
     if (rows === count) return count;
-    const message = `The index has ${rows} passages, but the file has ${count}: another command wrote to the index. Delete it and build it again.`;
-    throw new ToolEnvError('usage.index', message);
+    throw otherPassages(`The index has ${rows} passages, and the file has ${count}`);
+  }
+
+  /** A line of the file may have been repaired since the passages were added. Then those before it are the same. */
+  async #checkLast({ id, title, text }: Passage, present: number): Promise<void> {
+    const query = this.#table!.query().select(['id', bodyColumn]);
+    const [last] = (await query
+      .offset(present - 1)
+      .limit(1)
+      .toArray()) as { id: string; body: string }[];
+    if (last!.id === id && last!.body === bodyOf(title, text)) return;
+    throw otherPassages(`The index has other passages than ${this.#file.path}`);
   }
 
   async #commit(batch: readonly Passage[]): Promise<void> {
     const { embedder, signal, record } = this.#work;
-    const bodies = batch.map(({ title, text }) => `${title}\n${text}`);
+    const bodies = batch.map(({ title, text }) => bodyOf(title, text));
     const vectors = await embedder?.embed(bodies, { kind: 'passage', signal });
+    const other = vectors?.find(({ length }) => length !== record.dimensions);
+    if (other) {
+      const message = `The embeddings have ${other.length} numbers, and those in the index ${record.dimensions}: use the model that the index was begun with, or another folder.`;
+      throw new ToolEnvError('usage.embeddings', message);
+    }
     const rows = batch.map(({ id, title }, index) => ({
       id,
       title,
@@ -214,10 +231,22 @@ function schemaOf({ dimensions }: IndexRecord): Schema {
   return new Schema(fields);
 }
 
-/** @throws ToolEnvError `usage.index` if the folder has another index. */
+function bodyOf(title: string, text: string): string {
+  return `${title}\n${text}`;
+}
+
+function otherPassages(what: string): ToolEnvError {
+  return new ToolEnvError('usage.index', `${what}: give another folder, or delete the index.`);
+}
+
+/**
+ * The file of an index that is not complete may have another size: a broken line was repaired.
+ * @throws ToolEnvError `usage.index` if the folder has another index.
+ */
 function checkSame(kept: IndexRecord, wanted: IndexRecord, folder: string): void {
   const remedy = 'give another folder, or delete this index.';
-  if (kept.source.bytes !== wanted.source.bytes || kept.options.format !== wanted.options.format) {
+  const isOther = kept.passages !== undefined && kept.source.bytes !== wanted.source.bytes;
+  if (isOther || kept.options.format !== wanted.options.format) {
     const message = `${folder} has an index of ${kept.source.path} with ${kept.source.bytes} bytes: ${remedy}`;
     throw new ToolEnvError('usage.index', message);
   }

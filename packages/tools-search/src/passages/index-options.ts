@@ -1,4 +1,7 @@
-/** The options of an index of passages, as a JSON Schema: `toolenv index` has a flag for each. The languages are those of LanceDB. */
+/**
+ * The options of an index of passages, as a JSON Schema: `toolenv index` has a flag for each. `@toolenv/tools-search/options` is this
+ * file, which does not load LanceDB. The languages are those of LanceDB.
+ */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 export const indexOptionsSchema = {
@@ -32,9 +35,13 @@ export const indexOptionsSchema = {
       default: 'English',
       description: 'language of the stemmer and the stop words',
     },
-    stem: { type: 'boolean', default: true, description: 'find words by their stem: "wells" finds "well"' },
-    stopWords: { type: 'boolean', default: false, description: 'index stop words, too' },
-    asciiFolding: { type: 'boolean', default: true, description: 'ignore accents' },
+    stem: {
+      type: 'boolean',
+      default: true,
+      description: 'whether to find words by their stem: "wells" finds "well"',
+    },
+    stopWords: { type: 'boolean', default: false, description: 'whether to index stop words too' },
+    asciiFolding: { type: 'boolean', default: true, description: 'whether to ignore accents' },
     embeddings: {
       type: 'string',
       minLength: 1,

@@ -1,5 +1,5 @@
 /** IndexRecord: what an index of passages says about itself. It lies beside the passages in the same database. */
-import type { Connection } from '@lancedb/lancedb';
+import type { Connection, Table } from '@lancedb/lancedb';
 import type { CompleteIndexOptions } from './index-options.ts';
 
 export interface IndexRecord {
@@ -38,4 +38,20 @@ export async function writeRecord(connection: Connection, record: IndexRecord): 
 
 export async function hasTable(connection: Connection, name: string): Promise<boolean> {
   return (await connection.tableNames({ limit: 10_000 })).includes(name);
+}
+
+/** The name of the index of the words; `undefined` if there is none, or files of it are missing or damaged. */
+export async function wordIndexOf(table: Table): Promise<string | undefined> {
+  return (await table.listIndices()).find(({ columns }) => columns.includes(bodyColumn))?.name;
+}
+
+/** Whether the passages and the index of their words are there, and not only the record. */
+export async function isWhole(connection: Connection, { passages }: IndexRecord): Promise<boolean> {
+  if (passages === undefined || !(await hasTable(connection, passageTable))) return false;
+  const table = await connection.openTable(passageTable);
+  try {
+    return (await table.countRows()) === passages && (await wordIndexOf(table)) !== undefined;
+  } finally {
+    table.close();
+  }
 }

@@ -9,11 +9,16 @@ export function lanceError(error: unknown, doing: string): ToolEnvError {
     .split('\n')[0]!
     .replace(/,? \/?[\w/.-]+\.rs:\d+.*$/, '');
   const isFull = /no space left|os error 28|quota exceeded|storage ?full/i.test(messageOf(error));
-  return isFull
-    ? new ToolEnvError(
-        'infrastructure.disk',
-        `${doing} fails: the disk is full. Make room and repeat the command; it goes on where it stopped.`,
-        { cause: error },
-      )
-    : new ToolEnvError('infrastructure.search_index', `${doing} fails: ${message}.`, { cause: error });
+  if (isFull) {
+    const remedy = 'Make room and repeat the command; it goes on where it stopped.';
+    const full = `${doing} fails: the disk is full. ${remedy}`;
+    return new ToolEnvError('infrastructure.disk', full, { cause: error });
+  }
+  const isDamaged = /not found|file size is too small|invalid range|fill whole buffer/i.test(message);
+  const remedy = isDamaged
+    ? ' If a file of the index is missing or damaged, delete the index and build it again.'
+    : '';
+  return new ToolEnvError('infrastructure.search_index', `${doing} fails: ${message}.${remedy}`, {
+    cause: error,
+  });
 }

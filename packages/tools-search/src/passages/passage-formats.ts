@@ -1,8 +1,7 @@
 /** The formats of a line of a corpus: JSONL of one's own, BEIR, KILT and the Wikipedia dump of Search-R1. */
 import type { Passage } from './passage.ts';
 
-export const passageFormats = ['jsonl', 'beir', 'kilt', 'search-r1'] as const;
-export type PassageFormat = (typeof passageFormats)[number];
+export type PassageFormat = 'jsonl' | 'beir' | 'kilt' | 'search-r1';
 
 type Line = Readonly<Record<string, unknown>>;
 

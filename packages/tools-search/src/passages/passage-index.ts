@@ -9,12 +9,19 @@ import { openEmbedder } from '../embeddings/open-embedder.ts';
 import { giveLanceThreads } from '../lance-threads.ts';
 import type { Retriever, SearchOptions } from '../retriever.ts';
 import { isUri } from './build-index.ts';
-import { bodyColumn, type IndexRecord, passageTable, readRecord, vectorColumn } from './index-record.ts';
+import {
+  bodyColumn,
+  type IndexRecord,
+  isWhole,
+  passageTable,
+  readRecord,
+  vectorColumn,
+  wordIndexOf,
+} from './index-record.ts';
 import { lanceError } from './lance-error.ts';
 import { fuseRanks } from './rank-fusion.ts';
 
-export const searchModes = ['bm25', 'vector', 'hybrid'] as const;
-export type SearchMode = (typeof searchModes)[number];
+export type SearchMode = 'bm25' | 'vector' | 'hybrid';
 
 export interface OpenIndexOptions {
   /** Default: `hybrid` if the index has vectors, else `bm25`. */
@@ -48,7 +55,7 @@ export async function openPassageIndex(
     const connection = await connect(folder);
     const record = await readRecord(connection);
     if (!record) throw new ToolEnvError('usage.no_index', none);
-    if (record.passages === undefined) {
+    if (!(await isWhole(connection, record))) {
       const message = `The index in ${folder} is not complete: repeat the command that builds it, which goes on where it stopped.`;
       throw new ToolEnvError('usage.half_index', message);
     }
@@ -60,10 +67,7 @@ export async function openPassageIndex(
     const table = await connection.openTable(passageTable);
     const embeddings = options.embeddings ?? record.options.embeddings;
     const embedder = mode === 'bm25' ? undefined : await openEmbedder({ ...record.options, embeddings });
-    if (mode !== 'vector') {
-      const [words] = (await table.listIndices()).filter(({ columns }) => columns.includes(bodyColumn));
-      await table.prewarmIndex(words!.name);
-    }
+    if (mode !== 'vector') await table.prewarmIndex((await wordIndexOf(table))!);
     return new PassageIndex({ connection, table, record, mode, embedder, cache: options.cache ?? 16_384 });
   } catch (error) {
     throw lanceError(error, `Opening the index in ${folder}`);

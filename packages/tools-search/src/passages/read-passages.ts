@@ -5,13 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Passage } from './passage.ts';
-import {
-  formatFields,
-  formatOfLine,
-  type PassageFormat,
-  passageFormats,
-  readLine,
-} from './passage-formats.ts';
+import { formatFields, formatOfLine, type PassageFormat, readLine } from './passage-formats.ts';
 
 /** Bytes of a line. A file without line breaks is no corpus. */
 const longestLine = 64 * 2 ** 20;
@@ -34,7 +28,9 @@ export async function openPassages(path: string, given?: PassageFormat): Promise
   for await (const { text } of lines(path)) {
     const format = formatOfLine(parse(path, 1, text));
     if (format) return { path, size, format };
-    const known = passageFormats.map((name) => `${name}: ${formatFields[name]}`).join('; ');
+    const known = Object.entries(formatFields)
+      .map(([name, fields]) => `${name}: ${fields}`)
+      .join('; ');
     throw new ToolEnvError(
       'usage.passages',
       `${path}, line 1, is of no known format. Give lines of ${known}.`,
@@ -90,12 +86,6 @@ async function* lines(path: string): AsyncGenerator<TextLine> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let number = 1;
   let rest = '';
-  const broken = (error: unknown) => {
-    const known = ToolEnvError.isInstance(error) ? error : undefined;
-    const why = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-    const what = why ? `line ${number} or later is not UTF-8: convert the file` : messageOf(error);
-    return known ?? new ToolEnvError('usage.passages', `${path} cannot be read: ${what}.`, { cause: error });
-  };
   try {
     for await (const chunk of unzip ?? file) {
       const parts = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
@@ -108,7 +98,9 @@ async function* lines(path: string): AsyncGenerator<TextLine> {
     }
     rest += decoder.decode();
   } catch (error) {
-    throw broken(error);
+    const isEncoding = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+    const what = isEncoding ? `line ${number} or later is not UTF-8: convert the file` : messageOf(error);
+    throw new ToolEnvError('usage.passages', `${path} cannot be read: ${what}.`, { cause: error });
   } finally {
     file.destroy();
     unzip?.destroy();

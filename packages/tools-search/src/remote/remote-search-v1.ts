@@ -2,7 +2,7 @@
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { createSearchIndex } from '../search-index.ts';
+import { documentRetriever } from '../document-retriever.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
 import type { SearchMaterial } from '../search-v1.ts';
 import { serveSearch } from '../serving/serve-search.ts';
@@ -58,7 +58,9 @@ export async function createRemoteSearch(
     'remote-search-v1',
   ) as OptionsOf<typeof remoteSearchOptions>;
   checkTopK(topK);
-  const own = url === undefined ? await serveOwn(documents, topK) : undefined;
+  // To try the protocol without another server.
+  const own =
+    url === undefined ? await serveSearch(await documentRetriever({ documents }), { topK }) : undefined;
   const client = new RemoteRetriever({
     ...options,
     url: url ?? own!.url,
@@ -71,14 +73,6 @@ export async function createRemoteSearch(
   };
   const search: RemoteRetriever['search'] = (...asked) => client.search(...asked);
   return makeSearchTool({ search, close }, { ...options, topK });
-}
-
-/** A server over the documents of the environment, to try the protocol without another server. */
-async function serveOwn(documents: SearchMaterial['documents'], topK: number) {
-  const index = await createSearchIndex({ documents });
-  const search = (queries: readonly string[], { limit }: { limit: number }) =>
-    Promise.all(queries.map((query) => index.search(query, limit)));
-  return serveSearch({ search, close: () => index.close() }, { topK });
 }
 
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({

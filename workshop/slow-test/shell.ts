@@ -1,0 +1,31 @@
+/** Commands as readers of the documents type them, on the packages of this repository. */
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Variables that {@link shell} reads. */
+export const shellEnv: Readonly<Record<string, string>> = {
+  NO_COLOR: '1',
+  TOOLENV_ROOT: root,
+  TSX: import.meta.resolve('tsx'),
+  COLUMNS: '120',
+};
+
+/** The beginning of a bash script: `npx toolenv` and `npm create toolenv` run from source. */
+export const shell = `set -euo pipefail
+PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
+from_source() { node --import "$TSX" --conditions=@toolenv/source "$@"; }
+npx() {
+  case "$1" in
+    toolenv) from_source "$TOOLENV_ROOT/packages/cli/src/main.ts" "\${@:2}" ;;
+    # tsc itself builds a package against built packages, as npm run packed does.
+    tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
+    *) echo "npx $1 would need the network" >&2; return 1 ;;
+  esac
+}
+npm() {
+  if [ "$1 $2" = "create toolenv" ]; then
+    local folder=$3; shift 4; from_source "$TOOLENV_ROOT/packages/create-toolenv/src/main.ts" "$folder" "$@"
+  else command npm "$@" --loglevel=error; fi
+}
+`;
