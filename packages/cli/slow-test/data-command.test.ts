@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '@toolenv/training';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { fetchDataset } from '../../src/data/fetch-dataset.ts';
-import { fixture, runCli } from '../run-cli.ts';
-import { canMount, SmallDisk } from '../small-disk.ts';
+import { fetchDataset } from '../src/data/fetch-dataset.ts';
+import { fixture, runCli } from '../test/run-cli.ts';
+import { canMount, SmallDisk } from '../test/small-disk.ts';
 
 const content = randomBytes(3_000_000);
 const digest = createHash('sha256').update(content).digest('hex');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connectMcp } from '@toolenv/mcp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startCli } from '../run-cli.ts';
+import { startCli } from '../test/run-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
@@ -52,7 +52,7 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
   const definition = JSON.parse(await readFile(join(folder, 'my-env/definition.json'), 'utf8'));
   expect(definition).toMatchObject({ only: ['get-sum', 'get-env'], server: { env: { WORD: reference } } });
 
-  const main = join(import.meta.dirname, '../../src/main.ts');
+  const main = join(import.meta.dirname, '../src/main.ts');
   const connection = await connectMcp(
     {
       command: process.execPath,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectMcp, type McpConnection, type McpServer, openMcpPool } from '@toolenv/mcp';
 import { afterEach, describe, expect, test } from 'vitest';
-import { badHttpServer, badServer, context, groupLives, httpServer } from './servers.ts';
+import { badHttpServer, badServer, context, groupLives, httpServer } from '../test/servers.ts';
 
 const open: McpConnection[] = [];
 const processes: ChildProcess[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const each of processes.splice(0)) each.kill('SIGKILL');
 });
 
-const modernServer = { command: process.execPath, args: [join(import.meta.dirname, 'modern-server.js')] };
+const modernServer = { command: process.execPath, args: [join(import.meta.dirname, '../test/modern-server.js')] };
 
 async function modernUrl(): Promise<McpServer> {
   const started = await httpServer(modernServer, 'http');
