@@ -1,5 +1,5 @@
 /** A page of the viewer in Chromium, and what it must never do. */
-import { AxeBuilder } from '@axe-core/playwright';
+import axe, { type AxeResults } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -43,7 +43,9 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
 
 /** Fails on serious and critical violations of WCAG that axe finds. */
 export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  // Evaluating is not loading a script, which the page's policy forbids.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
 }

@@ -24,7 +24,12 @@ export async function serveView({ runs: paths, port = 0, tokenTexts }: ViewOptio
     remembered(async (path) => (await tokenTexts?.(path)) ?? {}),
   );
   try {
-    const served = await servePage({ page: 'index.html', port, get, follow: (listener) => runs.follow(listener) });
+    const served = await servePage({
+      page: 'index.html',
+      port,
+      get,
+      follow: (listener) => runs.follow(listener),
+    });
     return {
       url: served.url,
       async close() {
