@@ -14,7 +14,10 @@ afterEach(async () => {
   for (const each of processes.splice(0)) each.kill('SIGKILL');
 });
 
-const modernServer = { command: process.execPath, args: [join(import.meta.dirname, '../test/modern-server.js')] };
+const modernServer = {
+  command: process.execPath,
+  args: [join(import.meta.dirname, '../test/modern-server.js')],
+};
 
 async function modernUrl(): Promise<McpServer> {
   const started = await httpServer(modernServer, 'http');
