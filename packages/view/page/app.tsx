@@ -25,7 +25,7 @@ export function App() {
   const [isHelping, setHelping] = useState(false);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   // The facts of a run may come with its first step.
-  const begun = Object.values(states).filter(({ metrics }) => metrics > 0).length;
+  const begun = Object.values(states).filter(({ metrics }) => metrics.count > 0).length;
   const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun);
   const shown = useMemo(() => runs.filter(({ name }) => !hidden.has(name)), [runs, hidden]);
   const run = runs.find(({ name }) => name === query.run) ?? runs[0];

@@ -30,7 +30,7 @@ export function RunList({ runs, states, hidden, onHide }: Props) {
             />
             <span class="swatch" style={{ background: colourOf(index) }} />
             {name}
-            <small>{episodesText(states[name]?.episodes)}</small>
+            <small>{episodesText(states[name]?.episodes.count ?? 0)}</small>
           </label>
         </li>
       ))}
@@ -38,8 +38,6 @@ export function RunList({ runs, states, hidden, onHide }: Props) {
   );
 }
 
-/** @param version Of the index: its generation and how many episodes it has. */
-function episodesText(version = ''): string {
-  const count = Number(version.split('.')[1] ?? 0);
+function episodesText(count: number): string {
   return count === 0 ? '' : `${whole(count)} episodes`;
 }

@@ -55,7 +55,7 @@ export async function chooseTrainingEnvs(
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = namesOf(mixed);
   const weights = readWeights(given.weights, names);
-  namesOf(others);
+  namesOf(others, mixed);
   if (mixed.length > 1 && (given.record || given.replay)) {
     const flag = given.record ? '--record' : '--replay';
     throw new ToolEnvError('usage.arguments', `${flag} is for a single environment: name one.`);
@@ -93,8 +93,11 @@ async function listedEnv(text: string, shared: Record<string, unknown>): Promise
   return { source, options, text, ref: refOf({ source }), roles: Object.keys(definition.roles) };
 }
 
-function namesOf(envs: readonly ListedEnv[]): string[] {
-  return shortNames(envs.map(({ text }) => text));
+/** @param beside Others that the names are told apart from; the same environment may be among them. */
+function namesOf(envs: readonly ListedEnv[], beside: readonly ListedEnv[] = []): string[] {
+  const texts = envs.map(({ text }) => text);
+  const others = beside.map(({ text }) => text).filter((text) => !texts.includes(text));
+  return shortNames([...texts, ...others]).slice(0, texts.length);
 }
 
 function refOf({ source }: Pick<ChosenEnv, 'source'>): string {
@@ -140,7 +143,7 @@ async function openAll(
     const training: OpenedEnv<unknown>[] = [];
     for (const chosen of mixed) training.push(await openOne(chosen, tap));
     const evaluateOn: Record<string, EnvHandle<unknown>> = {};
-    for (const [i, name] of namesOf(others).entries()) evaluateOn[name] = await openOne(others[i]!);
+    for (const [i, name] of namesOf(others, mixed).entries()) evaluateOn[name] = await openOne(others[i]!);
     if (training.length < 2) return { env: training[0], evaluateOn, close };
     const mix = mixEnvs(Object.fromEntries(namesOf(mixed).map((name, i) => [name, training[i]!])), {
       weights,

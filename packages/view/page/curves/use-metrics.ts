@@ -2,18 +2,15 @@
 
 import type { MetricsLine } from '@toolenv/training';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { nothingRead } from '../../src/view/extent.ts';
 import { ask, type States } from '../server.ts';
 
 export type MetricsOfRuns = ReadonlyMap<string, readonly MetricsLine[]>;
 
 interface Fetched {
-  /** The state of the run that the lines belong to. */
-  state: number;
+  generation: number;
   lines: MetricsLine[];
 }
-
-/** Each time at which a run's file begins anew counts so much in {@link RunState.metrics}. */
-const restart = 1e9;
 
 /** @param problem Called with what went wrong. */
 export function useMetrics(
@@ -23,17 +20,16 @@ export function useMetrics(
   const known = useRef(new Map<string, Fetched>());
   const [metrics, setMetrics] = useState<MetricsOfRuns>(new Map());
   const [problem, setProblem] = useState<string>();
-  const wanted = names.map((name) => `${name} ${states[name]?.metrics ?? 0}`).join('\n');
+  const wanted = names.map((name) => `${name} ${JSON.stringify(states[name]?.metrics)}`).join('\n');
   useEffect(() => {
     const left = new AbortController();
     const fetchOne = async (name: string) => {
-      const state = states[name]?.metrics ?? 0;
+      const { count, generation } = states[name]?.metrics ?? nothingRead;
       const before = known.current.get(name);
-      if (before?.state === state) return;
-      const goesOn = before && Math.floor(before.state / restart) === Math.floor(state / restart);
-      const lines = goesOn ? before.lines : [];
+      const lines = before?.generation === generation ? before.lines : [];
+      if (lines.length === count) return;
       const answer = await ask('/api/metrics', { run: name, from: lines.length }, left.signal);
-      known.current.set(name, { state, lines: [...lines, ...answer.lines] });
+      known.current.set(name, { generation, lines: [...lines, ...answer.lines] });
     };
     Promise.all(names.map(fetchOne)).then(
       () => {

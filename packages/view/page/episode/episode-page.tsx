@@ -21,7 +21,7 @@ export function EpisodePage({ run, query, states }: Props) {
   const number = Number(query.number ?? 0);
   const [colourName, setColourName] = useState(lastColour);
   // An episode that is in the file never changes; the version matters only until it is there.
-  const count = Number(states[run.name]?.episodes.split('.')[1] ?? 0);
+  const count = states[run.name]?.episodes.count ?? 0;
   const { answer, problem } = useAnswer('/api/episode', { run: run.name, number }, count > number);
   const colours = answer ? coloursOf(answer) : [];
   const colour = colours.find(({ name }) => name === colourName);

@@ -28,7 +28,7 @@ export function GroupPage({ run, query, states }: Props) {
   const { answer, problem } = useAnswer(
     '/api/episodes',
     { run: run.name, task, step, group, sort, count: 1000 },
-    states[run.name]?.episodes,
+    JSON.stringify(states[run.name]?.episodes),
   );
   const rows = spread(answer?.rows ?? []);
   const [loaded, setLoaded] = useState<readonly Loaded[]>([]);

@@ -33,7 +33,7 @@ export function EpisodesPage({ runs, run, states, query }: Props) {
   );
   const { list, problem, isAsking, row } = useRows(
     { run: run.name, ...asked },
-    states[run.name]?.episodes ?? '',
+    JSON.stringify(states[run.name]?.episodes),
     [items[0]?.index ?? 0, items.at(-1)?.index ?? 0],
   );
   useEffect(() => {

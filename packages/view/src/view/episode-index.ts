@@ -1,6 +1,7 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
 import { type EpisodeSummary, type RecordedEpisode, summaryOf } from '@toolenv/training';
+import type { Extent } from './extent.ts';
 import { LineTail, type Place } from './line-tail.ts';
 
 export interface EpisodeRow extends EpisodeSummary {
@@ -40,9 +41,8 @@ export class EpisodeIndex {
     this.#tail = new LineTail(file);
   }
 
-  /** Changes with each new row. */
-  get version(): string {
-    return `${this.#generation}.${this.rows.length}`;
+  get extent(): Extent {
+    return { count: this.rows.length, generation: this.#generation };
   }
 
   /** Reads what was written since the last call. Calls at the same time share one reading. */

@@ -11,6 +11,7 @@ import {
   readChanges,
 } from '@toolenv/training';
 import { EpisodeIndex } from './episode-index.ts';
+import { type Extent, nothingRead } from './extent.ts';
 import { LineTail } from './line-tail.ts';
 import { TokenIndex } from './token-index.ts';
 
@@ -27,8 +28,8 @@ export interface RunHead {
 
 /** How much of a run there is: the page asks again when one of these changes. */
 export interface RunState {
-  metrics: number;
-  episodes: string;
+  metrics: Extent;
+  episodes: Extent;
   /** Why something could not be read, for people. */
   problem?: string;
 }
@@ -72,8 +73,8 @@ export class ViewedRun {
 
   get state(): RunState {
     return {
-      metrics: this.#restarts * 1e9 + this.metrics.length,
-      episodes: this.episodes?.version ?? '',
+      metrics: { count: this.metrics.length, generation: this.#restarts },
+      episodes: this.episodes?.extent ?? nothingRead,
       ...(this.#problem !== undefined && { problem: this.#problem }),
     };
   }
