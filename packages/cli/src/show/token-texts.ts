@@ -4,15 +4,9 @@ import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
 import type { RecordedRun } from '@toolenv/training';
+import type { TokenTexts } from '@toolenv/view';
 import { loadNamed, policyReference } from '../flags/plugin-flags.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
-
-export interface TokenTexts {
-  /** Absent if nothing knows the texts: then ids are shown. */
-  texts?: (ids: Int32Array) => string[];
-  /** Why there are no texts. */
-  note?: string;
-}
 
 /**
  * @param given The policy that the command line names. Default: what the run trained, else what it began with.

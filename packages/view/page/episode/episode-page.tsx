@@ -5,6 +5,7 @@ import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
 import { go, hrefOf } from '../route.ts';
 import { type States, useAnswer } from '../server.ts';
+import { ColourChoice, nextColour } from './colour-choice.tsx';
 import { Conversation } from './conversation.tsx';
 import { coloursOf } from './token-colours.ts';
 
@@ -29,7 +30,6 @@ export function EpisodePage({ run, query, states }: Props) {
     lastColour = name;
     setColourName(name);
   };
-  const names = ['', ...colours.map(({ name }) => name)];
   const row = answer?.row;
   const groupHref = row && hrefOf('group', { run: run.name, step: row.step, group: row.group });
   const taskHref = row && hrefOf('group', { run: run.name, task: row.task });
@@ -40,7 +40,7 @@ export function EpisodePage({ run, query, states }: Props) {
   useKeys({
     n: () => step(1),
     p: () => step(-1),
-    c: () => choose(names[(names.indexOf(colour?.name ?? '') + 1) % names.length]!),
+    c: () => choose(nextColour(colours, colour)),
     Escape: () => history.back(),
     ...(groupHref && { g: () => go(groupHref) }),
     ...(taskHref && { t: () => go(taskHref) }),
@@ -61,17 +61,8 @@ export function EpisodePage({ run, query, states }: Props) {
         <a href={taskHref} title="t">
           this task over all steps
         </a>
-        <label>
-          colour tokens by
-          <select value={colour?.name ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            <option value="">nothing</option>
-            {colours.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <ColourChoice colours={colours} chosen={colour} onChoose={choose} />
       </div>
-      {colour && <p class="legend">{colour.legend}</p>}
       {colour && texts.note && <p class="note">{texts.note}</p>}
       <Conversation {...{ episode, texts, learned, colour }} />
       <footer>

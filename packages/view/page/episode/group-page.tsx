@@ -8,6 +8,7 @@ import { useKeys } from '../keys.ts';
 import { whole } from '../numbers.ts';
 import { hrefOf } from '../route.ts';
 import { ask, type States, useAnswer } from '../server.ts';
+import { ColourChoice, nextColour } from './colour-choice.tsx';
 import { Conversation } from './conversation.tsx';
 import { coloursOf } from './token-colours.ts';
 
@@ -41,13 +42,12 @@ export function GroupPage({ run, query, states }: Props) {
     return () => left.abort();
   }, [numbers]);
   const colours = loaded[0] ? coloursOf(loaded[0]) : [];
-  const names = ['', ...colours.map(({ name }) => name)];
+  const colour = colours.find(({ name }) => name === colourName);
   useKeys({
-    c: () => setColourName(names[(names.indexOf(colourName) + 1) % names.length]!),
+    c: () => setColourName(nextColour(colours, colour)),
     Escape: () => history.back(),
   });
   if (problem) return <p class="problem">{problem}</p>;
-  const colour = colours.find(({ name }) => name === colourName);
   const title =
     task === undefined
       ? `Group ${group}${step === undefined ? '' : ` of step ${step}`}`
@@ -58,17 +58,8 @@ export function GroupPage({ run, query, states }: Props) {
         <h2>{title}</h2>
         <small>{answer && countText(answer.total, rows.length)}</small>
         <a href={hrefOf('episodes', { run: run.name, task, step, group })}>as a list</a>
-        <label>
-          colour tokens by
-          <select value={colourName} onChange={({ currentTarget }) => setColourName(currentTarget.value)}>
-            <option value="">nothing</option>
-            {colours.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <ColourChoice colours={colours} chosen={colour} onChoose={setColourName} />
       </div>
-      {colour && <p class="legend">{colour.legend}</p>}
       <p class="question">{rows[0]?.question}</p>
       <div class="columns" tabIndex={0} role="region" aria-label={title}>
         {loaded.map(({ row, episode, texts, learned }) => (
