@@ -71,7 +71,7 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
           record={record}
           isOwn={at >= calls.length}
           // The tokens of the next turn have the text.
-          isBrief={colour !== undefined && index < episode.steps.length - 1}
+          isBrief={colour !== undefined && texts.turns[index + 1]?.goesOn === true}
         />
       ))}
       <Rewards step={step} spec={episode.rewardSpec} />
