@@ -1,7 +1,9 @@
 /** The `search-v1` tool: finds documents by their words. */
+
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import type { SearchDocument } from './document.ts';
 import { documentRetriever } from './document-retriever.ts';
+import { exampleMaterial } from './example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
 /** What an environment supplies to the tool for its role `search`. */
@@ -26,13 +28,7 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   name: 'search-v1',
   description: 'Full-text search (BM25) in the documents of an environment',
   example: {
-    material: {
-      documents: [
-        { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
-        { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
-      ],
-      topK: 2,
-    },
+    material: exampleMaterial,
     calls: [{ query: 'first compiler' }, { query: 'Ada' }],
   },
   create: createSearchTool,

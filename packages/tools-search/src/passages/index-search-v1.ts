@@ -1,7 +1,9 @@
 /** The `index-search-v1` tool: searches an index of passages that `toolenv index` has made. */
+
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { exampleMaterial } from '../example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
 import { createSearchTool, type SearchMaterial } from '../search-v1.ts';
 import { openPassageIndex } from './passage-index.ts';
@@ -58,13 +60,7 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   description: 'Search by words, by vectors or by both in an index that `toolenv index` has made',
   options: indexSearchOptions,
   example: {
-    material: {
-      documents: [
-        { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
-        { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
-      ],
-      topK: 2,
-    },
+    material: exampleMaterial,
     calls: [{ query: 'first compiler' }],
   },
   create: createIndexSearch,

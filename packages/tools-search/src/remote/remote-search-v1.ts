@@ -1,8 +1,10 @@
 /** The `remote-search-v1` tool: asks a retrieval server that runs already. */
+
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { documentRetriever } from '../document-retriever.ts';
+import { exampleMaterial } from '../example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
 import type { SearchMaterial } from '../search-v1.ts';
 import { serveSearch } from '../serving/serve-search.ts';
@@ -80,13 +82,7 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   description: "Search on a running server that speaks Search-R1's or Agent-R1's protocol",
   options: remoteSearchOptions,
   example: {
-    material: {
-      documents: [
-        { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
-        { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
-      ],
-      topK: 2,
-    },
+    material: exampleMaterial,
     calls: [{ query: 'first compiler' }],
   },
   create: createRemoteSearch,
