@@ -4,7 +4,7 @@ import { estimateText } from './intervals.ts';
 import { introductions } from './introductions.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Result } from './results.ts';
-import type { Study } from './studies.ts';
+import { type Study, tuningOf } from './studies.ts';
 import { type RowSummary, summarise } from './summary.ts';
 
 /** @param tuning Results of the runs that chose the learning rates. */
@@ -21,7 +21,7 @@ export function pageOf(study: Study, results: readonly Result[], tuning: readonl
     differenceTable(study, rows),
     comparisons(study, rows),
     explanation,
-    rateSection(tuning),
+    rateSection(study, tuning),
     '## Runs',
     `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings; \`+\` marks a commit with changes.`,
     runTable(rows, results),
@@ -50,12 +50,12 @@ function scoreTable({ scoredOn }: Study, rows: readonly RowSummary[]): string {
 }
 
 /** Validation scores at each learning rate. */
-function rateSection(tuning: readonly Result[]): string {
+function rateSection(study: Study, tuning: readonly Result[]): string {
   if (tuning.length === 0) return '';
   const lines = tuning.map(({ row, validation, steps }) => [row, validation!.toFixed(3), String(steps)]);
   return `## Learning rates
 
-Exact match on validation questions, of one run each in a world that no other run on this page uses. The best rate of each trainer is its rate above.
+Exact match on validation questions, of one run of ${tuningOf(study).steps} steps each, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
 
 ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 }
@@ -63,10 +63,9 @@ ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 function runTable(rows: readonly RowSummary[], results: readonly Result[]): string {
   const lines = rows.map(({ name, seeds }) => {
     const own = results.filter(({ row }) => row === name);
-    const minutes = own.reduce((sum, { seconds }) => sum + seconds, 0) / own.length / 60;
     const prompts = [...new Set(own.flatMap(({ prompt }) => prompt ?? []))];
     const commits = [...new Set(own.map(({ commit }) => commit))];
-    return [name, seeds.join(', '), commits.join(', '), minutes.toFixed(1), prompts.join('; ')];
+    return [name, seeds.join(', '), commits.join(', '), prompts.join('; ')];
   });
-  return markdownTable(['row', 'worlds', 'commits', 'minutes of a run', 'best prompt'], lines);
+  return markdownTable(['row', 'worlds', 'commits', 'best prompt'], lines);
 }

@@ -76,7 +76,7 @@ const preferences = { learningRate: 1e-4 };
 
 const groupRates = [3e-5, 1e-4, 3e-4];
 const supervisedRates = [1e-4, 3e-4, 1e-3];
-const samplingRates = [1e-5, 3e-5, 1e-4];
+const samplingRates = [3e-5, 1e-4, 3e-4];
 /** Of the study with few updates. */
 const budgetRates = [1e-5, 3e-5, 1e-4, 3e-4];
 
@@ -171,6 +171,9 @@ export const studies = { table, masks, budget } as const satisfies Record<string
 /** The seed of the world in which learning rates are chosen. */
 export const tuningSeed = 101;
 
+/** Most training steps of a run that chooses a learning rate: such a run may end before its score is flat. */
+export const tuningSteps = 100;
+
 /** The study that chooses the learning rates of another: a row for each rate of each agent, with a validation score. */
 export function tuningOf(study: Study): Study {
   const rows = study.rows.flatMap((row) =>
@@ -187,7 +190,8 @@ export function tuningOf(study: Study): Study {
     evaluationEpisodes: 256,
     bestMetric: untilFlat.bestMetric!,
   };
-  return { ...validation, ...study, name: `${study.name}, learning rates`, rows, references: [] };
+  const steps = Math.min(study.steps, tuningSteps);
+  return { ...validation, ...study, steps, name: `${study.name}, learning rates`, rows, references: [] };
 }
 
 /** The options of an agent's trainer. An agent that learns from data plays no episodes of its own. */
