@@ -52,11 +52,12 @@ async: {name, withoutLatency, withLatency, ratio, ...}: the share of the time th
 with searches of 50 to 500 ms, by the number of rollouts played ahead (--max-staleness 0, 1, 2). ratio is that share divided by the
 share without latency.
 
-search: {name, shape, results}: for each number of --passages (default 10000,100000; the bar is 1000000) the time and the peak memory of
+search: {name, shape, results, worlds}: for each number of --passages (default 10000,100000; the bar is 1000000) the time and the peak memory of
 building an index, and the queries per second, p50 and p99 in milliseconds, peak memory and recall of top-5 searches of 64 callers, by
 words, by vectors and by both. bm25s in Python, if it is installed, answers the same queries in one thread; agreement is the share of
 its hits that the index finds too, and for vectors the share of the hits of an exact scan of all vectors. Vectors are random projections
-of the words, from a loopback server; --no-vectors leaves them out. Files go to TOOLENV_BENCH_FOLDER or the temporary folder.`;
+of the words, from a loopback server; --no-vectors leaves them out. worlds has the recall of top-5 searches with the questions of the
+synthetic worlds, by words, by vectors and by both. Files go to TOOLENV_BENCH_FOLDER or the temporary folder.`;
 
 const { values, positionals } = parseArgs({
   options: {

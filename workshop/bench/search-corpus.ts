@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { createRng, deriveSeed } from '@toolenv/core';
+import { embed } from './word-vectors.ts';
 
 const vocabulary = 200_000;
 const passageWords = 100;
 /** Words of a query, all from one passage. */
 const queryWords = 8;
-export const dimensions = 64;
 
 /** The word of a rank, the most frequent first. */
 const word = (rank: number) => `w${rank.toString(36)}`;
@@ -47,32 +47,20 @@ export async function writeCorpus(path: string, size: number): Promise<void> {
   await once(file, 'close');
 }
 
-/** A random projection of the bag of words: texts that share rare words are near. Its length is 1. */
-export function embed(text: string): Float32Array {
-  const vector = new Float32Array(dimensions);
-  for (const each of text.match(/w[0-9a-z]+/g) ?? []) {
-    const rank = rankOf(each);
-    const weight = Math.log(rank + 2);
-    let bits = rank + 1;
-    for (let i = 0; i < dimensions; i++) {
-      // A linear congruential generator per word; its highest bit is the sign.
-      bits = (Math.imul(bits, 1_664_525) + 1_013_904_223) | 0;
-      vector[i]! += bits < 0 ? -weight : weight;
-    }
-  }
-  const length = Math.hypot(...vector) || 1;
-  return vector.map((value) => value / length);
+/** The vector of a passage or a query. Frequent words, which have small ranks, weigh little; titles, which are numbers, nothing. */
+export function vectorOf(text: string): Float32Array {
+  return embed(text, (word) => (word.startsWith('w') ? Math.log(rankOf(word) + 2) : 0));
 }
 
 /** The `limit` nearest passages of each query, by comparing all. */
 export function scan(size: number, queries: readonly string[], limit: number): number[][] {
-  const vectors = queries.map(embed);
+  const vectors = queries.map(vectorOf);
   const best = queries.map((): [score: number, passage: number][] => []);
   for (let number = 0; number < size; number++) {
-    const passage = embed(passageText(number));
+    const passage = vectorOf(passageText(number));
     for (const [index, query] of vectors.entries()) {
       let score = 0;
-      for (let i = 0; i < dimensions; i++) score += query[i]! * passage[i]!;
+      for (let i = 0; i < passage.length; i++) score += query[i]! * passage[i]!;
       const nearest = best[index]!;
       if (nearest.length === limit && score <= nearest[limit - 1]![0]) continue;
       nearest.push([score, number]);

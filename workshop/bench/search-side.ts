@@ -13,6 +13,7 @@ export interface AskJob {
   job: 'ask';
   folder: string;
   mode: SearchMode;
+  probes?: number;
   size: number;
   queries: number;
   callers: number;
@@ -53,8 +54,8 @@ async function build({ passages, folder, embeddings }: BuildJob): Promise<BuildR
   return { seconds: (performance.now() - start) / 1000, peakMemory: peakMemory() };
 }
 
-async function ask({ folder, mode, size, queries, callers, limit }: AskJob): Promise<AskResult> {
-  const index = await openPassageIndex(folder, { mode });
+async function ask({ folder, mode, probes, size, queries, callers, limit }: AskJob): Promise<AskResult> {
+  const index = await openPassageIndex(folder, { mode, probes });
   const warmUp = questionsOf(size, queries + 100).slice(queries);
   await Promise.all(warmUp.map(({ query }) => index.search([query], { limit })));
   const asked = questionsOf(size, queries);

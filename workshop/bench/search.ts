@@ -1,21 +1,25 @@
 /** `npm run bench -- search`: an index of passages beside bm25s in Python and an exact scan of all vectors, at several sizes. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchMode } from '@toolenv/tools-search';
+import { serveEmbeddings } from './embeddings-server.ts';
 import { busyShare } from './machine.ts';
 import { findPython, pythonCommand } from './python.ts';
-import { embed, questionsOf, scan, writeCorpus } from './search-corpus.ts';
+import { questionsOf, scan, vectorOf, writeCorpus } from './search-corpus.ts';
 import type { AskJob, AskResult, BuildJob, BuildResult } from './search-side.ts';
+import { measureWorlds } from './search-worlds.ts';
 
 const callers = 64;
 const limit = 5;
 const queries = 2_000;
 /** Queries that the exact scan answers. */
 const scanned = 200;
+/** Partitions that a search for vectors compares, beside the default of 20. */
+const manyProbes = 200;
+/** Seeds of the synthetic worlds. */
+const worldSeeds = [1, 2, 3, 4, 5];
 
 interface PeerResult {
   seconds: number;
@@ -33,12 +37,13 @@ export async function measureSearch(
   const otherWork = Number((await busyShare()).toFixed(2));
   const results: Record<string, unknown>[] = [];
   for (const size of sizes) results.push(await measureSize(size, vectors));
-  return { name: 'search', shape: { callers, limit, queries, scanned }, otherWork, results };
+  const worlds = vectors ? await measureWorlds(worldSeeds, limit) : undefined;
+  return { name: 'search', shape: { callers, limit, queries, scanned }, otherWork, results, worlds };
 }
 
 async function measureSize(size: number, vectors: boolean): Promise<Record<string, unknown>> {
   const folder = await mkdtemp(join(process.env.TOOLENV_BENCH_FOLDER ?? tmpdir(), 'toolenv-bench-search-'));
-  const server = vectors ? await serveEmbeddings() : undefined;
+  const server = vectors ? await serveEmbeddings(vectorOf) : undefined;
   try {
     const passages = join(folder, 'passages.jsonl');
     await writeCorpus(passages, size);
@@ -55,6 +60,8 @@ async function measureSize(size: number, vectors: boolean): Promise<Record<strin
         ['vector', 'hybrid'],
         size,
       ));
+    const many =
+      both && (await ask({ folder: join(folder, 'both'), mode: 'vector', probes: manyProbes, size }));
     const nearest =
       server &&
       scan(
@@ -78,9 +85,11 @@ async function measureSize(size: number, vectors: boolean): Promise<Record<strin
         buildWithVectors: both.build,
         vector: withRecall(both.modes.vector!, gold),
         hybrid: withRecall(both.modes.hybrid!, gold),
+        vectorWithManyProbes: { probes: manyProbes, ...withRecall(many!, gold) },
         scan: {
           recall: recall(nearest!, gold.slice(0, scanned)),
           agreement: recall(both.modes.vector!.hits.slice(0, scanned), nearest!),
+          agreementWithManyProbes: recall(many!.hits.slice(0, scanned), nearest!),
         },
       }),
     };
@@ -101,17 +110,12 @@ async function measureIndex(
 ): Promise<{ build: BuildResult; modes: Partial<Record<SearchMode, AskResult>> }> {
   const build = await side<BuildResult>({ job: 'build', ...index });
   const asked: Partial<Record<SearchMode, AskResult>> = {};
-  for (const mode of modes)
-    asked[mode] = await side<AskResult>({
-      job: 'ask',
-      folder: index.folder,
-      mode,
-      size,
-      queries,
-      callers,
-      limit,
-    });
+  for (const mode of modes) asked[mode] = await ask({ folder: index.folder, mode, size });
   return { build, modes: asked };
+}
+
+function ask(search: Pick<AskJob, 'folder' | 'mode' | 'probes' | 'size'>): Promise<AskResult> {
+  return side<AskResult>({ job: 'ask', ...search, queries, callers, limit });
 }
 
 /** The share of the wanted passages that were found, averaged over the queries. */
@@ -148,24 +152,4 @@ function output(command: string, args: string[], input = ''): Promise<string> {
     child.stderr!.pipe(process.stderr);
     child.stdin!.end(`${input}\n`);
   });
-}
-
-/** A server of the OpenAI embeddings protocol. */
-async function serveEmbeddings(): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] };
-    const data = input.map((text, index) => ({ index, embedding: Array.from(embed(text)) }));
-    response.end(JSON.stringify({ data }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }

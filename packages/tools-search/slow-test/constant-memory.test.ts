@@ -37,7 +37,7 @@ async function peakOf(count: number): Promise<number> {
     '--conditions=@toolenv/source',
     '--input-type=module',
   ];
-  // A worker of LanceDB writes its postings when it holds this many MiB; 256 by default, which a small corpus never fills.
+  // A worker of LanceDB writes its postings when it holds this many MiB; 512 by default, which a small corpus never fills.
   const env = { ...process.env, LANCE_FTS_PARTITION_SIZE: '8' };
   const run = promisify(execFile)(
     process.execPath,

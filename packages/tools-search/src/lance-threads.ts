@@ -1,8 +1,14 @@
 /** Gives LanceDB enough threads to build a full-text index on machines with few cores, and bounds its memory. */
 import { availableParallelism } from 'node:os';
 
-/** Workers that build a full-text index. Each holds up to 256 MiB of postings. */
+/** Workers that build a full-text index. */
 const mostShards = 4;
+
+/**
+ * MiB of postings that a worker holds before it writes them as a partition of the index. By default LanceDB's workers held all of two
+ * million passages. Smaller partitions save memory and slow searches: those of 256 MiB took a fifth longer at a million passages.
+ */
+const partitionSize = 512;
 
 /** Bytes that a scan reads ahead; 2 GB by default, which is the whole of many corpora. */
 const readAhead = 64 * 2 ** 20;
@@ -15,6 +21,7 @@ const readAhead = 64 * 2 ** 20;
 export function giveLanceThreads(env: NodeJS.ProcessEnv = process.env): void {
   const shards = Number(env.LANCE_FTS_NUM_SHARDS) || Math.min(mostShards, availableParallelism());
   env.LANCE_FTS_NUM_SHARDS ??= String(shards);
+  env.LANCE_FTS_PARTITION_SIZE ??= String(partitionSize);
   env.LANCE_DEFAULT_IO_BUFFER_SIZE ??= String(readAhead);
   env.LANCE_CPU_THREADS ??= String(Math.max(shards + 2, availableParallelism()));
 }

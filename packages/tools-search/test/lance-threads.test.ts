@@ -35,7 +35,12 @@ test('an index of 30,000 documents is built on a machine with few cores', async 
 }, 150_000);
 
 test('the variables of the user win', () => {
-  const own = { LANCE_CPU_THREADS: '9', LANCE_FTS_NUM_SHARDS: '3', LANCE_DEFAULT_IO_BUFFER_SIZE: '1000000' };
+  const own = {
+    LANCE_CPU_THREADS: '9',
+    LANCE_FTS_NUM_SHARDS: '3',
+    LANCE_FTS_PARTITION_SIZE: '64',
+    LANCE_DEFAULT_IO_BUFFER_SIZE: '1000000',
+  };
   const env = { ...own };
   giveLanceThreads(env);
   expect(env).toEqual(own);

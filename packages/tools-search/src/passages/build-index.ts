@@ -48,6 +48,11 @@ const batchCharacters = 32 * 2 ** 20;
 const cacheBytes = 64n * 2n ** 20n;
 /** Texts of one call of the embedder. A batch of vectors is kept in memory. */
 const embeddedPassages = 2_000;
+/**
+ * Dimensions that the vector index keeps in one byte. LanceDB's default of 16 found 0.63 of the five nearest of 40,000 random vectors of
+ * 64 dimensions, and 8 found 0.87.
+ */
+const quantised = 8;
 /** Fewer vectors are searched one by one, which is exact. */
 const leastIndexedVectors = 20_000;
 
@@ -214,7 +219,9 @@ class IndexBuilder {
     signal?.throwIfAborted();
     if (!record.dimensions || count < leastIndexedVectors || indexed.includes(vectorColumn)) return;
     this.#report('indexing vectors', count);
-    await this.#table!.createIndex(vectorColumn, { config: Index.ivfPq({ distanceType: 'cosine' }) });
+    const numSubVectors = record.dimensions % quantised === 0 ? record.dimensions / quantised : undefined;
+    const config = Index.ivfPq({ distanceType: 'cosine', numSubVectors });
+    await this.#table!.createIndex(vectorColumn, { config });
   }
 
   #report(stage: IndexProgress['stage'], passages: number): void {

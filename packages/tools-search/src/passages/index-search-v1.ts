@@ -32,6 +32,13 @@ export const indexSearchOptions = {
       minLength: 1,
       description: 'server or folder that embeds the queries (default: that of the passages)',
     },
+    probes: {
+      type: 'integer',
+      minimum: 1,
+      default: 20,
+      description:
+        'partitions of the vectors that a search compares: with more, it finds more of the nearest, slower',
+    },
     cache: { type: 'integer', minimum: 1, default: 16_384, description: 'queries whose hits are kept' },
   },
 } as const;

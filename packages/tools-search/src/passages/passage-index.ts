@@ -28,6 +28,10 @@ export interface OpenIndexOptions {
   mode?: SearchMode | undefined;
   /** The embeddings of queries, if they are elsewhere than those of the passages were. */
   embeddings?: string | undefined;
+  /**
+   * Partitions of the vectors that a search compares. With more, it finds more of the nearest vectors and takes longer. Default 20.
+   */
+  probes?: number | undefined;
   /** Queries whose hits are kept. Default 16,384. */
   cache?: number | undefined;
 }
@@ -68,7 +72,8 @@ export async function openPassageIndex(
     const embeddings = options.embeddings ?? record.options.embeddings;
     const embedder = mode === 'bm25' ? undefined : await openEmbedder({ ...record.options, embeddings });
     if (mode !== 'vector') await table.prewarmIndex((await wordIndexOf(table))!);
-    return new PassageIndex({ connection, table, record, mode, embedder, cache: options.cache ?? 16_384 });
+    const { probes = 20, cache = 16_384 } = options;
+    return new PassageIndex({ connection, table, record, mode, embedder, probes, cache });
   } catch (error) {
     throw lanceError(error, `Opening the index in ${folder}`);
   }
@@ -80,6 +85,7 @@ interface Opened {
   record: IndexRecord;
   mode: SearchMode;
   embedder: Embedder | undefined;
+  probes: number;
   cache: number;
 }
 
@@ -179,8 +185,9 @@ export class PassageIndex implements Retriever {
       .nearestTo(Array.from(vector))
       .column(vectorColumn)
       .distanceType('cosine')
-      // The quantised distances only choose which vectors are compared exactly.
-      .refineFactor(10)
+      .nprobes(this.#opened.probes)
+      // The quantised distances only choose which vectors are compared exactly. 30 instead of 10 raised 0.87 of the nearest to 0.97.
+      .refineFactor(30)
       .select(['id', 'title', bodyColumn, '_distance'])
       .limit(limit + spareHits);
     if (filter !== undefined) search = search.where(filter);

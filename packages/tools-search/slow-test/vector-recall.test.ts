@@ -1,0 +1,71 @@
+/** How many of the nearest vectors an index finds whose vectors LanceDB quantises and sorts into partitions. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRng } from '@toolenv/core';
+import { expect, test } from 'vitest';
+import { buildPassageIndex, openPassageIndex } from '../src/index.ts';
+
+const count = 20_000;
+const limit = 5;
+
+/** A random direction of each text. */
+function vectorOf(text: string): number[] {
+  const rng = createRng(1, text);
+  return Array.from({ length: 64 }, () => rng.float() - 0.5);
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const product = a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+  return product / (Math.hypot(...a) * Math.hypot(...b));
+}
+
+test('a search finds nearly all of the nearest vectors, and fewer with one probe', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-probes-'));
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] };
+    const data = input.map((text, index) => ({ index, embedding: vectorOf(text) }));
+    response.end(JSON.stringify({ data }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const passages = join(folder, 'passages.jsonl');
+    const texts = Array.from({ length: count }, (_, id) => `text ${id}`);
+    const lines = texts.map((text, id) => `${JSON.stringify({ id: `${id}`, title: `T${id}`, text })}\n`);
+    await writeFile(passages, lines.join(''));
+    const embeddings = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const index = join(folder, 'index');
+    await buildPassageIndex({ passages, folder: index, embeddings, embeddingModel: 'random' });
+    const queries = Array.from({ length: 50 }, (_, number) => `query ${number}`);
+    const vectors = texts.map((text, id) => vectorOf(`T${id}\n${text}`));
+    const nearest = queries.map((query) => {
+      const wanted = vectorOf(query);
+      const scores = vectors.map((vector, id) => ({ id: `${id}`, score: cosine(wanted, vector) }));
+      return scores.sort((a, b) => b.score - a.score).slice(0, limit);
+    });
+    const recallWith = async (probes: number) => {
+      const opened = await openPassageIndex(index, { mode: 'vector', probes });
+      const found = await opened.search(queries, { limit });
+      await opened.close();
+      const hits = nearest.map(
+        (wanted, number) => wanted.filter(({ id }) => found[number]!.some((hit) => hit.id === id)).length,
+      );
+      return hits.reduce((sum, each) => sum + each, 0) / (limit * queries.length);
+    };
+    const [few, usual] = [await recallWith(1), await recallWith(20)];
+    console.log(`recall with 1 and 20 probes: ${few}, ${usual}`);
+    expect(few).toBeLessThan(usual);
+    expect(usual).toBeGreaterThan(0.9);
+  } finally {
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+    await rm(folder, { recursive: true });
+  }
+}, 300_000);
