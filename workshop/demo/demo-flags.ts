@@ -13,7 +13,7 @@ export const demoFlags = {
     steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
     policy: {
       type: 'string',
-      default: 'workshop/tiny-policy/checkpoint',
+      default: 'packages/tiny-policy/checkpoint',
       description: 'Hugging Face folder to start from',
     },
     loraRank: {
