@@ -32,6 +32,11 @@ export const demoFlags = {
       default: 'runs/demo',
       description: 'folder for the results; replaces those of an earlier demo',
     },
+    record: {
+      type: 'string',
+      description:
+        'also keep the scores in this file of JSON lines; docs/benchmarks/demo.jsonl has those of the README',
+    },
     json: { type: 'boolean', default: false, description: 'print only the summary, as JSON' },
   },
 } as const;
