@@ -1,8 +1,8 @@
 /**
  * The walk-throughs of docs/guides, word by word: a reader copies each file and types each command, in an empty folder, with the packed packages.
  *
- * In a page, a line `name`: before a block of code names the file that the block is. Blocks of `sh` are typed in order. A block of `text` after them
- * is what they print to stdout; … stands for anything. npm gets the packages from the registry of this test, so the page names them as they
+ * A block that begins with a comment like `// train.ts` is that file. Blocks of `sh` are typed in order. A block of `text` after them is what they print
+ * to stdout; … stands for anything. npm gets the packages from the registry of this test, so the page names them as they
  * are published.
  */
 import { mkdir, readFile } from 'node:fs/promises';
@@ -25,8 +25,8 @@ export type Block =
 /** @throws Error for a block that is neither a named file, nor commands, nor what commands print. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
-  for (const [, before, language, text] of page.matchAll(/(.*)\n+^```(\w*)\n([\s\S]*?)^```$/gm)) {
-    const name = /^`([\w./-]+)`:$/.exec(before!)?.[1];
+  for (const [, language, text] of page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
+    const name = language === 'ts' ? /^\/\/ ([\w./-]+\.ts)\n/.exec(text!)?.[1] : undefined;
     const last = blocks.at(-1);
     if (name !== undefined) blocks.push({ kind: 'file', name, text: text! });
     else if (language === 'sh') blocks.push({ kind: 'commands', text: text! });

@@ -112,9 +112,7 @@ test.each(documents)('%s', (document) => {
     .filter((link) => !/^[a-z]+:/.test(link));
   expect(links.flatMap((link) => brokenLink(document, link) ?? [])).toEqual([]);
 
-  // `name`: on a line of its own names the file that the reader writes next.
-  const text = prose.replaceAll(/^`[^`\n]+`:$/gm, '');
-  const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
+  const quoted = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
   const words = code.split(/[\s'"`,;()]+/).filter(isTopLevel);
   const paths = [...quoted, ...words].filter(isPath);
   expect(paths.filter((path) => !exists(path))).toEqual([]);
