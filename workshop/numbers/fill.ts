@@ -1,13 +1,14 @@
 /** fill: puts figures into a page of Markdown, between `<!-- number: name -->` and `<!-- /number -->`. */
 
-const mark = /(<!-- number: ([\w.-]+) -->)([\s\S]*?)(<!-- \/number -->)/g;
+/** Not in quotes of code, where a page writes about marks. */
+const mark = /(?<!`)(<!-- number: ([\w.-]+) -->)([\s\S]*?)(<!-- \/number -->)/g;
 
 /**
  * The page with the figures of today.
  * @throws Error for a figure that does not exist, and for marks that Markdown would misread.
  */
 export function fill(page: string, figures: ReadonlyMap<string, string>): string {
-  const opened = page.match(/<!-- number: /g)?.length ?? 0;
+  const opened = page.match(/(?<!`)<!-- number: /g)?.length ?? 0;
   const marks = [...page.matchAll(mark)];
   if (marks.length !== opened) throw new Error(`${opened} numbers begin, and ${marks.length} of them end.`);
   const filled = page.replaceAll(mark, (_all, begin: string, name: string, _old: string, end: string) => {
