@@ -56,7 +56,7 @@ async function run({ slow, staleness }: { slow: boolean; staleness: number }): P
     };
   };
   await using env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 }, { tools: { search } });
-  await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+  await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
   const trainer = grpo({ beta: 0.1, learningRate: 3e-5, maxTokens: 64, checkpointEvery: 0 });
   const { tasksPerStep, groupSize } = shape;
   const options = { steps, tasksPerStep, groupSize, maxStaleness: staleness };

@@ -13,7 +13,7 @@ export const demoFlags = {
     steps: { type: 'integer', minimum: 1, default: 80, description: 'optimizer steps' },
     policy: {
       type: 'string',
-      default: 'workshop/tiny-policy/checkpoint',
+      default: 'packages/tiny-policy/checkpoint',
       description: 'Hugging Face folder to start from',
     },
     loraRank: {
@@ -31,6 +31,11 @@ export const demoFlags = {
       type: 'string',
       default: 'runs/demo',
       description: 'folder for the results; replaces those of an earlier demo',
+    },
+    record: {
+      type: 'string',
+      description:
+        'also keep the scores in this file of JSON lines; docs/benchmarks/demo.jsonl has those of the README',
     },
     json: { type: 'boolean', default: false, description: 'print only the summary, as JSON' },
   },

@@ -33,6 +33,7 @@ import {
   timeText,
 } from 'toolenv';
 import { type DemoFlags, demoFlags } from './demo-flags.ts';
+import { recordRun } from './record.ts';
 import { beta, environment, envOptions, training } from './setting.ts';
 import { type Examination, summarise } from './summary.ts';
 
@@ -103,6 +104,7 @@ async function demo(flags: DemoFlags, signal: AbortSignal): Promise<void> {
   const summary = { ...summarise(before, after, metrics), steps, seconds, seed, shuffleRewards };
   await writeWhole(join(out, 'summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
   const { emBefore, emAfter, emBeforeSampled, emAfterSampled } = summary;
+  if (flags.record !== undefined) await recordRun(flags.record, summary);
   say(
     `\nExact match (EM): ${percent(emBefore)} → ${percent(emAfter)} greedy, ` +
       `${percent(emBeforeSampled)} → ${percent(emAfterSampled)} sampled, in ${timeText(seconds)}.`,

@@ -12,7 +12,7 @@ import {
 import { initialWeights } from '../tiny-policy/initial-weights.ts';
 import { buildTokenizer } from '../tiny-policy/tokenizer.ts';
 
-const shipped = join(import.meta.dirname, '..', 'tiny-policy', 'checkpoint');
+const shipped = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
 
 export interface Opened {
   /** The folder that this library opens. */

@@ -153,7 +153,7 @@ const masks: Study = {
 const budget: Study = {
   ...episodes,
   name: 'budget',
-  policy: 'workshop/tiny-policy/checkpoint',
+  policy: 'packages/tiny-policy/checkpoint',
   trainsOn: ['bridge'],
   scoredOn: ['bridge'],
   rows: [

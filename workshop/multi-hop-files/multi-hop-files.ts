@@ -17,7 +17,7 @@ import { digestOf } from '../leaderboard/study-results.ts';
 import { pageOf } from './page.ts';
 import { appendRun, type Environment, environments, hasSetting, optionsOf, readRuns } from './runs.ts';
 
-const start = 'workshop/tiny-policy/checkpoint';
+const start = 'packages/tiny-policy/checkpoint';
 
 const schema = {
   type: 'object',

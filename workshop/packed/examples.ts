@@ -52,6 +52,19 @@ export async function checkExamples({ folder: parent, run }: Sandbox): Promise<v
       run('npx', ['toolenv', 'check', `${name}.js`], folder),
     );
   }
+  // tsx is not installed here.
+  await attempt('examples: TypeScript is read, or the error names what reads it', async () => {
+    await writeFile(join(folder, 'typed.ts'), 'const none: number = 0;\nexport default none;\n');
+    const expected =
+      'typescript' in process.features && process.features.typescript
+        ? 'no plugin as its default export'
+        : 'npm install --save-dev tsx';
+    const failed: Error = await run('npx', ['toolenv', 'check', 'typed.ts'], folder).then(
+      () => new Error('no error'),
+      (error) => error,
+    );
+    if (!failed.message.includes(expected)) throw failed;
+  });
   await attempt('examples: a step with a loss and an estimator of the user', () =>
     run('node', ['own-parts.js'], folder),
   );

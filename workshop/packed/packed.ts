@@ -1,12 +1,13 @@
 /**
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
- * Packs every package and checks the tarballs. Checks the examples. For each template: npm create, the ways to install, its tests, its checks, train.
+ * Packs every package and checks the tarballs. Follows the walk-throughs of the guides. Checks the examples. For each template: npm create, the ways to install, its tests, its checks, train.
  */
 import { execFileSync } from 'node:child_process';
 import { attempt, finish } from './attempt.ts';
 import { checkExamples } from './examples.ts';
 import { checkComplete, checkEntries, checkPackage, packAll } from './packages.ts';
+import { followPages } from './pages.ts';
 import { type Packed, serveRegistry } from './registry.ts';
 import { openSandbox } from './sandbox.ts';
 import { templates, useTemplate } from './templates.ts';
@@ -35,6 +36,7 @@ async function use(packages: readonly Packed[]): Promise<void> {
   sandbox.useRegistry(registry.url);
   try {
     await checkEntries(packages, sandbox);
+    await followPages(sandbox);
     await checkExamples(sandbox);
     for (const each of templates) await useTemplate(each, sandbox);
   } finally {

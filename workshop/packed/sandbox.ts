@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Milliseconds. Training two steps is the slowest command. */
-const timeout = 300_000;
+/** Milliseconds. The slowest command follows a whole page, with its training. */
+const timeout = 600_000;
 
 /**
  * What npm would inherit. `npm run` passes the configuration of the repository and of the user to its scripts as `npm_config_…`.

@@ -6,7 +6,7 @@ import type { Sandbox } from './sandbox.ts';
 import { checkSurvival } from './survive.ts';
 import { checkView } from './view.ts';
 
-const checkpoint = join(import.meta.dirname, '../tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
 
 interface Template {
   template: string;

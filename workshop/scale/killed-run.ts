@@ -9,7 +9,7 @@ import { beta, environment, envOptions, training } from '../demo/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'packages', 'cli', 'src', 'main.ts');
-const policy = join(root, 'workshop/tiny-policy/checkpoint');
+const policy = join(root, 'packages/tiny-policy/checkpoint');
 
 export interface KilledRunOptions {
   /** The folder of the run, and of what trainer and workers share. */

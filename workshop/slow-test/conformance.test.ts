@@ -103,7 +103,7 @@ test('the search tool', async () => {
 });
 
 test('the policy and its learner', async () => {
-  await using policy = await loadPolicy(join(root, 'workshop/tiny-policy/checkpoint'));
+  await using policy = await loadPolicy(join(root, 'packages/tiny-policy/checkpoint'));
   const ofPolicy = await assertConforms(checkPolicy(policy));
   expect(ofPolicy.skipped).toEqual([]);
   const ofLearner = await assertConforms(checkLearner(policy.learner, { vocabulary: 200 }));

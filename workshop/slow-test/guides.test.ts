@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { walkThroughs } from '../packed/pages.ts';
 import { shell, shellEnv } from './shell.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -33,7 +34,9 @@ interface Block {
 const pages: string[] = [];
 for (const kind of ['guides', 'recipes']) {
   const names = (await readdir(join(docs, kind))).filter((name) => name.endsWith('.md'));
-  pages.push(...names.map((name) => `${kind}/${basename(name, '.md')}`));
+  // `npm run packed` follows the walk-throughs.
+  const others = names.map((name) => basename(name, '.md')).filter((name) => !walkThroughs.includes(name));
+  pages.push(...others.map((name) => `${kind}/${name}`));
 }
 const texts = new Map<string, string>();
 for (const page of pages) texts.set(page, await readFile(join(docs, `${page}.md`), 'utf8'));
@@ -69,7 +72,7 @@ function fileOf({ code }: Block): string | undefined {
 async function writePage(page: string): Promise<void> {
   const at = join(folder, page);
   await mkdir(at, { recursive: true });
-  await symlink(join(root, 'workshop/tiny-policy/checkpoint'), join(at, 'my-checkpoint'));
+  await symlink(join(root, 'packages/tiny-policy/checkpoint'), join(at, 'my-checkpoint'));
   const program: string[] = [];
   for (const block of running(page, 'ts')) {
     const file = fileOf(block);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCli } from '../../packages/cli/test/run-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
-const base = join(root, 'workshop/tiny-policy/checkpoint');
+const base = join(root, 'packages/tiny-policy/checkpoint');
 let out: string;
 
 beforeAll(async () => {

@@ -19,7 +19,7 @@ async function eventsOf(trainer: string, wrap: (search: Tool) => Tool): Promise<
     { topK: 2, toolTimeout: 300 },
     { tools: { search } },
   );
-  await using policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+  await using policy = await loadPolicy('packages/tiny-policy/checkpoint');
   const out = await mkdtemp(join(tmpdir(), 'toolenv-survives-'));
   const own = { steps: 2, maxAborted: 1, tasksPerStep: 4, groupSize: 4, maxTokens: 48, learningRate: 1e-4 };
   const events: TrainEvent[] = [];

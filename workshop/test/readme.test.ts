@@ -9,7 +9,7 @@ import { readMetrics } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
 
 /** The blocks of TypeScript of a page. */
 async function examplesOf(page: string): Promise<string[]> {
@@ -37,7 +37,7 @@ async function run(
 }
 
 test('the dice roll as many sixes as expected by chance', async () => {
-  const [dice] = await examplesOf('README.md');
+  const [, dice] = await examplesOf('README.md');
   const { stdout } = await run(dice!);
   const share = Number(/^100 episodes, (0\.\d+) of them with a six in three tries$/m.exec(stdout)![1]);
   // 1 − (5/6)³ = 0.42; four standard deviations are 0.2.
@@ -46,10 +46,10 @@ test('the dice roll as many sixes as expected by chance', async () => {
 });
 
 test('the README evaluates, trains, evaluates and saves in at most 20 lines', async () => {
-  const [, training] = await examplesOf('README.md');
+  const [training] = await examplesOf('README.md');
   expect(training!.trimEnd().split('\n').length).toBeLessThanOrEqual(20);
   const { stdout, folder } = await run(training!, {
-    'workshop/tiny-policy/checkpoint': checkpoint,
+    'node_modules/@toolenv/tiny-policy/checkpoint': checkpoint,
     'evaluate({ env, policy })': 'evaluate({ env, policy, count: 16, maxTokens: 64 })',
     'steps: 80': 'steps: 2, tasksPerStep: 4, groupSize: 4',
   });

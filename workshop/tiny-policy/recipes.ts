@@ -31,7 +31,7 @@ export interface Recipe {
   phases: readonly Phase[];
   /** Flags of the GRPO run that follows. Default: none follows. */
   reinforce?: Readonly<Record<string, string | number>>;
-  /** Folder of the shipped policy, in this folder. */
+  /** Folder of the shipped policy, from this folder. */
   folder?: string;
 }
 
@@ -75,7 +75,7 @@ export const recipes: Readonly<Record<'bridge' | 'bridge-comparison' | 'from-not
     families: ['bridge'],
     facts: false,
     phases: bridge,
-    folder: 'checkpoint',
+    folder: '../../packages/tiny-policy/checkpoint',
   },
   'bridge-comparison': {
     families: ['bridge', 'comparison'],

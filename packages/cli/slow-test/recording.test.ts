@@ -8,7 +8,7 @@ import { runProgram } from '../src/program.ts';
 import { fixture, startCli } from '../test/run-cli.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const checkpoint = join(root, 'workshop/tiny-policy/checkpoint');
+const checkpoint = join(root, 'packages/tiny-policy/checkpoint');
 /** A tool that is not installed: a run that makes its tools fails. */
 const noTool = ['--tool', 'search=nobody/nothing-v1'];
 

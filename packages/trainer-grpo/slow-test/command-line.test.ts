@@ -22,7 +22,7 @@ async function toolenv(...args: string[]): Promise<{ code: number; stdout: strin
   );
 }
 
-const small = ['--policy', 'workshop/tiny-policy/checkpoint', '--tasks-per-step', '2', '--group-size', '2'];
+const small = ['--policy', 'packages/tiny-policy/checkpoint', '--tasks-per-step', '2', '--group-size', '2'];
 function train(out: string, ...more: string[]) {
   const env = '@toolenv/envs-qa/bridge-v1';
   return toolenv('train', env, ...small, '--max-tokens', '16', '--out', join(folder, out), ...more);

@@ -22,7 +22,7 @@ test('the README’s command trains on a file', async () => {
     const words = /^npx toolenv (train .*)$/m.exec(readme)![1]!.split(' ');
     const values: Record<string, string> = {
       'demonstrations.jsonl': data,
-      'my-checkpoint': 'workshop/tiny-policy/checkpoint',
+      'my-checkpoint': 'packages/tiny-policy/checkpoint',
       'runs/mine': join(folder, 'run'),
     };
     const given = words.map((word) => values[word] ?? word);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function openTiny() {
-  const policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+  const policy = await loadPolicy('packages/tiny-policy/checkpoint');
   onTestFinished(() => policy.close());
   return policy;
 }

@@ -21,7 +21,7 @@ export async function train(
 ) {
   const main = join(root, 'packages', 'cli', 'src', 'main.ts');
   const flags = {
-    policy: join(root, 'workshop/tiny-policy/checkpoint'),
+    policy: join(root, 'packages/tiny-policy/checkpoint'),
     trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
     steps,
     seed: 7,

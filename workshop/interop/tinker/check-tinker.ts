@@ -17,7 +17,12 @@ export async function checkTinker(python: string, check: Check): Promise<void> {
   let server: SkyRlServer | undefined;
   const start = async (kind: 'qwen3' | 'llama') => {
     const model = join(scratch, kind);
-    await writeModel(python, kind, join(import.meta.dirname, '../../tiny-policy/checkpoint'), model);
+    await writeModel(
+      python,
+      kind,
+      join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint'),
+      model,
+    );
     server = await startSkyRl(python, model, join(scratch, `${kind}-server`));
     return server;
   };

@@ -1,7 +1,6 @@
 /** Finds out what a command line names: an installed plugin, or a folder or file that is not published. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import {
   findPlugin,
@@ -11,6 +10,7 @@ import {
   type PluginTypes,
   readPackage,
 } from '@toolenv/core/plugins';
+import { importModule } from './import-module.ts';
 
 export type Subject =
   | { type: 'plugin'; kind: PluginKind; ref: string }
@@ -54,7 +54,7 @@ export type AnyPlugin = { [Kind in PluginKind]: { kind: Kind; plugin: PluginType
  * @throws ToolEnvError `usage.not_a_plugin` if it is something else.
  */
 export async function importPlugin(file: string): Promise<AnyPlugin> {
-  const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  const { default: plugin } = await importModule(file);
   const kind = kindOf((plugin ?? {}) as Record<string, unknown>);
   if (kind) return { kind, plugin } as AnyPlugin;
   const makers =

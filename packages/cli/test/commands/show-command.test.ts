@@ -6,7 +6,7 @@ import { decodeTrajectory } from '@toolenv/core/recording';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixture, runCli } from '../run-cli.ts';
 
-const tiny = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
+const tiny = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 const steps = 3;
 
 let folder: string;

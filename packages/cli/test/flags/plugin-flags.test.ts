@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { helpOf, run } from '../help-of.ts';
 import { fixture, runCli } from '../run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 const transformer = '@toolenv/policy/transformer-v1';
 
 // Plugins are looked for from the working folder.

@@ -6,7 +6,7 @@ import { readTrajectories } from '@toolenv/core/recording';
 import { beforeAll, expect, it } from 'vitest';
 import { startCli } from '../run-cli.ts';
 
-const checkpoint = join(import.meta.dirname, '../../../../workshop/tiny-policy/checkpoint');
+const checkpoint = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 let project: string;
 
 beforeAll(async () => {

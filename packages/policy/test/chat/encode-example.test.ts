@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadPolicy } from '../../src/transformer-policy.ts';
 
 async function openTiny() {
-  const policy = await loadPolicy('workshop/tiny-policy/checkpoint');
+  const policy = await loadPolicy('packages/tiny-policy/checkpoint');
   onTestFinished(() => policy.close());
   return policy;
 }

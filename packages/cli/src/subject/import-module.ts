@@ -1,0 +1,36 @@
+/** importModule: imports a file of the user, also TypeScript on versions of Node that do not read it. */
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { ToolEnvError } from '@toolenv/core';
+
+/**
+ * @param file Absolute path.
+ * @throws ToolEnvError `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed beside the file.
+ */
+export async function importModule(file: string): Promise<Record<string, unknown>> {
+  const { href } = pathToFileURL(file);
+  try {
+    return await import(href);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !/\.[cm]?ts$/.test(file))
+      throw error;
+    await useTsx(file, error);
+    // Node remembers that the import of this address failed.
+    return await import(`${href}?tsx`);
+  }
+}
+
+async function useTsx(file: string, cause: unknown): Promise<void> {
+  let tsx: string;
+  try {
+    tsx = createRequire(file).resolve('tsx');
+  } catch {
+    throw new ToolEnvError(
+      'usage.typescript',
+      `Node ${process.versions.node} does not read TypeScript, so ${file} was not loaded. Use Node 22.18 or later, or let toolenv read it with tsx: npm install --save-dev tsx`,
+      { cause },
+    );
+  }
+  // The entry that `node --import tsx` loads. It registers tsx's hooks.
+  await import(pathToFileURL(tsx).href);
+}

@@ -1,0 +1,89 @@
+/** The data files of docs/benchmarks, as the scripts that measured wrote them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const folder = join(import.meta.dirname, '../../docs/benchmarks');
+
+/** A run of the demo. Scores are exact match on the held-out questions. The runs with shuffled rewards were recorded by their last score alone. */
+export interface DemoRun {
+  seed: number;
+  steps: number;
+  heldOut: number;
+  shuffleRewards: boolean;
+  emBefore?: number;
+  emAfter: number;
+  emBeforeSampled?: number;
+  emAfterSampled?: number;
+  /** Wall-clock of the whole command. */
+  seconds?: number;
+}
+
+/** A line of bench.jsonl about training or rollouts: tokens per second, and bytes. */
+export interface SpeedRun {
+  name: 'train' | 'rollout';
+  size: string;
+  ours: number;
+  peer: number;
+  ratio: number;
+  peakMemory: { ours: number; peer: number };
+  /** Milliseconds of one token in each turn of a conversation. */
+  latency?: { step: number[] };
+}
+
+/** The line of bench.jsonl about a step of a trivial environment, in microseconds. */
+export interface EnvRun {
+  name: 'env';
+  ours: { call: number; text: number };
+  peers: Record<string, { theirs: number; like: 'call' | 'text'; ratio: number }>;
+  versions: Record<string, string>;
+}
+
+/** The line of bench.jsonl about rollouts ahead of the learner; by staleness. */
+export interface AsyncRun {
+  name: 'async';
+  withoutLatency: { busy: number; secondsPerStep: number };
+  withLatency: Record<string, { busy: number; secondsPerStep: number }>;
+  ratio: Record<string, number>;
+}
+
+export interface TrlSide {
+  seconds: number;
+  cpuSeconds: number;
+  steps: number;
+  secondsPerStep: { mean: number; rollout: number; update: number };
+  tokensPerSecond: { training: number };
+  otherWork: number;
+  heldOut: { greedy: number; sampled: number };
+}
+
+/** A comparison with TRL; the ratios are TRL over toolenv. */
+export interface TrlRun {
+  ratio: { seconds: number; cpuSeconds: number; secondsPerStep: number };
+  ours: TrlSide;
+  trl: TrlSide;
+}
+
+export interface BenchmarkFiles {
+  demo: DemoRun[];
+  bench: (SpeedRun | EnvRun | AsyncRun)[];
+  trl: TrlRun[];
+  /** The MCP servers that work, of those that were tried: `31 of 32`. */
+  mcpServers: string;
+}
+
+export function readBenchmarkFiles(): BenchmarkFiles {
+  const text = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const lines = (name: string) =>
+    text(name)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const servers = /^(\d+ of \d+) servers work/m.exec(text('../mcp-servers.md'));
+  if (!servers) throw new Error('docs/mcp-servers.md does not say how many servers work.');
+  return {
+    demo: lines('demo.jsonl'),
+    bench: lines('bench.jsonl'),
+    trl: JSON.parse(text('trl.json')),
+    mcpServers: servers[1]!,
+  };
+}

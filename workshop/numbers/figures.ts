@@ -1,0 +1,219 @@
+/** figuresOf: everything that a page may show of docs/benchmarks, by name, as Markdown. */
+import { rules } from '@toolenv/testing';
+import { markdownTable } from '../leaderboard/markdown-table.ts';
+import type {
+  AsyncRun,
+  BenchmarkFiles,
+  DemoRun,
+  EnvRun,
+  SpeedRun,
+  TrlRun,
+  TrlSide,
+} from './benchmark-files.ts';
+
+const sizes: Record<string, string> = { '1m': '1 million', '15m': '15 million', '100m': '100 million' };
+const peers: Record<string, [title: string, packageName: string]> = {
+  gymnasium: ['Gymnasium', 'gymnasium'],
+  openenv: ['OpenEnv', 'openenv-core'],
+  verifiers: ['verifiers', 'verifiers'],
+};
+
+/** Tables stand between empty lines; other figures are parts of a sentence. */
+export function figuresOf({ demo, bench, trl, mcpServers }: BenchmarkFiles): Map<string, string> {
+  const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
+  const env = bench.find((run): run is EnvRun => run.name === 'env')!;
+  const ahead = bench.find((run): run is AsyncRun => run.name === 'async')!;
+  const learned = demo.filter(({ shuffleRewards }) => !shuffleRewards);
+  const shuffled = demo.filter(({ shuffleRewards }) => shuffleRewards);
+  const training = speed.filter(({ name }) => name === 'train');
+  const rollouts = speed.filter(({ name }) => name === 'rollout');
+  return new Map([
+    ['demo.table', table(demoTable(learned))],
+    [
+      'demo.before',
+      span(
+        learned.map(({ emBefore }) => emBefore!),
+        percent,
+      ),
+    ],
+    [
+      'demo.after',
+      span(
+        learned.map(({ emAfter }) => emAfter),
+        percent,
+      ),
+    ],
+    [
+      'demo.time',
+      span(
+        learned.map(({ seconds }) => seconds!),
+        clock,
+      ),
+    ],
+    ['demo.shuffled', shuffled.map(({ emAfter }) => emAfter.toFixed(3)).join(', ')],
+    ['demo.shuffled.most', percent(Math.max(...shuffled.map(({ emAfter }) => emAfter)))],
+    ['train.table', table(speedTable(training, 'PyTorch'))],
+    [
+      'train.ratio',
+      span(
+        training.map(({ ratio }) => ratio),
+        two,
+      ),
+    ],
+    ['rollout.table', table(speedTable(rollouts, 'transformers'))],
+    [
+      'rollout.ratio',
+      span(
+        rollouts.map(({ ratio }) => ratio),
+        one,
+      ),
+    ],
+    ['turns.table', table(turnTable(rollouts))],
+    ['turns.growth', rollouts.map(turnGrowth).join(' and ')],
+    ['env.table', table(envTable(env))],
+    ...Object.entries(env.peers).map(([peer, { ratio }]): [string, string] => [
+      `env.${peer}.ratio`,
+      one(ratio),
+    ]),
+    ['async.table', table(asyncTable(ahead))],
+    ['trl.table', table(trlTable(trl))],
+    [
+      'trl.wall-clock',
+      span(
+        trl.map(({ ratio }) => ratio.seconds),
+        one,
+      ),
+    ],
+    [
+      'trl.step',
+      span(
+        trl.map(({ ratio }) => ratio.secondsPerStep),
+        one,
+      ),
+    ],
+    ['mcp.servers', mcpServers],
+    ['spec.rules', String(Object.keys(rules).length)],
+  ]);
+}
+
+const one = (value: number) => value.toFixed(1);
+const two = (value: number) => value.toFixed(2);
+const percent = (share: number) => `${Math.round(100 * share)} %`;
+const clock = (seconds: number) =>
+  `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')}`;
+const table = (markdown: string) => `\n\n${markdown}\n\n`;
+
+/** The least and the greatest value: `1.6 to 2.8`. The unit of the least is left out. */
+function span(values: readonly number[], text: (value: number) => string): string {
+  const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
+  return least === most ? least : `${least.replace(' %', '')} to ${most}`;
+}
+
+function demoTable(runs: readonly DemoRun[]): string {
+  const header = [
+    'seed',
+    'exact match before',
+    'after 80 steps',
+    'sampled before',
+    'sampled after',
+    'wall-clock',
+  ];
+  return markdownTable(
+    header,
+    runs.map(({ seed, emBefore, emAfter, emBeforeSampled, emAfterSampled, seconds }) => [
+      String(seed),
+      ...[emBefore!, emAfter, emBeforeSampled!, emAfterSampled!].map((em) => em.toFixed(3)),
+      clock(seconds!),
+    ]),
+  );
+}
+
+function speedTable(runs: readonly SpeedRun[], peer: string): string {
+  const header = [
+    'parameters',
+    'toolenv, tokens/s',
+    `${peer}, tokens/s`,
+    'ratio',
+    'peak memory, toolenv',
+    peer,
+  ];
+  const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
+  return markdownTable(
+    header,
+    runs.map(({ size, ours, peer: theirs, ratio, peakMemory }) => [
+      sizes[size]!,
+      ours.toLocaleString('en'),
+      theirs.toLocaleString('en'),
+      two(ratio),
+      gigabytes(peakMemory.ours),
+      gigabytes(peakMemory.peer),
+    ]),
+  );
+}
+
+function turnTable(runs: readonly SpeedRun[]): string {
+  const header = ['parameters', 'turn 1', '2', '3', '4', '5'];
+  const lines = runs.map(({ size, latency }) => [
+    sizes[size]!,
+    ...latency!.step.map((milliseconds) => milliseconds.toPrecision(3)),
+  ]);
+  return markdownTable(header, lines);
+}
+
+/** How much longer a token of the last turn takes than a token of the first. */
+function turnGrowth({ latency }: SpeedRun): string {
+  const { step } = latency!;
+  return percent(step.at(-1)! / step[0]! - 1);
+}
+
+function envTable({ ours, peers: measured, versions }: EnvRun): string {
+  const header = ['', 'µs/step', 'toolenv, like for like', 'ratio'];
+  const likes = { text: 'a text', call: 'a tool call' };
+  const lines = Object.entries(measured).map(([name, { theirs, like, ratio }]) => {
+    const [title, packageName] = peers[name]!;
+    const shown = theirs < 100 ? two(theirs) : one(theirs);
+    return [`${title} ${versions[packageName]}`, shown, `${two(ours[like])} (${likes[like]})`, one(ratio)];
+  });
+  return markdownTable(header, lines);
+}
+
+function asyncTable({ withoutLatency, withLatency, ratio }: AsyncRun): string {
+  const header = ['', 'learner busy', 'over the share without latency', 'seconds a step'];
+  const lines = Object.entries(withLatency).map(([staleness, { busy, secondsPerStep }]) => [
+    `latency, staleness ${staleness}`,
+    busy.toFixed(3),
+    two(ratio[staleness]!),
+    two(secondsPerStep),
+  ]);
+  const { busy, secondsPerStep } = withoutLatency;
+  return markdownTable(header, [
+    ['no latency, staleness 0', busy.toFixed(3), '', two(secondsPerStep)],
+    ...lines,
+  ]);
+}
+
+function trlTable(runs: readonly TrlRun[]): string {
+  const row = (title: string, text: (run: TrlRun) => string) => [title, ...runs.map(text)];
+  const sides = (title: string, text: (side: TrlSide) => string) =>
+    row(title, ({ ours, trl }) => `${text(ours)} → ${text(trl)}`);
+  return markdownTable(
+    ['toolenv → TRL', ...runs.map((_, index) => `seed ${index + 1}`)],
+    [
+      row('**wall-clock to EM 0.8, TRL over toolenv**', ({ ratio }) => `**${two(ratio.seconds)}**`),
+      row('processor time to EM 0.8, TRL over toolenv', ({ ratio }) => two(ratio.cpuSeconds)),
+      row('wall-clock of a step, TRL over toolenv', ({ ratio }) => two(ratio.secondsPerStep)),
+      sides('wall-clock to EM 0.8, s', ({ seconds }) => one(seconds)),
+      sides('processor time to EM 0.8, s', ({ cpuSeconds }) => one(cpuSeconds)),
+      sides('steps to EM 0.8', ({ steps }) => String(steps)),
+      sides('wall-clock of a step, s', ({ secondsPerStep }) => two(secondsPerStep.mean)),
+      sides('of it the rollout, s', ({ secondsPerStep }) => two(secondsPerStep.rollout)),
+      sides('of it the update, s', ({ secondsPerStep }) => two(secondsPerStep.update)),
+      sides('tokens written per second of training', ({ tokensPerSecond }) =>
+        String(tokensPerSecond.training),
+      ),
+      sides('EM on 256 held-out questions after, greedy', ({ heldOut }) => heldOut.greedy.toFixed(3)),
+      sides('the same, sampled', ({ heldOut }) => heldOut.sampled.toFixed(3)),
+      sides('share of the machine that other work used', ({ otherWork }) => two(otherWork)),
+    ],
+  );
+}

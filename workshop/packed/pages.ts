@@ -1,0 +1,93 @@
+/**
+ * The walk-throughs of docs/guides, word by word: a reader copies each file and types each command, in an empty folder, with the packed packages.
+ *
+ * A block that begins with a comment like `// train.ts` is that file. Blocks of `sh` are typed in order. A block of `text` after them is what they print
+ * to stdout; … stands for anything. npm gets the packages from the registry of this test, so the page names them as they
+ * are published.
+ */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { attempt } from './attempt.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const guides = join(import.meta.dirname, '../../docs/guides');
+
+/** The pages that are walk-throughs. Each trains into `runs/first`. */
+export const walkThroughs = ['environment', 'mcp', 'train'];
+
+/** Printed after each block of commands, to tell their outputs apart. */
+const mark = '\u241e';
+
+export type Block =
+  | { kind: 'file'; name: string; text: string }
+  | { kind: 'commands'; text: string; output?: string };
+
+/** @throws Error for a block that is neither a named file, nor commands, nor what commands print. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  for (const [, language, text] of page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)) {
+    const name = language === 'ts' ? /^\/\/ ([\w./-]+\.ts)\n/.exec(text!)?.[1] : undefined;
+    const last = blocks.at(-1);
+    if (name !== undefined) blocks.push({ kind: 'file', name, text: text! });
+    else if (language === 'sh') blocks.push({ kind: 'commands', text: text! });
+    else if (language === 'text' && last?.kind === 'commands' && last.output === undefined)
+      last.output = text!;
+    else throw new Error(`This block of ${language} is no file, and no command printed it:\n${text}`);
+  }
+  return blocks;
+}
+
+/** A script of bash that does what the reader does. Its outputs end with {@link mark}. */
+export function scriptOf(blocks: readonly Block[]): string {
+  const steps = blocks.map((block) =>
+    block.kind === 'file'
+      ? `cat > '${block.name}' << 'END OF FILE'\n${block.text}END OF FILE\n`
+      : `${block.text}echo '${mark}'\n`,
+  );
+  return `set -euo pipefail\nexport NO_COLOR=1 COLUMNS=120\n${steps.join('')}`;
+}
+
+/** Fails if a block of commands printed something else than its page says. */
+export function compareOutputs(blocks: readonly Block[], printed: string): void {
+  const outputs = printed.split(`${mark}\n`);
+  for (const { text, output } of blocks.filter((block) => block.kind === 'commands')) {
+    const received = outputs.shift() ?? '';
+    if (output !== undefined && !patternOf(output.trim()).test(received.trim()))
+      throw new Error(`${text}\nThe page says:\n${output}\nIt printed:\n${received}`);
+  }
+}
+
+/** `…` stands for anything. */
+function patternOf(output: string): RegExp {
+  const parts = output.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
+}
+
+export async function followPages({ folder: parent, run }: Sandbox): Promise<void> {
+  for (const page of walkThroughs) {
+    const folder = join(parent, page);
+    await mkdir(folder);
+    const blocks = blocksOf(await readFile(join(guides, `${page}.md`), 'utf8'));
+    let printed = '';
+    const followed = await attempt(`page ${page}.md: every command works`, async () => {
+      printed = await run('bash', ['-c', scriptOf(blocks)], folder);
+    });
+    if (!followed) continue;
+    await attempt(`page ${page}.md: the commands print what it says`, async () =>
+      compareOutputs(blocks, printed),
+    );
+    await attempt(`page ${page}.md: the reward rises`, () => checkLearning(join(folder, 'runs/first')));
+  }
+}
+
+/** Fails if the mean reward of the last two steps is not 0.2 above that of the first two. */
+async function checkLearning(run: string): Promise<void> {
+  const lines = (await readFile(join(run, 'metrics.jsonl'), 'utf8')).trim().split('\n');
+  const rewards = lines
+    .map((line): { type: string; metrics: { reward: number } } => JSON.parse(line))
+    .filter(({ type }) => type === 'rollout')
+    .map(({ metrics }) => metrics.reward);
+  const meanOf = (two: readonly number[]) => (two[0]! + two[1]!) / 2;
+  if (!(meanOf(rewards.slice(-2)) > meanOf(rewards.slice(0, 2)) + 0.2))
+    throw new Error(`the rewards of the steps are ${rewards.join(', ')}`);
+}

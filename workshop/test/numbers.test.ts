@@ -1,0 +1,50 @@
+/** The numbers of the pages are those of docs/benchmarks. `npm run numbers` puts them there. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readBenchmarkFiles } from '../numbers/benchmark-files.ts';
+import { figuresOf } from '../numbers/figures.ts';
+import { fill } from '../numbers/fill.ts';
+import { pages, root } from '../numbers/pages.ts';
+
+const files = readBenchmarkFiles();
+const figures = figuresOf(files);
+const isMarked = (page: string) =>
+  readFileSync(join(root, page), 'utf8').match(/(?<!`)<!-- number: /) !== null;
+
+test.each(pages().filter(isMarked))('%s shows the numbers of docs/benchmarks', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  expect(text, 'run `npm run numbers`').toBe(fill(text, figures));
+});
+
+test('the README and the pages of benchmarks are marked', () => {
+  const benchmarks = ['README', 'async', 'trl'].map((name) => `docs/benchmarks/${name}.md`);
+  expect(pages().filter(isMarked)).toEqual(expect.arrayContaining(['README.md', ...benchmarks]));
+});
+
+test('a figure changes with its data', () => {
+  const demo = files.demo.map((run) =>
+    run.seed === 2 && !run.shuffleRewards ? { ...run, emAfter: 0.5 } : run,
+  );
+  const changed = figuresOf({ ...files, demo });
+  expect(figures.get('demo.after')).toBe('96 to 98 %');
+  expect(changed.get('demo.after')).toBe('50 to 98 %');
+  expect(changed.get('demo.table')).toContain('| 2 | 0.051 | 0.500 | 0.070 | 0.871 | 4:17 |');
+  expect(changed.get('trl.table')).toBe(figures.get('trl.table'));
+});
+
+test('a page is filled between its marks, and nowhere else', () => {
+  const known = new Map([
+    ['a', '1.5'],
+    ['b', '\n\n| x |\n\n'],
+  ]);
+  const page = 'A <!-- number: a -->0<!-- /number -->, 0 and\n\n<!-- number: b --><!-- /number -->\n';
+  const filled =
+    'A <!-- number: a -->1.5<!-- /number -->, 0 and\n\n<!-- number: b -->\n\n| x |\n\n<!-- /number -->\n';
+  expect(fill(page, known)).toBe(filled);
+  expect(fill(filled, known)).toBe(filled);
+  expect(fill('Write `<!-- number: name -->`.', known)).toBe('Write `<!-- number: name -->`.');
+  expect(() => fill('A <!-- number: c -->0<!-- /number -->', known)).toThrow('no number c. There are: a, b.');
+  expect(() => fill('A <!-- number: a -->0', known)).toThrow('1 numbers begin, and 0 of them end.');
+  expect(() => fill('<!-- number: a -->0<!-- /number --> times', known)).toThrow('begins a line');
+});

@@ -1,0 +1,67 @@
+/** How `npm run packed` reads a walk-through: its files, its commands in order, and what they must print. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { blocksOf, compareOutputs, scriptOf, walkThroughs } from '../packed/pages.ts';
+
+const fence = '```';
+const page = `# Greet
+
+${fence}sh
+printf 'one %s\\n' "$((40 + 2))"
+${fence}
+
+${fence}text
+one …
+${fence}
+
+${fence}ts
+// greet.ts
+console.log(\`$HOME\`);
+${fence}
+
+${fence}sh
+cat greet.ts
+${fence}
+
+${fence}text
+// greet.ts
+console.log(\`$HOME\`);
+${fence}
+`;
+
+async function follow(text: string): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), 'toolenv-page-'));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  return (await promisify(execFile)('bash', ['-c', scriptOf(blocksOf(text))], { cwd })).stdout;
+}
+
+test('files are written as they stand, commands run in order, and their outputs are compared', async () => {
+  const printed = await follow(page);
+  expect(printed).toContain('one 42\n');
+  expect(() => compareOutputs(blocksOf(page), printed)).not.toThrow();
+  const other = blocksOf(page.replace('one …', 'two …'));
+  expect(() => compareOutputs(other, printed)).toThrow(/The page says:\ntwo …\n\nIt printed:\none 42/);
+  expect(() => compareOutputs(blocksOf(page), printed.replace('$HOME', '/root'))).toThrow('It printed:');
+});
+
+test('a command that fails ends the page', async () => {
+  await expect(follow(page.replace('cat greet.ts', 'false'))).rejects.toThrow();
+});
+
+test('a block that a reader could not follow is refused', () => {
+  expect(() => blocksOf(`${fence}ts\nlet a;\n${fence}\n`)).toThrow('is no file, and no command printed it');
+  expect(() => blocksOf(`${fence}text\nprinted\n${fence}\n`)).toThrow('is no file');
+});
+
+test.each(walkThroughs)('%s installs published names, checks and trains', async (name) => {
+  const text = await readFile(join(import.meta.dirname, `../../docs/guides/${name}.md`), 'utf8');
+  const script = scriptOf(blocksOf(text));
+  expect(script).toMatch(/^npm install .*@toolenv\/tiny-policy/m);
+  expect(script).not.toContain('.tgz');
+  expect(script).toMatch(/npx toolenv check /);
+  expect(script).toContain('runs/first');
+});
