@@ -80,12 +80,13 @@ function learningPages(): Item[] {
         (name) => `docs/guides/${name}.md`,
       ),
     ),
-    group('More', [
-      'docs/scale.md',
-      'docs/mcp-servers.md',
-      'examples/README.md',
-      'examples/multihop-qa/README.md',
-    ]),
+    {
+      text: 'More',
+      items: [
+        ...['docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(item),
+        { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
+      ],
+    },
   ];
 }
 
@@ -109,14 +110,15 @@ function projectPages(decisions: readonly DecisionFolder[], open?: string): Item
         (name) => `docs/benchmarks/${name}.md`,
       ),
     ),
-    group('Project', [
-      'README.md',
-      'ARCHITECTURE.md',
-      'CONTRIBUTING.md',
-      'workshop/README.md',
-      'VERSIONING.md',
-      'SECURITY.md',
-    ]),
+    {
+      text: 'Project',
+      items: [
+        { text: 'README', link: addressOf('README.md') },
+        ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'workshop/README.md', 'VERSIONING.md', 'SECURITY.md'].map(
+          item,
+        ),
+      ],
+    },
     {
       text: 'Decisions',
       items: [

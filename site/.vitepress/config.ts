@@ -1,5 +1,5 @@
 /** The site. Its pages are the Markdown of the repository: see `site/pages.ts`. */
-import { cpSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { repositoryLinks, slugify } from '../links.ts';
@@ -37,7 +37,6 @@ export default defineConfig({
     // The index of the search is large, and is loaded by the first search.
     build: { chunkSizeWarningLimit: 4000 },
   },
-  buildEnd: ({ outDir }) => cpSync(publicFolder, outDir, { recursive: true }),
   themeConfig: {
     logo: '/logo.svg',
     nav: [
@@ -57,6 +56,10 @@ export default defineConfig({
       provider: 'local',
       options: {
         _render: searchText,
+        // Pages that explain come before names and decisions. The browser runs this function, so that it stands alone.
+        miniSearch: {
+          searchOptions: { boostDocument: (page: string) => (/\/(api|decisions)\//.test(page) ? 0.4 : 1) },
+        },
         translations: { button: { buttonText: searchButton, buttonAriaLabel: searchButton } },
       },
     },

@@ -38,7 +38,6 @@ const views: readonly (readonly [name: string, path: string, heading: string])[]
   ['the spec', 'spec/v1.html', 'toolenv spec, version 1'],
   ['an entry point', 'api/@toolenv/core/wrappers.html', '@toolenv/core/wrappers'],
   ['a benchmark', 'benchmarks/trl.html', 'Beside TRL'],
-  ['a decision', 'decisions/core/validate-with-ajv.html', 'Validate JSON Schema with ajv'],
   ['a file', 'source/examples/wordle.ts.html', 'examples/wordle.ts'],
 ];
 
@@ -49,7 +48,7 @@ it.each(views)(
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await expectPictures(page);
     await expectAccessible(page);
-    await page.locator('.VPNavBar .VPSwitchAppearance').click();
+    await page.getByRole('switch', { name: 'Switch to dark theme' }).click();
     await page.locator('html.dark').waitFor();
     // Colours change by a transition.
     await page.waitForTimeout(600);

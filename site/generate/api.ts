@@ -27,6 +27,7 @@ export async function writeApi(folder: string): Promise<void> {
       useCodeBlocks: true,
       parametersFormat: 'table',
       interfacePropertiesFormat: 'table',
+      classPropertiesFormat: 'table',
       typeDeclarationFormat: 'table',
     },
   });
