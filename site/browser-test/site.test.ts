@@ -75,6 +75,8 @@ it('the keyboard opens the search, which finds GRPO', async () => {
   await results.first().waitFor();
   const titles = await results.allTextContents();
   expect(titles.filter((title) => /grpo/i.test(title)).length).toBeGreaterThan(2);
+  expect(titles.join('\n')).toContain('Beside TRL');
+  expect(titles.join('\n')).not.toContain('.jsonl');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\.html/);
   expect(await page.locator('main').textContent()).toMatch(/GRPO/i);
