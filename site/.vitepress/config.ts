@@ -23,7 +23,8 @@ export default defineConfig({
   srcExclude: foldersWithoutPages(),
   rewrites: (file) => pageOf(file) ?? file,
   outDir: 'dist',
-  lastUpdated: false,
+  // Otherwise every page has every sidebar in it.
+  metaChunk: true,
   markdown: {
     anchor: { slugify },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
