@@ -5,6 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { brokenLinks } from './broken-links.ts';
 import { generate } from './generate/generate.ts';
 import { repository } from './pages.ts';
@@ -16,9 +17,8 @@ const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'u
 if (scripts['build:playground'] !== undefined)
   execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
 await generate();
-const output = await vitepress(isDev ? 'dev' : 'build');
+const warnings = await vitepress(isDev ? 'dev' : 'build');
 if (!isDev) {
-  const warnings = output.split('\n').filter((line) => /warn|\(!\)|deprecat/i.test(line));
   const faults = [
     ...warnings,
     ...brokenLinks(join(import.meta.dirname, 'dist'), process.env.SITE_BASE ?? '/'),
@@ -31,24 +31,21 @@ if (!isDev) {
   }
 }
 
-/** Runs VitePress. Returns what it printed. */
-function vitepress(command: 'build' | 'dev'): Promise<string> {
+/** Runs VitePress. Returns its warnings: the lines of stderr that are not about progress. */
+function vitepress(command: 'build' | 'dev'): Promise<string[]> {
   const program = join(repository, 'node_modules/vitepress/bin/vitepress.js');
   const child = spawn(process.execPath, [program, command, import.meta.dirname], {
-    stdio: ['inherit', 'pipe', 'pipe'],
+    stdio: ['inherit', 'inherit', 'pipe'],
   });
   let printed = '';
-  child.stdout.on('data', (text) => {
-    printed += text;
-    process.stdout.write(text);
-  });
-  child.stderr.on('data', (text) => {
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
     process.stderr.write(text);
   });
   return new Promise((resolve, reject) => {
     child.on('close', (code) => {
-      if (code === 0) resolve(printed);
+      const lines = stripVTControlCharacters(printed).split('\n');
+      if (code === 0) resolve(lines.filter((line) => line.trim() !== '' && !/^[-✓] /.test(line)));
       else reject(new Error(`VitePress failed with exit code ${code}.`));
     });
   });
