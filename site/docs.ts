@@ -45,7 +45,9 @@ function vitepress(command: 'build' | 'dev'): Promise<string[]> {
   return new Promise((resolve, reject) => {
     child.on('close', (code) => {
       const lines = stripVTControlCharacters(printed).split('\n');
-      if (code === 0) resolve(lines.filter((line) => line.trim() !== '' && !/^[-✓] /.test(line)));
+      // Ctrl-C ends the server.
+      if (code === 0 || command === 'dev')
+        resolve(lines.filter((line) => line.trim() !== '' && !/^[-✓] /.test(line)));
       else reject(new Error(`VitePress failed with exit code ${code}.`));
     });
   });

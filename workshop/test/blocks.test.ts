@@ -110,7 +110,7 @@ test('command lines of toolenv name commands, flags and plugins that exist', asy
     const isOfFile = argv.some((word) => word.endsWith('.ts'));
     for (const [flag] of (isOfFile ? [] : argv).join(' ').matchAll(/(?<=^| )--[a-z][\w-]*(?=$| |=)/g))
       if (!new RegExp(`${flag}\\b(?!-)`).test(help)) faults.push(`${line}: no flag ${flag}`);
-    for (const [name] of argv.join(' ').matchAll(/@toolenv\/[\w-]+\/[\w-]+/g))
+    for (const [name] of argv.join(' ').matchAll(/(?<!node_modules\/)@toolenv\/[\w-]+\/[\w-]+/g))
       if (!plugins.includes(name)) faults.push(`${line}: no plugin ${name}`);
     checked += 1;
   }
