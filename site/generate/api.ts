@@ -13,6 +13,10 @@ export async function writeApi(folder: string): Promise<void> {
     plugin: ['typedoc-plugin-markdown'],
     // `npm run check` checks the types, with the TypeScript that compiles them.
     skipErrorChecking: true,
+    // The standard explains each of its types.
+    packagesRequiringDocumentation: ['@toolenv/core'],
+    requiredToBeDocumented: ['Class', 'Interface', 'TypeAlias', 'Variable'],
+    validation: { notDocumented: true, notExported: false, invalidLink: true },
     disableGit: true,
     disableSources: true,
     readme: 'none',
