@@ -1,6 +1,6 @@
 /** Writes the API reference: a page for each entry point of each package, from its types and docstrings. */
 import { join } from 'node:path';
-import { Application, type ProjectReflection } from 'typedoc';
+import { Application, type ProjectReflection, ReflectionKind } from 'typedoc';
 import { type EntryPoint, entryPoints } from '../entry-points.ts';
 import { repository } from '../pages.ts';
 
@@ -38,6 +38,7 @@ export async function writeApi(folder: string): Promise<void> {
   const project = await app.convert();
   if (project === undefined) throw new Error('TypeDoc could not read the sources.');
   nameModules(project, entries);
+  nameSettings(project);
   app.validate(project);
   await app.generateOutputs(project);
   if (app.logger.hasWarnings() || app.logger.hasErrors())
@@ -52,4 +53,10 @@ function nameModules(project: ProjectReflection, entries: readonly EntryPoint[])
     if (entry === undefined) throw new Error(`No entry point is at ${at}.`);
     module.name = entry.name;
   }
+}
+
+/** TypeDoc has no name for a parameter that is destructured. Here these are settings by name. */
+function nameSettings(project: ProjectReflection): void {
+  for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter))
+    if (parameter.name.startsWith('__namedParameters')) parameter.name = 'options';
 }
