@@ -4,7 +4,12 @@ export default defineConfig({
   resolve: { conditions: ['@toolenv/source'] },
   ssr: { resolve: { conditions: ['@toolenv/source', 'node'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'templates/*/test/**/*.test.ts', 'workshop/test/**/*.test.ts'],
+    include: [
+      'packages/*/test/**/*.test.ts',
+      'templates/*/test/**/*.test.ts',
+      'workshop/test/**/*.test.ts',
+      'site/test/**/*.test.ts',
+    ],
     // The files of a worker share its process, which halves the time. So a test puts back what it changes of the process, and
     // `same-process.ts` fails a file that does not.
     setupFiles: ['workshop/test/same-process.ts'],

@@ -1,5 +1,5 @@
 /**
- * The pages of docs/guides and docs/recipes: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
+ * docs/concepts.md and the pages of docs/guides and docs/recipes: every block of TypeScript type-checks and runs, every command runs, and prints what the page says.
  *
  * A block that begins with a comment like `// guess-v1.ts` is that file. The other blocks of a page are one program, from top to
  * bottom. A block of text after a block is what the block prints; … stands for anything. The commands of a page run after its
@@ -31,7 +31,7 @@ interface Block {
 }
 
 /** As `guides/train`. */
-const pages: string[] = [];
+const pages: string[] = ['concepts'];
 for (const kind of ['guides', 'recipes']) {
   const names = (await readdir(join(docs, kind))).filter((name) => name.endsWith('.md'));
   // `npm run packed` follows the walk-throughs.

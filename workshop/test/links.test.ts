@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const skipped = new Set(['node_modules', 'dist', '.git', '.venv', 'runs', 'coverage']);
+const skipped = new Set(['node_modules', 'dist', 'generated', '.git', '.venv', 'runs', 'coverage']);
 
 /** Every file of the repository and every folder that has files, relative to its root. */
 const entries = walk('');

@@ -41,11 +41,12 @@ export async function openPage(browser: Browser, url: string): Promise<OpenPage>
   };
 }
 
-/** Fails on serious and critical violations of WCAG that axe finds. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Fails on serious and critical violations of WCAG that axe finds. `rules` are the names of axe's rules; all by default. */
+export async function expectAccessible(page: Page, rules?: readonly string[]): Promise<void> {
   // Evaluating is not loading a script, which the page's policy forbids.
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
 }

@@ -28,7 +28,7 @@ class Uncaught extends Error {}
 const graceAfterUncaught = 300_000;
 
 /**
- * Runs the work and ends the process. Its output is guarded: see {@link guardOutput}.
+ * Runs the work and ends the process. Its output is guarded against control characters.
  *
  * An error that nobody caught, as a plugin's timer may throw, is written with its stack and aborts `signal`, so that a run
  * keeps its finished steps. The exit code is then 1.

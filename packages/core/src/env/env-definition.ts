@@ -7,6 +7,7 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import type { TaskDraw } from './task-draw.ts';
 
+/** The splits of the tasks. */
 export type Split = 'train' | 'validation' | 'test';
 
 /** Tasks by index, so that a million tasks need no memory. */
@@ -15,6 +16,7 @@ export interface TaskSet<Task> {
   get(index: number): Task;
 }
 
+/** How to open an environment. */
 export interface OpenOptions<Options> {
   options: Options;
   /** Seeds everything that the environment generates when it opens. */
@@ -80,6 +82,7 @@ export interface PublishedData {
   readonly license: string;
 }
 
+/** What a package publishes for an environment, and how to open it. */
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;

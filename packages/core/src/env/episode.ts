@@ -51,6 +51,7 @@ export interface EnvironmentCall extends ToolCallRecord {
 /** What a hook makes of a turn. A text replies as the user. Nothing lets the episode go on. */
 export type TurnResult<Reward extends string = string> = string | TurnDecision<Reward> | undefined;
 
+/** What a hook decides about a turn. Everything may be left out. */
 export interface TurnDecision<Reward extends string = string> {
   /** Appended to the conversation; a text as a message of the user. */
   reply?: string | readonly Message[];

@@ -12,6 +12,7 @@ export interface TaskResult {
   step: number;
 }
 
+/** What a draw of training tasks knows. */
 export interface TaskDrawing {
   /** Steps before this one. */
   step: number;

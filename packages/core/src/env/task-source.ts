@@ -2,6 +2,7 @@
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Split, TaskSet } from './env-definition.ts';
 
+/** The tasks of a split: an array, a stream that is read to its end, or tasks by index. */
 export type TaskSource<Task> = readonly Task[] | AsyncIterable<Task> | TaskSet<Task>;
 
 /** The tasks of each split. A split that is left out is empty. */

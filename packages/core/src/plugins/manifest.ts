@@ -3,7 +3,9 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import { type JsonSchema, validate } from '../schemas/json-schema.ts';
 import type { InstalledPackage } from './installed-package.ts';
 
+/** The kinds of plugins, as manifests name them. */
 export const pluginKinds = ['envs', 'tools', 'trainers', 'losses', 'advantages', 'policies'] as const;
+/** A kind of plugin. */
 export type PluginKind = (typeof pluginKinds)[number];
 
 /**

@@ -7,6 +7,7 @@ import { completeOptions } from './options.ts';
 import { findPlugin } from './plugin.ts';
 import { type ToolSource, toolFactory } from './tool-source.ts';
 
+/** How to open an environment, beside its own options. */
 export interface OpenEnvSettings {
   /** Seeds whatever the environment generates when it opens. Default 1. */
   seed?: number;

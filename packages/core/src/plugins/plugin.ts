@@ -30,6 +30,7 @@ export interface PluginTypes {
   policies: PolicyDefinition;
 }
 
+/** What a manifest says of a plugin, without its code. */
 export interface PluginInfo {
   ref: string;
   kind: PluginKind;
@@ -41,6 +42,7 @@ export interface PluginInfo {
   declaredName?: string;
 }
 
+/** A plugin whose file was imported. */
 export interface LoadedPlugin<Kind extends PluginKind> extends PluginInfo {
   plugin: PluginTypes[Kind];
   /** Folder of the package. */

@@ -67,6 +67,7 @@ export interface ComputeReport {
   auto: string | null;
 }
 
+/** A policy that a package publishes, and how to open it. */
 export interface PolicyDefinition<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
@@ -88,6 +89,7 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
   compute?(signal: AbortSignal): Promise<ComputeReport>;
 }
 
+/** Types the options of a policy plugin. Returns its argument. */
 export function definePolicy<Options>(definition: PolicyDefinition<Options>): PolicyDefinition<Options> {
   return definition;
 }

@@ -1,6 +1,7 @@
 /** Parses references to plugins: `<package>/<name>-v<N>`, for example `@toolenv/envs-qa/bridge-v1`. */
 import { ToolEnvError } from '../protocol/errors.ts';
 
+/** The parts of `<package>/<name>-v<N>`. */
 export interface Reference {
   /** npm package, scope included: `@toolenv/envs-qa`. */
   package: string;

@@ -2,6 +2,7 @@
 import type { Tool } from '../protocol/tool.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
+/** A tool that a package publishes. */
 export interface ToolPlugin<Material = unknown> {
   /** `<name>-v<N>`. */
   readonly name: string;
@@ -23,6 +24,7 @@ export interface ToolPlugin<Material = unknown> {
   create(material: Material, options?: Record<string, unknown>): Promise<Tool>;
 }
 
+/** Types the options of a tool plugin. Returns its argument. */
 export function defineToolPlugin<Material>(plugin: ToolPlugin<Material>): ToolPlugin<Material> {
   return plugin;
 }

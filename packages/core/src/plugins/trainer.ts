@@ -26,6 +26,7 @@ export interface Run {
   signal?: AbortSignal;
 }
 
+/** Numbers by name, as metrics.jsonl has them. */
 export type Metrics = Record<string, number>;
 
 /** What an update says of the tokens that the policy sampled in an episode, for people who look at the episode. */
@@ -45,6 +46,7 @@ export type TrainEvent =
   | { type: 'evaluation'; step: number; metrics: Metrics }
   | { type: 'checkpoint'; step: number; folder: string };
 
+/** An algorithm that a package publishes. */
 export interface Trainer<Options = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;

@@ -22,6 +22,7 @@ export interface ActionTokens {
   logprobs: Float32Array;
 }
 
+/** What the policy generated in one turn. */
 export interface Action {
   /** The generated text without the tool calls that parsed. It becomes the content of the next observation's assistant message. */
   text: string;
@@ -30,6 +31,7 @@ export interface Action {
   tokens?: ActionTokens;
 }
 
+/** Whether a call is text that was meant as a call and could not be read. */
 export function isParseFailure(call: ToolCall | ParseFailure): call is ParseFailure {
   return 'parseFailure' in call;
 }

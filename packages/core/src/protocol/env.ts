@@ -41,6 +41,7 @@ export type Transition =
   | (TransitionBase & { outcome: ScoredOutcome; rewards: Rewards })
   | (TransitionBase & { outcome: AbortedOutcome; rewards?: undefined });
 
+/** What an environment declares before its first episode. */
 export interface EnvSpec {
   readonly specVersion: 'v1';
   /** `<package>/<name>-v<N>` once resolved as a plugin, else the bare name. */
@@ -49,6 +50,7 @@ export interface EnvSpec {
   readonly limits: EnvLimits;
 }
 
+/** Where an episode or a call of it is cut short. */
 export interface EnvLimits {
   /** Policy turns before the episode is truncated. */
   maxTurns: number;
@@ -63,12 +65,15 @@ export interface EnvLimits {
 /** Runs one episode at a time. Use one Env per concurrent episode. */
 export interface Env<Task = unknown> {
   readonly spec: EnvSpec;
+  /** Begins an episode, and returns what the policy sees first. In the middle of an episode, it begins another. */
   reset(options: {
     task: Task;
     seed: number;
     episodeId?: string;
     signal?: AbortSignal;
   }): Promise<Observation>;
+  /** Parses and runs the calls of an action, and decides what they mean. */
   step(action: Action, options?: { signal?: AbortSignal }): Promise<Transition>;
+  /** Ends the episode. May be called more than once. */
   close(): Promise<void>;
 }

@@ -17,6 +17,7 @@ export type Rows = Float32Array[];
 /** Read-only per-token arrays of any precision, `values[B][T]`. */
 export type TokenValues = readonly ArrayLike<number>[];
 
+/** What a forward pass computes for each token. All are [B][T]. */
 export interface TokenOutputs {
   /** log p(token t | tokens before t) at mask = 1, else 0. */
   logprobs: Rows;
@@ -40,6 +41,7 @@ export interface TokenGradients {
   dValues?: Rows;
 }
 
+/** Where the critic has its weights. */
 export interface CriticOptions {
   /**
    * `shared`: a value head on the policy's trunk; the trunk then learns from both losses. `separate`: a model of its own,
@@ -66,6 +68,7 @@ export interface AdamW {
   criticOnly?: boolean;
 }
 
+/** What a trainer needs of a model, and nothing of how it is computed. */
 export interface Learner {
   /**
    * What `step` changes: the policy's own weights, or a low-rank adapter (LoRA, arXiv 2106.09685), which learns at a higher

@@ -23,6 +23,7 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
 }
 
+/** A message of the conversation, as chat templates take it. */
 export type Message =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string; toolCalls?: ToolCall[] }

@@ -1,6 +1,7 @@
 /** Outcome: the state of an episode, as one tagged union instead of two booleans. */
 import type { ToolEnvError } from './errors.ts';
 
+/** The limit that cut an episode short. */
 export type TruncationReason = 'max_turns' | 'max_tokens' | 'deadline' | 'context';
 
 /** The episode goes on, has ended by itself, or was cut short. In each case its steps may be scored. */
@@ -17,18 +18,23 @@ export interface AbortedOutcome {
   retryable: boolean;
 }
 
+/** How an episode stands. */
 export type Outcome = ScoredOutcome | AbortedOutcome;
 
+/** The episode goes on. */
 export const running: ScoredOutcome = { kind: 'running' };
 
+/** The episode has reached an end of its own, such as `answered`. */
 export function terminated(reason: string): ScoredOutcome {
   return { kind: 'terminated', reason };
 }
 
+/** A limit has cut the episode short. */
 export function truncated(reason: TruncationReason): ScoredOutcome {
   return { kind: 'truncated', reason };
 }
 
+/** The machinery failed: the episode has no reward. `retryable` says whether playing it again may help. */
 export function aborted(cause: ToolEnvError, retryable = true): AbortedOutcome {
   return { kind: 'aborted', cause, retryable };
 }

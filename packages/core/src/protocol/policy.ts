@@ -3,6 +3,7 @@ import type { Action } from './action.ts';
 import type { EncodedRow, PlainText } from './encoding.ts';
 import type { Observation } from './message.ts';
 
+/** How tokens are drawn. */
 export interface SamplingOptions {
   /** Largest number of generated tokens. */
   maxTokens: number;
@@ -28,12 +29,14 @@ export interface SamplingOptions {
   signal?: AbortSignal;
 }
 
+/** What a policy declares. */
 export interface PolicySpec {
   readonly name: string;
   /** Largest number of tokens in a prompt and its action together. */
   readonly contextLength: number;
 }
 
+/** Turns observations into actions. It is called for many episodes at once, and batches inside. */
 export interface Policy {
   readonly spec: PolicySpec;
   /** @throws ToolEnvError `context.overflow` if the observation leaves no room for a token; the episode is then truncated. */

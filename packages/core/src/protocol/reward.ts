@@ -5,6 +5,7 @@ import { inWords, type Violation } from './violation.ts';
 /** Rounding error that a reward may have at the ends of its range, and a sum of rewards relative to max(1, |sum|). */
 export const rewardTolerance = 1e-6;
 
+/** A part of the reward: when it is scored, its values, and how much it weighs. */
 export interface RewardComponent {
   /** `process`: may be scored at any step. `outcome`: is scored once, at the end. */
   kind: 'process' | 'outcome';
@@ -13,7 +14,9 @@ export interface RewardComponent {
   weight: number;
 }
 
+/** The components of an environment, by name. */
 export type RewardSpec = Readonly<Record<string, RewardComponent>>;
+/** Scores by component. `null` is "not scored", which is not 0. */
 export type Rewards = Record<string, number | null>;
 
 /** The rewards of a truncated step: 0 for every outcome component that `rewards` leaves unscored. */

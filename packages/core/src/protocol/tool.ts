@@ -3,6 +3,7 @@ import type { JsonSchema, SchemaMistake } from '../schemas/json-schema.ts';
 import type { ContentBlock } from './message.ts';
 import type { Rng } from './rng.ts';
 
+/** What a call knows beside its arguments. */
 export interface ToolContext {
   /** Aborted when the call's deadline passes or the episode ends. Pass it to everything that waits. */
   signal: AbortSignal;
@@ -13,6 +14,7 @@ export interface ToolContext {
   callIndex: number;
 }
 
+/** What a call came to, in the shape of an MCP result. */
 export interface ToolResult<Data = unknown> {
   content: ContentBlock[];
   structuredContent?: Data;
@@ -31,6 +33,7 @@ export interface ToolAnnotations {
   openWorldHint?: boolean;
 }
 
+/** A function that a model may call, in the shape of an MCP tool. It reports what happened and never rewards. */
 export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   readonly name: string;
   readonly description: string;

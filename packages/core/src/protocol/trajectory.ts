@@ -18,6 +18,7 @@ export interface TrajectoryStep {
   info: Record<string, unknown>;
 }
 
+/** The complete record of an episode, enough to score it again, to replay it and to learn from it. */
 export interface Trajectory<Task = unknown> {
   version: 1;
   /** Reference of the environment's plugin, or its bare name if it is not a plugin. */

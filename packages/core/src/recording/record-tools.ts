@@ -10,6 +10,7 @@ import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-r
 import { notRecordable, type ToolTap } from './tool-tap.ts';
 import { diskError, writing } from './write-error.ts';
 
+/** What a recording leaves out. */
 export interface RecordOptions {
   /** What to remove beside secret names, bearer tokens and environment variables. */
   redact?: RedactionRules;

@@ -3,6 +3,7 @@
 /** Replaces each secret. */
 export const redacted = '[redacted]';
 
+/** What counts as a secret. */
 export interface RedactionRules {
   /** Names whose values are secret, as property names and in text (`name=value`, `"name": "value"`). */
   keys?: RegExp;

@@ -18,6 +18,7 @@ import {
 } from './tool-recording.ts';
 import { notRecordable, type ToolTap } from './tool-tap.ts';
 
+/** The tools of a recording. */
 export interface Replay {
   /** The recorded tools. No network and no server is behind them. */
   tools: Tool[];
@@ -25,6 +26,7 @@ export interface Replay {
   finish(): void;
 }
 
+/** How a recording is read. */
 export interface ReplayOptions {
   /** Leave out a half-written last line, as a crash leaves it, instead of refusing. */
   skipHalfWritten?: boolean;

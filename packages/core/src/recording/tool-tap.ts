@@ -19,6 +19,7 @@ export interface ToolSource<Request = { signal?: AbortSignal }> {
   close(): Promise<void>;
 }
 
+/** Stands between an environment and its tools, to record or to replay them. */
 export interface ToolTap {
   /** The tool of a role. A replay does not call `make`. */
   tool(role: string, make: () => Promise<Tool>): Promise<Tool>;

@@ -26,6 +26,7 @@ export interface EpisodeSummary {
   tokens: number;
 }
 
+/** What the averages need of a trajectory. */
 export function summariseEpisode({ index, outcome, reward, rewards, steps }: Trajectory): EpisodeSummary {
   const calls = steps.flatMap((step) => step.calls);
   return {

@@ -4,6 +4,7 @@ import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { collect, type RolloutOptions, rollout } from './rollout.ts';
 
+/** How to play a single episode. */
 export type PlayTaskOptions = Partial<
   Pick<RolloutOptions, 'sampling' | 'seed' | 'deadline' | 'signal' | 'retries'>
 >;

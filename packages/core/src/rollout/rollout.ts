@@ -24,6 +24,7 @@ export interface EpisodeRequest<Task = unknown> {
 /** `stop`: the bug is thrown, which ends the run. `abort-episode`: its episode is aborted, with `infrastructure.bug`. */
 export type OnBug = 'stop' | 'abort-episode';
 
+/** Which episodes to play, with which policy, and how many at once. */
 export interface RolloutOptions<Task = unknown> {
   env: Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
   policy: Policy;

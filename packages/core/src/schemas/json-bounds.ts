@@ -7,6 +7,7 @@ export interface JsonBounds {
   characters: number;
 }
 
+/** Why a value is too large or too deep. */
 export interface JsonMistake {
   /** JSON Pointer to the value: always the whole value. */
   path: '';

@@ -231,6 +231,7 @@ const pluginDetails: JsonSchema = object({
   error: optional(string),
 });
 
+/** The schemas of the spec. */
 export type WireSchemaName =
   | 'action'
   | 'checkpoint-state'

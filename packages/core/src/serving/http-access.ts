@@ -16,6 +16,7 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
+/** Which requests a server answers: by host, origin and token. */
 export class HttpAccess {
   /** Lower-case host names; `undefined` if requests may name any host. */
   readonly #hosts: readonly string[] | undefined;

@@ -1,8 +1,10 @@
 /** Reads the JSON body of a request, up to a size. The time that it may take is the server's `requestTimeout`. */
 import type { IncomingMessage } from 'node:http';
 
+/** The body of a request, or why it could not be read. */
 export type Body = { json: unknown } | 'too_large' | 'not_json' | 'broken';
 
+/** Reads a JSON body of at most `most` bytes. */
 export function readBody(request: IncomingMessage, most: number): Promise<Body> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { CompleteServeOptions } from './serve-options.ts';
 
+/** A server that listens. */
 export interface HttpListener {
   readonly server: Server;
   /** `http://<address>:<port>`. */

@@ -11,6 +11,7 @@ export interface Metric {
 /** Of the answer that has the text. */
 export const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** The metrics in Prometheus' text format. */
 export function prometheusText(metrics: readonly Metric[]): string {
   return metrics.map(metricText).join('');
 }

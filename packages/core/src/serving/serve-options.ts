@@ -73,4 +73,5 @@ export const serveProperties = {
 
 /** Times are in milliseconds. */
 export type ServeOptions = Partial<OptionsOf<{ type: 'object'; properties: typeof serveProperties }>>;
+/** The options of a server, with the defaults filled in. */
 export type CompleteServeOptions = OptionsOf<{ type: 'object'; properties: typeof serveProperties }>;

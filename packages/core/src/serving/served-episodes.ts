@@ -13,6 +13,7 @@ export type ServedEnv<Task> = Pick<
   'tasks' | 'episode' | 'ref' | 'packageVersion' | 'capabilities'
 >;
 
+/** Which episodes a server plays. */
 export interface EpisodeOptions {
   /** The split whose tasks are played. Default `test`. */
   split?: Split;
@@ -20,6 +21,7 @@ export interface EpisodeOptions {
   seed?: number;
 }
 
+/** The episode that a session plays. */
 export interface ServedEpisode {
   /** Index of the task. */
   readonly task: number;
@@ -31,6 +33,7 @@ export interface ServedEpisode {
   steps: number;
 }
 
+/** Which episode a client asks for. */
 export interface WantedEpisode {
   /** Default: the next task. */
   task?: number;
@@ -39,6 +42,7 @@ export interface WantedEpisode {
   episodeId?: string;
 }
 
+/** A step that may be scored. */
 export type ScoredTransition = Exclude<Transition, { rewards?: undefined }>;
 
 /** @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks. */
@@ -48,6 +52,7 @@ export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test')
   throw new ToolEnvError('usage.serve_no_tasks', message);
 }
 
+/** The episodes of a session, one after another. */
 export class ServedEpisodes<Task> {
   readonly name: string;
   readonly env: Env<Task>;

@@ -5,6 +5,7 @@ import { shieldListeners } from '../boundary/shield-listeners.ts';
 /** Longest delay of setTimeout. A longer delay would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
+/** When a deadline passes. */
 export interface DeadlineOptions {
   /** Milliseconds from now; absent or Infinity means that only the parent aborts. */
   after?: number;

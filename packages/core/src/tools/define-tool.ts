@@ -33,6 +33,7 @@ export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
   readonly execute: Execute<Args, Data>;
 }
 
+/** What a tool does with valid arguments. A text is the result with that text. */
 export type Execute<Args, Data> = (
   args: Args,
   context: ToolContext,

@@ -13,6 +13,7 @@ import { type SchemaMistake, validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
 import { Deadline } from './deadline.ts';
 
+/** Limits and place of the calls of a turn. `firstCallIndex` numbers the calls of the episode. */
 export interface DispatchOptions {
   limits: EnvLimits;
   episodeId: string;

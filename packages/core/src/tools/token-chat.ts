@@ -22,6 +22,7 @@ export interface TokenChat {
   parse(written: string): ParsedTurn;
 }
 
+/** Where a turn ended, and its text. */
 export interface TurnEnd {
   /** Tokens of the turn. */
   length: number;

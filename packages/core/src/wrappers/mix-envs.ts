@@ -18,13 +18,19 @@ export interface MixedTask<Task = unknown> {
  * turn, so that an evaluation on the first tasks plays every environment. All must declare the same rewards. Closing the mix
  * closes them all.
  * @param envs Environments by names of your choice; each task carries the name.
- * @param options.weights How often training draws the tasks of each environment, relative to the others; 0 is never.
- *   Default: by their numbers of tasks.
  * @throws ToolEnvError `usage.mix` if there is no environment, the rewards differ, or a weight is wrong.
  */
 export function mixEnvs<Task>(
   envs: Readonly<Record<string, EnvHandle<Task>>>,
-  { weights }: { weights?: Readonly<Record<string, number>> | undefined } = {},
+  {
+    weights,
+  }: {
+    /**
+     * How often training draws the tasks of each environment, relative to the others; 0 is never. Default: by their numbers of
+     * tasks.
+     */
+    weights?: Readonly<Record<string, number>> | undefined;
+  } = {},
 ): EnvHandle<MixedTask<Task>> {
   const draw = drawOf(envs, weights);
   const spec = mixedSpec(Object.values(envs).map((env) => env.episode().spec));

@@ -7,6 +7,7 @@ import { scoreTruncation } from '../protocol/reward.ts';
 import { Deadline } from '../tools/deadline.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
+/** When an episode is truncated. */
 export interface TimeLimit {
   /** Policy turns after which the episode is truncated('max_turns'). The environment's own limit still applies. */
   turns?: number;

@@ -7,6 +7,7 @@ import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 /** A step that may be scored. */
 export type ScoredTransition = Extract<Transition, { outcome: ScoredOutcome }>;
 
+/** The rewards of a wrapped environment. */
 export interface RewardTransform {
   /** All components that the wrapped environment declares. To keep the environment's own, spread its definition's `rewards`. */
   rewards: RewardSpec;

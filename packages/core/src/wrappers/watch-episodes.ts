@@ -15,7 +15,7 @@ export type OnEpisode = (trajectory: Trajectory, seconds: number) => void | Prom
 
 /**
  * Calls `onEpisode` before the last step of an episode returns. An episode that is left before its end, for example because
- * a deadline has passed or the policy's context is full, is aborted with {@link episodeLeft}.
+ * a deadline has passed or the policy's context is full, is aborted with `infrastructure.episode_left`.
  */
 export function watchEpisodes<Inner extends Wrappable>(env: Inner, onEpisode: OnEpisode): Wrapped<Inner> {
   const { ref, packageVersion }: { ref?: string; packageVersion?: string } = 'episode' in env ? env : {};

@@ -4,6 +4,7 @@ import type { Message } from '../protocol/message.ts';
 import { transformObservation } from './transform-observation.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';
 
+/** Which turns the policy sees. */
 export interface ObservationWindow {
   /** Number of turns to keep, each an assistant message and what follows it. Messages before the first turn always stay. */
   turns: number;

@@ -17,8 +17,6 @@ import {
  *
  * @param rewards [N][turns] each turn's rewards, outcome included; episodes differ in turns.
  * @param groups [N]
- * @param parents [N][turns] the turn that each turn goes on from (`turnParents`). Default: the turn before.
- * @param scale Divides by the deviation of whole episodes, one number for all turns; not with `leaveOneOut`.
  * @returns [N][turns]
  */
 export function turnAdvantages(
@@ -28,7 +26,13 @@ export function turnAdvantages(
     scale,
     leaveOneOut,
     parents,
-  }: { scale: RewardScale; leaveOneOut: boolean; parents?: readonly (readonly number[])[] },
+  }: {
+    /** Divides by the deviation of whole episodes, one number for all turns; not with `leaveOneOut`. */
+    scale: RewardScale;
+    leaveOneOut: boolean;
+    /** [N][turns] the turn that each turn goes on from (`turnParents`). Default: the turn before. */
+    parents?: readonly (readonly number[])[];
+  },
 ): number[][] {
   const returns = rewards.map((turns, n) => turnReturns(turns, parents?.[n]));
   const episodes = returns.map(([whole = 0]) => whole);

@@ -5,7 +5,7 @@ import { readRange } from './number-range.ts';
 import { mistakeCodes, outcomeKinds, type RecordedEpisode } from './recorded-episode.ts';
 
 export interface EpisodeConditions {
-  /** A number or a range, as {@link readRange} takes it. */
+  /** A number or a range: `2`, `0..0.5`, `0.5..`, `>0`, `<=1`. */
   reward?: string;
   /** `terminated`, or with a reason `terminated:answered`. */
   outcome?: string;

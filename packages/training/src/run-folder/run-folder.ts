@@ -53,13 +53,17 @@ export async function refuseUsedFolder(out: string, remedy: string): Promise<voi
 
 /**
  * Refuses to resume a different run: every value in `config` must equal the value in the folder's config.json.
- * @param options.mayChange Dotted names, as `trainerOptions.steps`, of values that may differ.
  * @throws ToolEnvError `usage.other_run` with all differences, `usage.not_a_folder`.
  */
 export async function refuseOtherRun(
   out: string,
   config: Readonly<Record<string, unknown>>,
-  { mayChange = [] }: { mayChange?: readonly string[] } = {},
+  {
+    mayChange = [],
+  }: {
+    /** Dotted names, as `trainerOptions.steps`, of values that may differ. */
+    mayChange?: readonly string[];
+  } = {},
 ): Promise<void> {
   const names = await filesOf(out);
   const before = names.includes(configFile) ? await readConfig(out) : undefined;

@@ -23,8 +23,15 @@ export class RunLog {
   /** The files may have lines of steps after the checkpoint from which the run goes on. */
   #stale: boolean;
 
-  /** @param options.resume The folder has an earlier part of the run. */
-  constructor(out: string, { resume = false }: { resume?: boolean } = {}) {
+  constructor(
+    out: string,
+    {
+      resume = false,
+    }: {
+      /** The folder has an earlier part of the run. */
+      resume?: boolean;
+    } = {},
+  ) {
     this.#out = out;
     this.#stale = resume;
   }

@@ -1,0 +1,98 @@
+/** The built site in Chromium. `npm run docs` builds it; a site that is missing is built first. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { type PreviewServer, preview } from 'vite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible, openBrowser, openPage } from '../../packages/view/browser-test/open-page.ts';
+import { repository } from '../pages.ts';
+
+let browser: Browser;
+let server: PreviewServer;
+let url: string;
+
+beforeAll(async () => {
+  const site = join(repository, 'site');
+  if (!existsSync(join(site, 'dist/index.html')))
+    execFileSync('npm', ['run', 'docs'], { cwd: repository, stdio: 'inherit' });
+  server = await preview({
+    root: site,
+    configFile: false,
+    appType: 'mpa',
+    logLevel: 'warn',
+    preview: { host: '127.0.0.1', port: 0 },
+  });
+  url = server.resolvedUrls!.local[0]!;
+  browser = await openBrowser();
+}, 300_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+const views: readonly (readonly [name: string, path: string, heading: string])[] = [
+  ['the home page', '', 'Train agents that use tools'],
+  ['a guide', 'guides/tool.html', 'Write a tool'],
+  ['the spec', 'spec/v1.html', 'toolenv spec, version 1'],
+  ['an entry point', 'api/@toolenv/core/wrappers.html', '@toolenv/core/wrappers'],
+  ['a benchmark', 'benchmarks/trl.html', 'Beside TRL'],
+];
+
+it.each(views)(
+  '%s loads without an error, asks no other host and is accessible, dark and light',
+  async (_, path, heading) => {
+    const { page, close, expectQuiet } = await openPage(browser, url + path);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await expectPictures(page);
+    await expectAccessible(page);
+    await page.getByRole('switch', { name: 'Switch to dark theme' }).click();
+    await page.locator('html.dark').waitFor();
+    // Colours change by a transition.
+    await page.waitForTimeout(600);
+    await expectAccessible(page, ['color-contrast']);
+    expectQuiet();
+    await close();
+  },
+);
+
+/** Every picture of a page has loaded. */
+async function expectPictures(page: Page): Promise<void> {
+  const empty = await page.evaluate<string[]>(
+    '[...document.images].filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src)',
+  );
+  expect(empty).toEqual([]);
+}
+
+it('the keyboard opens the search, which finds GRPO', async () => {
+  const { page, close, expectQuiet } = await openPage(browser, url);
+  await page.keyboard.press('/');
+  const input = page.getByRole('searchbox');
+  await input.fill('GRPO');
+  const results = page.locator('.VPLocalSearchBox .results [role=option]');
+  await results.first().waitFor();
+  const titles = await results.allTextContents();
+  expect(titles.filter((title) => /grpo/i.test(title)).length).toBeGreaterThan(2);
+  expect(titles.join('\n')).toContain('Beside TRL');
+  expect(titles.join('\n')).not.toContain('.jsonl');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\.html/);
+  expect(await page.locator('main').textContent()).toMatch(/GRPO/i);
+  expectQuiet();
+  await close();
+});
+
+it('the sidebar leads from a guide to the next one, and a link in a page to its file', async () => {
+  const { page, close, expectQuiet } = await openPage(browser, `${url}examples/`);
+  await page.locator('.VPSidebar').getByRole('link', { name: 'Write a tool' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Write a tool' }).waitFor();
+  await page.locator('.VPDocFooter .next').click();
+  await page.getByRole('heading', { level: 1, name: 'Write an environment' }).waitFor();
+  await page.goto(`${url}project/readme.html`);
+  await page.locator('main').getByRole('link', { name: 'A dialogue' }).click();
+  await page.getByRole('heading', { level: 1, name: 'examples/wordle.ts' }).waitFor();
+  expect(await page.locator('main pre').textContent()).toContain("name: 'wordle-v1'");
+  expectQuiet();
+  await close();
+});

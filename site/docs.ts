@@ -1,0 +1,54 @@
+/**
+ * `npm run docs` builds the site in `site/dist`. It fails if a part of the build warns, or if a link leads nowhere. `npm run docs:dev`
+ * serves the site, and follows changes of the Markdown. SITE_BASE is the path of the site on its host; the default is `/`.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { brokenLinks } from './broken-links.ts';
+import { generate } from './generate/generate.ts';
+import { repository } from './pages.ts';
+
+const isDev = process.argv.includes('--dev');
+const begun = performance.now();
+
+const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+if (scripts['build:playground'] !== undefined)
+  execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
+await generate();
+const warnings = await vitepress(isDev ? 'dev' : 'build');
+if (!isDev) {
+  const faults = [
+    ...warnings,
+    ...brokenLinks(join(import.meta.dirname, 'dist'), process.env.SITE_BASE ?? '/'),
+  ];
+  if (faults.length > 0) {
+    console.error(`\nThe site has faults:\n${faults.join('\n')}`);
+    process.exitCode = 1;
+  } else {
+    console.log(`site/dist is built, in ${((performance.now() - begun) / 1000).toFixed(0)} s.`);
+  }
+}
+
+/** Runs VitePress. Returns its warnings: the lines of stderr that are not about progress. */
+function vitepress(command: 'build' | 'dev'): Promise<string[]> {
+  const program = join(repository, 'node_modules/vitepress/bin/vitepress.js');
+  const child = spawn(process.execPath, [program, command, import.meta.dirname], {
+    stdio: ['inherit', 'inherit', 'pipe'],
+  });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+    process.stderr.write(text);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('close', (code) => {
+      const lines = stripVTControlCharacters(printed).split('\n');
+      // Ctrl-C ends the server.
+      if (code === 0 || command === 'dev')
+        resolve(lines.filter((line) => line.trim() !== '' && !/^[-✓] /.test(line)));
+      else reject(new Error(`VitePress failed with exit code ${code}.`));
+    });
+  });
+}

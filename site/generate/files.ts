@@ -1,0 +1,58 @@
+/** Writes a page for each file and folder of the repository that a page links to and that is no page itself. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { pageOfFile, targetOf } from '../links.ts';
+import { repository, writtenPages } from '../pages.ts';
+
+const languages: Readonly<Record<string, string>> = {
+  '.ts': 'ts',
+  '.mjs': 'js',
+  '.json': 'json',
+  '.py': 'python',
+  '.sbatch': 'sh',
+};
+
+/** Files and folders to which the pages link, sorted. Folders bring their files. */
+export function linkedFiles(): string[] {
+  const files = new Set<string>();
+  for (const document of writtenPages()) {
+    const prose = readFileSync(join(repository, document), 'utf8').replaceAll(
+      /^(```|~~~).*\n[\s\S]*?^\1$|`[^`\n]*`/gm,
+      '',
+    );
+    for (const [, link] of prose.matchAll(/(?<!!\[[^\]]*)\]\(([^)\s]+)\)/g)) {
+      const target = targetOf(document, link!);
+      if (target.kind === 'file') add(target.file, files);
+    }
+  }
+  return [...files].sort();
+}
+
+function add(file: string, files: Set<string>): void {
+  files.add(file);
+  if (isFolder(file)) for (const name of readdirSync(join(repository, file))) add(`${file}/${name}`, files);
+}
+
+function isFolder(file: string): boolean {
+  return statSync(join(repository, file)).isDirectory();
+}
+
+export function writeFilePages(generated: string): void {
+  for (const file of linkedFiles()) {
+    const at = join(generated, pageOfFile(file));
+    mkdirSync(dirname(at), { recursive: true });
+    writeFileSync(at, `# ${file}\n\n${isFolder(file) ? listOf(file) : textOf(file)}`);
+  }
+}
+
+function listOf(folder: string): string {
+  const names = readdirSync(join(repository, folder));
+  return names.map((name) => `- [${name}](/${pageOfFile(`${folder}/${name}`)})\n`).join('');
+}
+
+function textOf(file: string): string {
+  const text = readFileSync(join(repository, file), 'utf8');
+  // Colours make a large file of data ten times as large.
+  const language = text.length < 50_000 ? languages[extname(file)] : undefined;
+  return `\`\`\`\`${language ?? 'text'}\n${text.trimEnd()}\n\`\`\`\`\n`;
+}

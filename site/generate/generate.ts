@@ -1,0 +1,13 @@
+/** Writes the pages that are made from sources: the API reference, and the files that pages link to. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeApi } from './api.ts';
+import { writeFilePages } from './files.ts';
+
+const generated = join(import.meta.dirname, '../generated');
+
+export async function generate(): Promise<void> {
+  rmSync(generated, { recursive: true, force: true });
+  writeFilePages(generated);
+  await writeApi(join(generated, 'api'));
+}

@@ -1,0 +1,182 @@
+/** The sidebars: every page has its place in them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DefaultTheme } from 'vitepress';
+import { pageOf, repository } from './pages.ts';
+
+type Item = DefaultTheme.SidebarItem;
+
+const generated = join(import.meta.dirname, 'generated');
+
+/** The sidebars of the site. The generated pages must have been written. */
+export function sidebars(): Record<string, Item[]> {
+  return sidebarsWith([
+    { text: 'API', items: [{ text: 'All entry points', link: '/api/' }, ...tree('api')] },
+    { text: 'Files', items: tree('source') },
+  ]);
+}
+
+/** The sidebars without the generated pages. */
+export function writtenSidebars(): Record<string, Item[]> {
+  return sidebarsWith([]);
+}
+
+/** For a reader who learns, a reader who looks something up, and a reader who changes toolenv. */
+function sidebarsWith(generatedPages: readonly Item[]): Record<string, Item[]> {
+  const reference = [...referencePages(), ...generatedPages];
+  const decisions = decisionFolders();
+  return {
+    '/api/': reference,
+    '/packages/': reference,
+    '/spec/': reference,
+    '/source/': reference,
+    ...Object.fromEntries(
+      decisions.map(({ folder }) => [`/decisions/${folder}/`, projectPages(decisions, folder)]),
+    ),
+    '/benchmarks/': projectPages(decisions),
+    '/decisions/': projectPages(decisions),
+    '/project/': projectPages(decisions),
+    '/': learningPages(),
+  };
+}
+
+function learningPages(): Item[] {
+  return [
+    group('Begin', ['docs/start.md', 'docs/concepts.md', 'docs/glossary.md']),
+    group(
+      'Guides',
+      [
+        'README',
+        'tool',
+        'environment',
+        'state',
+        'mcp',
+        'serve',
+        'rewards',
+        'train',
+        'sft',
+        'view',
+        'losses',
+        'trainer',
+        'publish',
+      ].map((name) => `docs/guides/${name}.md`),
+    ),
+    group(
+      'Recipes',
+      [
+        'README',
+        'base-model-to-agent',
+        'flat-rewards',
+        'kl-runs-off',
+        'long-tool-outputs',
+        'lora-on-one-gpu',
+        'multihop-qa',
+        'reading-metrics',
+      ].map((name) => `docs/recipes/${name}.md`),
+    ),
+    group(
+      'Coming from',
+      ['coming-from', 'from-gymnasium', 'from-verifiers', 'from-openenv', 'from-trl', 'from-agent-r1'].map(
+        (name) => `docs/guides/${name}.md`,
+      ),
+    ),
+    {
+      text: 'More',
+      items: [
+        ...['docs/scale.md', 'docs/mcp-servers.md', 'examples/README.md'].map(item),
+        { text: 'Files of the multi-hop recipe', link: addressOf('examples/multihop-qa/README.md') },
+      ],
+    },
+  ];
+}
+
+function referencePages(): Item[] {
+  const packages = readdirSync(join(repository, 'packages')).map((name) => `packages/${name}/README.md`);
+  return [group('The standard', ['packages/core/spec/v1.md']), group('Packages', packages)];
+}
+
+interface DecisionFolder {
+  folder: string;
+  title: string;
+  pages: Item[];
+}
+
+/** The pages about the project. A sidebar with all decisions would be most of each page: it lists those of one folder. */
+function projectPages(decisions: readonly DecisionFolder[], open?: string): Item[] {
+  return [
+    group(
+      'Benchmarks',
+      ['README', 'budget', 'trl', 'multi-hop-files', 'async', 'chaos'].map(
+        (name) => `docs/benchmarks/${name}.md`,
+      ),
+    ),
+    {
+      text: 'Project',
+      items: [
+        { text: 'README', link: addressOf('README.md') },
+        ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'workshop/README.md', 'VERSIONING.md', 'SECURITY.md'].map(
+          item,
+        ),
+      ],
+    },
+    {
+      text: 'Decisions',
+      items: [
+        item('docs/decisions/README.md'),
+        ...decisions.map(({ folder, title, pages }) =>
+          folder === open ? { text: title, items: pages } : { text: title, link: pages[0]!.link! },
+        ),
+      ],
+    },
+  ];
+}
+
+/** The sections of the list of decisions, which are a folder each. */
+function decisionFolders(): DecisionFolder[] {
+  const text = readFileSync(join(repository, 'docs/decisions/README.md'), 'utf8');
+  return text
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({ section, links: [...section.matchAll(/^- \[(.+)\]\(([^)]+)\)/gm)] }))
+    .filter(({ links }) => links.length > 0)
+    .map(({ section, links }) => ({
+      folder: links[0]![2]!.split('/')[0]!,
+      title: section.slice(0, section.indexOf('\n')),
+      pages: links.map(([, title, link]) => ({
+        text: title!.replaceAll('`', ''),
+        link: addressOf(`docs/decisions/${link}`),
+      })),
+    }));
+}
+
+/** Generated pages below a folder, in order of their titles. */
+function tree(folder: string): Item[] {
+  return readdirSync(join(generated, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .map((name) => item(`site/generated/${folder}/${name}`))
+    .sort((one, other) => (one.text! < other.text! ? -1 : 1));
+}
+
+function group(text: string, files: readonly string[]): Item {
+  return { text, items: files.map(item) };
+}
+
+function item(file: string): Item {
+  return { text: titleOf(file), link: addressOf(file) };
+}
+
+function addressOf(file: string): string {
+  return `/${pageOf(file)!
+    .replace(/\.md$/, '.html')
+    .replace(/(^|\/)index\.html$/, '$1')}`;
+}
+
+/** The first heading of a page. */
+function titleOf(file: string): string {
+  const at = join(repository, file);
+  if (!existsSync(at)) throw new Error(`The sidebar names ${file}, which does not exist.`);
+  const heading = /^# (.+)$/m.exec(readFileSync(at, 'utf8'))?.[1];
+  if (heading === undefined) throw new Error(`${file} has no heading. Give it a line that begins with #.`);
+  return heading.replaceAll(/[`\\]/g, '');
+}

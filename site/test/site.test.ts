@@ -1,0 +1,89 @@
+/** The navigation reaches every page, links become links of the site, and a link that leads nowhere is found. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DefaultTheme } from 'vitepress';
+import { expect, onTestFinished, test } from 'vitest';
+import { brokenLinks } from '../broken-links.ts';
+import { entryPoints } from '../entry-points.ts';
+import { linkedFiles } from '../generate/files.ts';
+import { slugify, targetOf } from '../links.ts';
+import { writtenSidebars } from '../navigation.ts';
+import { pageOf, repository, writtenPages } from '../pages.ts';
+
+function linksOf(items: readonly DefaultTheme.SidebarItem[]): string[] {
+  return items.flatMap(({ link, items: inner = [] }) => [
+    ...(link === undefined ? [] : [link]),
+    ...linksOf(inner),
+  ]);
+}
+
+test('a sidebar leads to every page', () => {
+  const reached = new Set(Object.values(writtenSidebars()).flatMap((items) => linksOf(items)));
+  const addresses = writtenPages().map((file) => `/${pageOf(file)!.replace(/\.md$/, '.html')}`);
+  const missing = addresses
+    .map((address) => address.replace(/(^|\/)index\.html$/, '$1'))
+    .filter((address) => address !== '/' && !reached.has(address));
+  expect(missing).toEqual([]);
+  expect(addresses.length).toBeGreaterThan(150);
+});
+
+test('the pages of the repository keep their places', () => {
+  expect(pageOf('docs/guides/README.md')).toBe('guides/index.md');
+  expect(pageOf('docs/guides/train.md')).toBe('guides/train.md');
+  expect(pageOf('packages/core/spec/v1.md')).toBe('spec/v1.md');
+  expect(pageOf('packages/core/README.md')).toBe('packages/core.md');
+  expect(pageOf('CONTRIBUTING.md')).toBe('project/contributing.md');
+  expect(pageOf('templates/env/README.md')).toBeUndefined();
+});
+
+test('links lead to pages, to files, or elsewhere', () => {
+  const page = { kind: 'page', page: 'spec/v1.md', anchor: '#env' };
+  expect(targetOf('docs/guides/train.md', '../../packages/core/spec/v1.md#env')).toEqual(page);
+  expect(targetOf('README.md', 'examples/bank.ts')).toEqual({ kind: 'file', file: 'examples/bank.ts' });
+  expect(targetOf('README.md', 'examples')).toMatchObject({ kind: 'page', page: 'examples/index.md' });
+  expect(targetOf('README.md', 'https://example.com')).toEqual({ kind: 'elsewhere' });
+  expect(() => targetOf('docs/start.md', 'absent.md')).toThrow('docs/start.md: absent.md does not exist');
+  expect(slugify('`train`, and *evaluate*: why?')).toBe('train-and-evaluate-why');
+});
+
+test('files to which pages link have pages, those of a folder too', () => {
+  const files = linkedFiles();
+  expect(files).toContain('examples/bank.ts');
+  expect(files).toContain('packages/core/spec/action.schema.json');
+  expect(files).toEqual(expect.arrayContaining(['examples/scale', 'examples/scale/workers.yaml']));
+  expect(files.some((file) => /\.(md|png|svg)$/.test(file))).toBe(false);
+});
+
+test('the entry points are those of package.json', async () => {
+  const names = entryPoints().map(({ name }) => name);
+  const { exports } = JSON.parse(await readFile(join(repository, 'packages/core/package.json'), 'utf8'));
+  for (const subpath of Object.keys(exports).filter((each) => each !== './package.json'))
+    expect(names).toContain(`@toolenv/core${subpath.slice(1)}`);
+  expect(entryPoints().find(({ name }) => name === '@toolenv/core/learner')?.file).toBe(
+    'packages/core/src/protocol/learner.ts',
+  );
+});
+
+test('a link without a page, an anchor without a heading and an absent picture are found', async () => {
+  const site = await mkdtemp(join(tmpdir(), 'toolenv-site-'));
+  onTestFinished(() => rm(site, { recursive: true }));
+  await mkdir(join(site, 'guides'));
+  await writeFile(join(site, 'logo.svg'), '<svg/>');
+  await writeFile(
+    join(site, 'index.html'),
+    `<a href="/base/guides/a.html#good">1</a><a class="x" href="/base/guides/">2</a><img alt="" src="/base/logo.svg">
+     <a href="https://example.com/absent">3</a><a href="guides/a.html">4</a>`,
+  );
+  await writeFile(join(site, 'guides/index.html'), '<a href="../index.html">1</a>');
+  await writeFile(
+    join(site, 'guides/a.html'),
+    `<h2 id="good">1</h2><a href="b.html">2</a><a href="#absent">3</a><img src="../absent.png"><a href="/guides/">4</a>`,
+  );
+  expect(brokenLinks(site, '/base/')).toEqual([
+    'guides/a.html: b.html leads nowhere',
+    'guides/a.html: #absent leads nowhere',
+    'guides/a.html: ../absent.png leads nowhere',
+    'guides/a.html: /guides/ leads nowhere',
+  ]);
+});
