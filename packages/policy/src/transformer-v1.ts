@@ -162,6 +162,7 @@ async function compute(signal: AbortSignal): Promise<ComputeReport> {
 async function loadDevices() {
   try {
     const own = {
+      ...(await import('#known-devices')),
       ...(await import('./runtime/device.ts')),
       ...(await import('./runtime/probe-device.ts')),
     };
