@@ -1,12 +1,12 @@
 /** Playground: the environment, the policy and its training, behind the orders of the page. */
 import { rm } from 'node:fs/promises';
 import { messageOf, type Observation, type OpenedEnv, openEnv } from '@toolenv/core';
+import type { QaRecord } from '@toolenv/envs-qa';
 import bridge from '@toolenv/envs-qa/bridge-v1';
 import { loadPolicy, parameterCount, type TransformerPolicy } from '@toolenv/policy';
 import search from '@toolenv/tools-search/search-v1';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
-import type { QaRecord } from '../../packages/envs-qa/src/qa-record.ts';
 import { PlaySession } from '../../packages/view/src/play/play-session.ts';
 import { fetchCheckpoint } from './checkpoint-files.ts';
 import type { Order, PlaygroundState, Work } from './messages.ts';

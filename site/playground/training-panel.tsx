@@ -63,8 +63,24 @@ export function TrainingPanel({ state, order, theme }: Props) {
         {work === 'training' && ', training …'}
       </p>
       {lines.length > 0 && (
-        <Chart title={chart.title} unit={chart.unit} data={data} theme={theme} isOfRuns={false} />
+        <>
+          <Chart title={chart.title} unit={chart.unit} data={data} theme={theme} isOfRuns={false} />
+          <p>{rewardsText(lines)}</p>
+        </>
       )}
     </section>
   );
+}
+
+/** Steps of a mean, because single steps differ by their questions. */
+const lastSteps = 4;
+
+function rewardsText(lines: PlaygroundState['lines']): string {
+  const rewards = lines.flatMap(({ type, metrics }) => (type === 'rollout' ? [metrics.reward ?? 0] : []));
+  const last = rewards.slice(-lastSteps);
+  const mean = last.reduce((sum, reward) => sum + reward, 0) / last.length;
+  const first = `Reward ${rewards[0]!.toFixed(2)} in the first step`;
+  return rewards.length > lastSteps
+    ? `${first}, ${mean.toFixed(2)} on average in the last ${lastSteps}.`
+    : `${first}.`;
 }
