@@ -19,7 +19,7 @@ export function App() {
       <header>
         <h1>toolenv playground</h1>
         <span class="soft grow">
-          {state && state.parameters > 0 && `${whole(state.parameters)} parameters, in this tab`}
+          {state && state.parameters > 0 && `A policy of ${whole(state.parameters)} parameters, in this tab`}
         </span>
         <button type="button" onClick={toggleTheme}>
           {theme === 'dark' ? 'Light' : 'Dark'}

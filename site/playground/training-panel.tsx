@@ -29,7 +29,10 @@ export function TrainingPanel({ state, order, theme }: Props) {
   return (
     <section aria-label="Training">
       <h2>Train</h2>
-      <p class="soft">GRPO on other questions: 4 questions a step, 8 episodes each.</p>
+      <p class="soft">
+        GRPO on 4 questions a step, 8 episodes each; the questions above stay unseen. Ask the same question
+        before and after.
+      </p>
       <form
         class="bar"
         onSubmit={(event) => {

@@ -6,33 +6,26 @@ import bridge from '@toolenv/envs-qa/bridge-v1';
 import { loadPolicy } from '@toolenv/policy';
 import search from '@toolenv/tools-search/search-v1';
 import type { Browser, Page } from 'playwright-core';
-import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible, openBrowser, openPage } from '../../../packages/view/browser-test/open-page.ts';
+import { servePlayground } from './serve-playground.ts';
 
-const configFile = join(import.meta.dirname, '../vite.config.ts');
 const checkpoint = join(import.meta.dirname, '../../../workshop/tiny-policy/checkpoint');
-let server: PreviewServer;
+let served: Awaited<ReturnType<typeof servePlayground>>;
 let browser: Browser;
-let url: string;
 
 beforeAll(async () => {
-  await build({ configFile, logLevel: 'warn' });
-  // The folder above, as the site serves it.
-  const outDir = join(import.meta.dirname, '../../public');
-  server = await preview({ configFile, build: { outDir }, preview: { host: '127.0.0.1', port: 0 } });
-  const { port } = server.httpServer.address() as { port: number };
-  url = `http://127.0.0.1:${port}/playground/`;
+  served = await servePlayground();
   browser = await openBrowser();
 }, 120_000);
 
 afterAll(async () => {
   await browser?.close();
-  await server?.close();
+  await served?.close();
 });
 
 it('answers, is taken over, and learns, without a server', async () => {
-  const { page, expectQuiet, close } = await openPage(browser, url);
+  const { page, expectQuiet, close } = await openPage(browser, served.url);
   await page.getByText('897,920 parameters').waitFor();
   await page.getByRole('button', { name: 'Dark', exact: true }).click();
   await expectAccessible(page);
