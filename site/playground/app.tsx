@@ -32,7 +32,7 @@ export function App() {
       ))}
       {isLoading ? (
         <p class="nothing" role="status">
-          {failure ? '' : 'Loading the policy and ONNX Runtime (18 MB) …'}
+          {failure || state?.problem ? '' : 'Loading the policy and ONNX Runtime (18 MB) …'}
         </p>
       ) : (
         <main class="playground">

@@ -1,6 +1,7 @@
 /** The tiny policy's files, which the page's own server has, as files in memory. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { messageOf } from '@toolenv/core';
 
 const urls = import.meta.glob<string>('../../workshop/tiny-policy/checkpoint/*', {
   query: '?url&no-inline',
@@ -8,13 +9,21 @@ const urls = import.meta.glob<string>('../../workshop/tiny-policy/checkpoint/*',
   eager: true,
 });
 
-/** @throws Error for a file that cannot be fetched. */
+/** @throws Error naming a file that cannot be loaded. */
 export async function fetchCheckpoint(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const fetched = Object.entries(urls).map(async ([file, url]) => {
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}): load the page again.`);
-    await writeFile(join(folder, basename(file)), new Uint8Array(await response.arrayBuffer()));
+  const written = Object.entries(urls).map(async ([path, url]) => {
+    const file = basename(path);
+    const bytes = await load(url).catch((error: unknown) => {
+      throw new Error(`${file} cannot be loaded (${messageOf(error)}): load the page again.`);
+    });
+    await writeFile(join(folder, file), bytes);
   });
-  await Promise.all(fetched);
+  await Promise.all(written);
+}
+
+async function load(url: string): Promise<Uint8Array> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
 }

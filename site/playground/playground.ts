@@ -10,16 +10,15 @@ import { train } from '@toolenv/training';
 import { PlaySession } from '../../packages/view/src/play/play-session.ts';
 import { fetchCheckpoint } from './checkpoint-files.ts';
 import type { Order, PlaygroundState, Work } from './messages.ts';
+import { envOptions, training } from './setting.ts';
 
 const checkpoint = '/policy';
 const out = '/trained';
 const seed = 1;
-/** Enough for a thought and a call or an answer. */
-const maxTokens = 64;
-/** Smaller groups and a higher learning rate than the demo's, so that a tab learns within a minute. */
-const trainer = grpo({ tasksPerStep: 4, groupSize: 8, learningRate: 1e-4, maxTokens, checkpointEvery: 0 });
+const trainer = grpo({ ...training, checkpointEvery: 0 });
 
-const empty: PlaygroundState = {
+/** The state before anything is loaded. */
+export const nothingYet: PlaygroundState = {
   work: 'loading',
   parameters: 0,
   questions: [],
@@ -34,7 +33,7 @@ export class Playground {
   readonly #env: OpenedEnv<QaRecord>;
   readonly #tell: (state: PlaygroundState) => void;
   #policy: TransformerPolicy;
-  #state = empty;
+  #state = nothingYet;
   #session: PlaySession<QaRecord> | undefined;
   /** Ends the episode. */
   #leave = new AbortController();
@@ -53,10 +52,8 @@ export class Playground {
 
   /** @param tell Called with each new state. */
   static async open(tell: (state: PlaygroundState) => void): Promise<Playground> {
-    tell(empty);
     await fetchCheckpoint(checkpoint);
-    // The tiny policy was trained with two documents per search result.
-    const env = await openEnv(bridge, { topK: 2 }, { seed, tools: { search } });
+    const env = await openEnv(bridge, envOptions, { seed, tools: { search } });
     const playground = new Playground(env, await loadPolicy(checkpoint), tell);
     const { test } = env.tasks;
     playground.#set({
@@ -113,7 +110,7 @@ export class Playground {
   async #act(): Promise<void> {
     const observation = await this.#observation();
     if (!observation) return;
-    const sampling = { maxTokens, temperature: 0, seed, signal: this.#leave.signal };
+    const sampling = { maxTokens: training.maxTokens, temperature: 0, seed, signal: this.#leave.signal };
     await this.#write(await this.#policy.act(observation, sampling));
   }
 

@@ -5,6 +5,7 @@ import { chartData } from '../../packages/view/page/curves/chart-data.ts';
 import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
 import type { Theme } from '../../packages/view/page/theme.ts';
 import type { Order, PlaygroundState } from './messages.ts';
+import { training } from './setting.ts';
 
 interface Props {
   state: PlaygroundState;
@@ -14,7 +15,7 @@ interface Props {
 
 const chart: ChartSpec = {
   title: 'Reward',
-  unit: 'mean of the 32 episodes of a step',
+  unit: `mean of the ${training.tasksPerStep * training.groupSize} episodes of a step`,
   curves: [
     { type: 'rollout', metric: 'reward', label: 'reward' },
     { type: 'rollout', metric: 'rewards/em/mean', label: 'right answers' },
@@ -30,8 +31,8 @@ export function TrainingPanel({ state, order, theme }: Props) {
     <section aria-label="Training">
       <h2>Train</h2>
       <p class="soft">
-        GRPO on 4 questions a step, 8 episodes each; the questions above stay unseen. Ask the same question
-        before and after.
+        GRPO on {training.tasksPerStep} questions a step, {training.groupSize} episodes each; the questions
+        above stay unseen. Ask the same question before and after.
       </p>
       <form
         class="bar"

@@ -1,7 +1,17 @@
 /** The worker: everything that computes, so that the page stays responsive. */
-import type { Order } from './messages.ts';
-import { Playground } from './playground.ts';
+import { messageOf } from '@toolenv/core';
+import { env } from 'onnxruntime-web/wasm';
+import type { Order, PlaygroundState } from './messages.ts';
+import { nothingYet, Playground } from './playground.ts';
 
-const opened = Playground.open((state) => postMessage(state));
+// Each further thread would load this script again.
+env.wasm.numThreads = 1;
 
-addEventListener('message', async ({ data }: MessageEvent<Order>) => (await opened).follow(data));
+const tell = (state: PlaygroundState) => postMessage(state);
+tell(nothingYet);
+const opened = Playground.open(tell).catch((error: unknown) => {
+  tell({ ...nothingYet, problem: messageOf(error) });
+  return undefined;
+});
+
+addEventListener('message', async ({ data }: MessageEvent<Order>) => (await opened)?.follow(data));

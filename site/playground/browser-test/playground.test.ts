@@ -78,6 +78,18 @@ it('answers, is taken over, and learns, without a server', async () => {
   await close();
 }, 600_000);
 
+it('says that a file cannot be loaded', async () => {
+  const context = await browser.newContext();
+  await context.route('**/*.safetensors', (route) => route.abort());
+  const page = await context.newPage();
+  await page.goto(served.url);
+  await page
+    .getByRole('alert')
+    .getByText(/^model.safetensors cannot be loaded .+: load the page again\.$/)
+    .waitFor();
+  await context.close();
+});
+
 /** The first question of the test split, and what the policy writes in each turn. */
 async function playedInNode() {
   await using env = await openEnv(bridge, { topK: 2 }, { seed: 1, tools: { search } });
