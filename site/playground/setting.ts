@@ -7,7 +7,7 @@ export const envOptions = { topK: 2 };
 export const training = {
   tasksPerStep: 4,
   groupSize: 8,
-  learningRate: 1e-4,
+  learningRate: 2e-4,
   /** Of a turn: enough for a thought and a call or an answer. */
   maxTokens: 64,
 };

@@ -7,12 +7,12 @@ import type { Sandbox } from './sandbox.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Builds and packs every workspace. */
+/** Builds and packs every package. */
 export async function packAll({ folder, run }: Sandbox): Promise<Packed[]> {
   const tarballs = join(folder, 'tarballs');
   await mkdir(tarballs);
   await run('npm', ['run', 'build'], root);
-  await run('npm', ['pack', '--workspaces', '--pack-destination', tarballs], root);
+  await run('npm', ['pack', '--workspace', 'packages', '--pack-destination', tarballs], root);
   const files = (await readdir(tarballs)).map((name) => join(tarballs, name));
   return Promise.all(
     files.map(async (file) => ({
@@ -22,7 +22,7 @@ export async function packAll({ folder, run }: Sandbox): Promise<Packed[]> {
   );
 }
 
-/** Fails if a workspace is missing among the tarballs. */
+/** Fails if a package is missing among the tarballs. */
 export async function checkComplete(packages: readonly Packed[]): Promise<void> {
   const folders = await readdir(join(root, 'packages'));
   const names = await Promise.all(

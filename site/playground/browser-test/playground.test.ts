@@ -52,10 +52,10 @@ it('answers, is taken over, and learns, without a server', async () => {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: /^The episode is over\. Reward 1\.100/ }).waitFor();
 
-  await page.getByRole('spinbutton', { name: 'steps' }).fill('10');
+  await page.getByRole('spinbutton', { name: 'steps' }).fill('8');
   await page.getByRole('spinbutton', { name: 'steps' }).press('Enter');
   const training = page.getByRole('region', { name: 'Training' });
-  await training.getByText('10 steps trained').waitFor({ timeout: 240_000 });
+  await training.getByText('8 steps trained').waitFor({ timeout: 240_000 });
   await training.getByRole('button', { name: 'Train', exact: true }).and(page.locator(':enabled')).waitFor();
   const found = /Reward (\S+) in the first step, (\S+) on average in the last 4\./.exec(
     await training.innerText(),
