@@ -21,6 +21,7 @@ export function App() {
         <span class="soft grow">
           {state && state.parameters > 0 && `A policy of ${whole(state.parameters)} parameters, in this tab`}
         </span>
+        <a href="../">Documentation</a>
         <button type="button" onClick={toggleTheme}>
           {theme === 'dark' ? 'Light' : 'Dark'}
         </button>
