@@ -6,7 +6,7 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ['packages/*/browser-test/**/*.test.ts', 'site/browser-test/**/*.test.ts'],
+    include: ['packages/*/browser-test/**/*.test.ts', 'site/**/browser-test/**/*.test.ts'],
     globalSetup: 'packages/view/browser-test/build-page.ts',
     // Each test measures a browser, which takes both cores.
     maxWorkers: 1,

@@ -9,6 +9,7 @@ import { servePlay, serveView } from '@toolenv/view';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { tokenTexts } from '../../packages/policy/src/checkpoint/token-texts.ts';
 import buildPage from '../../packages/view/browser-test/build-page.ts';
+import { servePlayground } from '../../site/playground/browser-test/serve-playground.ts';
 
 type Theme = 'light' | 'dark';
 
@@ -24,6 +25,7 @@ const browser = await chromium.launch({
 try {
   await takeView(browser);
   await takePlay(browser);
+  await takePlayground(browser);
 } finally {
   await browser.close();
 }
@@ -62,6 +64,21 @@ async function takePlay(browser: Browser): Promise<void> {
   } finally {
     await served.close();
     await env.close();
+  }
+}
+
+/** A question that the policy answers after ten steps of training. */
+async function takePlayground(browser: Browser): Promise<void> {
+  const served = await servePlayground();
+  try {
+    const page = await openPage(browser, served.url, 'light');
+    await page.getByRole('button', { name: 'Train', exact: true }).click();
+    await page.getByText('10 steps trained').waitFor({ timeout: 300_000 });
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.getByText('The right answer is').waitFor();
+    await picture(page, undefined, 'playground');
+  } finally {
+    await served.close();
   }
 }
 

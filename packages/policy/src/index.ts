@@ -1,3 +1,4 @@
+export { knownDevices } from '#known-devices';
 export { Chat, type TemplateArguments, type Turn } from './chat/chat.ts';
 export { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint/checkpoint.ts';
 export type { LoraOptions, LoraTarget } from './learner/lora.ts';
@@ -5,7 +6,8 @@ export { type LearnerOptions, TransformerLearner } from './learner/transformer-l
 export { parameterShapes } from './model/decoder.ts';
 export { createModel, type Model, parameterCount, placeModel } from './model/model.ts';
 export type { ModelConfig } from './model/model-config.ts';
-export { chooseDevice, type Device, type DeviceInfo, devices, knownDevices } from './runtime/device.ts';
+export { chooseDevice, type Device } from './runtime/device.ts';
+export { type DeviceInfo, devices } from './runtime/device-name.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './runtime/probe-device.ts';
 export { type Precision, type Runtime, type Tensors, tensor } from './runtime/runtime.ts';

@@ -150,7 +150,9 @@ async function compute(signal: AbortSignal): Promise<ComputeReport> {
   }
   const require = createRequire(import.meta.url);
   const { peerDependencies } = require('../package.json') as { peerDependencies: Record<string, string> };
-  const libraries = ['onnxruntime-node', ...Object.keys(peerDependencies)].map((name) => ({
+  // onnxruntime-web computes in browsers only.
+  const optional = Object.keys(peerDependencies).filter((name) => name !== 'onnxruntime-web');
+  const libraries = ['onnxruntime-node', ...optional].map((name) => ({
     name,
     version: versionOf(name, require),
   }));
@@ -162,6 +164,7 @@ async function compute(signal: AbortSignal): Promise<ComputeReport> {
 async function loadDevices() {
   try {
     const own = {
+      ...(await import('#known-devices')),
       ...(await import('./runtime/device.ts')),
       ...(await import('./runtime/probe-device.ts')),
     };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { completeOptions, loadPlugin } from '@toolenv/core/plugins';
 import { expect, it, onTestFinished } from 'vitest';
 import { TransformerLearner } from '../src/learner/transformer-learner.ts';
-import { devices } from '../src/runtime/device.ts';
+import { devices } from '../src/runtime/device-name.ts';
 import type { TransformerPolicy } from '../src/transformer-policy.ts';
 import transformer from '../src/transformer-v1.ts';
 

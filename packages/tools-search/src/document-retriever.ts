@@ -1,6 +1,7 @@
 /** documentRetriever: a retriever over the documents of an environment. */
+import { createSearchIndex } from '#search-index';
 import type { Retriever } from './retriever.ts';
-import { createSearchIndex, type SearchIndexOptions } from './search-index.ts';
+import type { SearchIndexOptions } from './search-index.ts';
 
 /** @throws ToolEnvError `usage.no_documents` without documents. */
 export async function documentRetriever(options: SearchIndexOptions): Promise<Retriever> {

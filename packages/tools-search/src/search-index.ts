@@ -4,6 +4,7 @@ import { type Connection, connect, Index, MatchQuery, type Table } from '@lanced
 import { ToolEnvError } from '@toolenv/core';
 import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
+import { byScore, indexedText, longestQuery } from './index-rules.ts';
 import { giveLanceThreads } from './lance-threads.ts';
 
 export interface SearchIndexOptions {
@@ -27,8 +28,6 @@ export interface SearchIndex {
 const layout = 1;
 /** Number of cached queries. Episodes of a group often begin with the same query. */
 const cacheSize = 16_384;
-/** Characters of a query that are used. Longer queries come from models that do not stop. */
-const longestQuery = 1_000;
 /** Number of hits to fetch beyond the limit, to see all ties at the limit. */
 const spareHits = 8;
 
@@ -93,7 +92,7 @@ class LanceSearchIndex implements SearchIndex {
       if (rows.length === count && rows[limit - 1]?._score === rows.at(-1)?._score) continue;
       return rows
         .map(({ id, _score }) => ({ ...this.#documents[id]!, score: _score }))
-        .sort((a, b) => b.score - a.score || compare(a.title, b.title) || compare(a.text, b.text))
+        .sort(byScore)
         .slice(0, limit);
     }
   }
@@ -128,18 +127,8 @@ async function build(
   return table;
 }
 
-/** The title counts three times, so that the document with a name as its title ranks above documents that mention the name. */
-function indexedText({ title, text }: SearchDocument): string {
-  return `${title}\n${title}\n${title}\n${text}`;
-}
-
 function digest(documents: readonly SearchDocument[]): string {
   const hash = createHash('sha256').update(String(layout));
   for (const { title, text } of documents) hash.update(JSON.stringify([title, text]));
   return hash.digest('hex').slice(0, 32);
-}
-
-/** Orders by UTF-16 units, independent of the locale. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { writing } from '@toolenv/core/recording';
@@ -175,7 +174,7 @@ async function digests(folder: string): Promise<Record<string, string>> {
     .sort();
   const entries = names.map(async (name) => {
     const hash = createHash('sha256');
-    await pipeline(createReadStream(join(folder, name)), hash);
+    for await (const chunk of createReadStream(join(folder, name))) hash.update(chunk);
     return [name, hash.digest('hex')] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

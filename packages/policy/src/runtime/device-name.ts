@@ -1,2 +1,9 @@
 /** A device that ONNX Runtime computes on, by the name of its execution provider. */
-export type DeviceName = 'cpu' | 'webgpu' | 'cuda' | 'dml' | 'coreml';
+export const devices = ['cpu', 'webgpu', 'cuda', 'dml', 'coreml'] as const;
+export type DeviceName = (typeof devices)[number];
+
+export interface DeviceInfo {
+  device: DeviceName;
+  /** Whether the device's library is installed. A driver or a GPU may still be missing. */
+  installed: boolean;
+}

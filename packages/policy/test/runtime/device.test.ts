@@ -3,7 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { chooseDevice, knownDevices } from '../../src/runtime/device.ts';
+import { chooseDevice } from '../../src/runtime/device.ts';
+import { knownDevices } from '../../src/runtime/known-devices.ts';
 import { gaveUp, reasonOf } from '../../src/runtime/onnx/reason.ts';
 import { probeAgain, probeDevice } from '../../src/runtime/probe-device.ts';
 

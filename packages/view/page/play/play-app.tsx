@@ -1,11 +1,8 @@
 /** A person plays the policy's part: the conversation so far, the tools as forms, and the answer. */
-import type { RecordedEpisode } from '@toolenv/training';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PlayAnswer } from '../../src/play/serve-play.ts';
-import { Conversation } from '../episode/conversation.tsx';
-import { Reward } from '../episodes/columns.tsx';
+import { useEffect, useRef } from 'preact/hooks';
 import { useTheme } from '../theme.ts';
-import { ToolForm } from './tool-form.tsx';
+import { PlayedTurns } from './played-turns.tsx';
+import { TurnForms } from './turn-forms.tsx';
 import { usePlay } from './use-play.ts';
 
 export function PlayApp() {
@@ -30,12 +27,16 @@ export function PlayApp() {
       ))}
       <main class="play">
         <section aria-label="Conversation" aria-live="polite" tabIndex={0}>
-          {state && <Played state={state} />}
+          {state && <PlayedTurns {...state} />}
           <div ref={end} />
         </section>
         {state && !state.trajectory && !state.problem && (
           <aside aria-label="Your turn" tabIndex={0}>
-            <Turn state={state} onWrite={write} />
+            <TurnForms
+              tools={(state.observation ?? state.steps.at(-1)?.observation)?.tools ?? []}
+              isWaiting={state.observation === undefined}
+              onWrite={write}
+            />
           </aside>
         )}
         {(state?.trajectory || state?.problem) && (
@@ -46,72 +47,6 @@ export function PlayApp() {
           </aside>
         )}
       </main>
-    </>
-  );
-}
-
-function Played({ state }: { state: PlayAnswer }) {
-  const { steps, observation, trajectory } = state;
-  const episode = { steps, rewardSpec: trajectory?.rewardSpec ?? state.rewardSpec } as RecordedEpisode;
-  const before = steps.at(-1)?.observation.messages.length ?? 0;
-  const news = (observation?.messages ?? [])
-    .slice(before)
-    .filter(({ role }) => role === 'system' || role === 'user');
-  return (
-    <>
-      <Conversation episode={episode} texts={{ turns: [] }} learned={[]} />
-      {news.map(({ role, content }, index) => (
-        <div key={index} class={`message ${role}`}>
-          <h4>{role}</h4>
-          <pre>{content}</pre>
-        </div>
-      ))}
-      {trajectory && (
-        <h3>
-          The episode is over. Reward <Reward value={trajectory.reward} />
-        </h3>
-      )}
-    </>
-  );
-}
-
-/** Of more tools than so many, a person opens the form of each. */
-const shownTools = 3;
-
-function Turn({ state, onWrite }: { state: PlayAnswer; onWrite: ReturnType<typeof usePlay>['write'] }) {
-  const [text, setText] = useState('');
-  const tools = (state.observation ?? state.steps.at(-1)?.observation)?.tools ?? [];
-  const isWaiting = state.observation === undefined;
-  return (
-    <>
-      {tools.map((tool) => (
-        <details key={tool.name} open={tools.length <= shownTools}>
-          <summary>{tool.name}</summary>
-          <ToolForm
-            tool={tool}
-            isDisabled={isWaiting}
-            onCall={(args) => onWrite({ text: '', calls: [{ name: tool.name, arguments: args }] })}
-          />
-        </details>
-      ))}
-      <form
-        class="tool-form"
-        aria-label="answer"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onWrite({ text, calls: [] });
-          setText('');
-        }}
-      >
-        <label>
-          your answer
-          <textarea rows={3} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-        </label>
-        <button type="submit" disabled={isWaiting}>
-          Answer
-        </button>
-      </form>
-      {isWaiting && <p class="soft">The environment answers …</p>}
     </>
   );
 }

@@ -16,8 +16,8 @@ export interface WrittenTurn {
 }
 
 export interface Player {
-  /** Waits for the person. */
-  write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn>;
+  /** Waits for the person, or for the action of a policy in the person's place. */
+  write(observation: Observation, signal: AbortSignal): Promise<WrittenTurn | Action>;
   /** Called with each finished turn: what the person wrote, and what the environment made of it. */
   answered?(step: TrajectoryStep): void;
 }
@@ -90,7 +90,9 @@ function told<Task>(env: EnvHandle<Task>, player: Player): ReturnType<EnvHandle<
   };
 }
 
-function toAction({ text, calls }: WrittenTurn, episode: number): Action {
+function toAction(turn: WrittenTurn | Action, episode: number): Action {
+  if ('stopReason' in turn) return turn;
+  const { text, calls } = turn;
   const toolCalls = calls.map((call, index) => ({ id: `call-${episode}-${index}`, ...call }));
   return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop' };
 }

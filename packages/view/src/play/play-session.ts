@@ -1,5 +1,6 @@
 /** PlaySession: the episodes that a person plays in the page, one after another. */
 import {
+  type Action,
   type EnvHandle,
   messageOf,
   type Observation,
@@ -37,7 +38,7 @@ export class PlaySession<Task> {
   readonly #options: SessionOptions<Task>;
   readonly #listeners = new Set<() => void>();
   #state: PlayState;
-  #write: ((turn: WrittenTurn) => void) | undefined;
+  #write: ((turn: WrittenTurn | Action) => void) | undefined;
 
   constructor(options: SessionOptions<Task>) {
     this.#options = options;
@@ -56,7 +57,7 @@ export class PlaySession<Task> {
   }
 
   /** @throws ToolEnvError `usage.not_your_turn`. */
-  write(turn: WrittenTurn): void {
+  write(turn: WrittenTurn | Action): void {
     if (!this.#write)
       throw new ToolEnvError('usage.not_your_turn', 'It is not your turn: wait for the environment.');
     this.#write(turn);
@@ -99,8 +100,8 @@ export class PlaySession<Task> {
     this.#set({ trajectory, observation: undefined });
   }
 
-  async #turn(observation: Observation): Promise<WrittenTurn> {
-    const turn = new Promise<WrittenTurn>((resolve) => {
+  async #turn(observation: Observation): Promise<WrittenTurn | Action> {
+    const turn = new Promise<WrittenTurn | Action>((resolve) => {
       this.#write = resolve;
     });
     this.#set({ observation });

@@ -1,5 +1,6 @@
 /** Runs programs on ONNX Runtime. */
-import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import type { InferenceSession } from '#onnxruntime';
+import { runSession } from '#run-session';
 import { chooseDevice, type Device } from '../device.ts';
 import type { Program } from '../ops.ts';
 import {
@@ -15,6 +16,7 @@ import { OnnxOps } from './onnx-ops.ts';
 import { closeSession, openSession } from './open-session.ts';
 import { fromOrt, toOrt } from './ort-tensor.ts';
 import { gaveUp } from './reason.ts';
+import type { OrtTensors } from './run-session.ts';
 import { webGpuMemory } from './webgpu-memory.ts';
 
 export interface OnnxRuntimeOptions {
@@ -59,15 +61,16 @@ export function onnxRuntime({
     });
     return {
       async run(given, into = {}) {
-        const feeds: Record<string, OrtTensor> = {};
+        const feeds: OrtTensors = {};
         for (const name of inputs) {
           const value = given[name];
           if (!value) throw new RangeError(`Input "${name}" is missing.`);
           feeds[name] = toOrt(value);
         }
-        const fetches: Record<string, OrtTensor | null> = {};
-        for (const name of session.outputNames) fetches[name] = into[name] ? toOrt(into[name]) : null;
-        const results = await session.run(feeds, fetches).catch((error) => gaveUp(device, error));
+        const wanted = Object.entries(into).map(([name, value]) => [name, toOrt(value)] as const);
+        const results = await runSession(session, feeds, Object.fromEntries(wanted)).catch((error) =>
+          gaveUp(device, error),
+        );
         const outputs: Tensors = {};
         for (const [name, value] of Object.entries(results))
           outputs[name] = into[name] ?? fromOrt(value, session);

@@ -1,6 +1,6 @@
 /** ONNX Runtime's sessions: when each is released, and the end of those that are still open when the process exits. */
 import { ToolEnvError } from '@toolenv/core';
-import { InferenceSession } from 'onnxruntime-node';
+import { InferenceSession } from '#onnxruntime';
 import type { DeviceName } from '../device-name.ts';
 import { reasonOf } from './reason.ts';
 

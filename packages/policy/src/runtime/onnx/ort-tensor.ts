@@ -1,5 +1,5 @@
 /** Conversion between this package's tensors and ONNX Runtime's. */
-import { type InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor } from '../runtime.ts';
 import { holdSession, letGoOfSession } from './open-session.ts';

@@ -1,0 +1,28 @@
+/** Episodes in which a person and a policy take turns. */
+import { type Action, openEnv } from '@toolenv/core';
+import { playByHand } from '@toolenv/view';
+import { expect, test } from 'vitest';
+import safe from '../../../templates/env/src/safe-v1.ts';
+
+test("a policy's action is played as it is, between turns that a person wrote", async () => {
+  await using env = await openEnv(safe, {}, { seed: 1 });
+  const task = env.tasks.train.get(0);
+  const tokens = { prompt: Int32Array.of(1), action: Int32Array.of(2, 3), logprobs: Float32Array.of(-1, -2) };
+  const toolCalls = [{ id: 'own', name: 'try_code', arguments: { code: task.code === 500 ? 501 : 500 } }];
+  const action: Action = { text: 'Half.', toolCalls, stopReason: 'tool_call', tokens };
+  const turns = [action, { text: '', calls: [{ name: 'try_code', arguments: { code: task.code } }] }];
+  const { steps, rewards } = await playByHand({
+    env,
+    task,
+    number: 3,
+    seed: 1,
+    player: { write: async () => turns.shift() ?? { text: String(task.code), calls: [] } },
+    signal: new AbortController().signal,
+  });
+  expect(steps.map(({ action }) => action)).toMatchObject([
+    action,
+    { toolCalls: [{ id: 'call-3-0', name: 'try_code' }], stopReason: 'tool_call' },
+    { text: String(task.code), toolCalls: [], stopReason: 'stop' },
+  ]);
+  expect(rewards.opened).toBe(1);
+});

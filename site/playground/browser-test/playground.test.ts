@@ -1,0 +1,117 @@
+/** The playground in Chromium: it answers as the policy does in Node, a person takes over a turn, and the policy learns. */
+import { join } from 'node:path';
+import { type Action, openEnv, playTask } from '@toolenv/core';
+import { goldTitles } from '@toolenv/envs-qa';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import { loadPolicy } from '@toolenv/policy';
+import search from '@toolenv/tools-search/search-v1';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible, openBrowser, openPage } from '../../../packages/view/browser-test/open-page.ts';
+import { servePlayground } from './serve-playground.ts';
+
+const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
+let served: Awaited<ReturnType<typeof servePlayground>>;
+let browser: Browser;
+
+beforeAll(async () => {
+  served = await servePlayground();
+  browser = await openBrowser();
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await served?.close();
+});
+
+it('answers, is taken over, and learns, without a server', async () => {
+  const { page, expectQuiet, close } = await openPage(browser, served.url);
+  await page.getByText('897,920 parameters').waitFor();
+  await page.getByRole('button', { name: 'Dark', exact: true }).click();
+  await expectAccessible(page);
+
+  // The policy plays greedily, and LanceDB searches for it in Node.
+  const { task, written } = await playedInNode();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByText(`The right answer is ${task.answer}.`).waitFor();
+  expect(await writtenOn(page)).toEqual(written);
+  await page.getByRole('heading', { name: /^The episode is over\. Reward 0\.050/ }).waitFor();
+
+  // The policy searches, a person searches for what it missed and answers.
+  await page.getByRole('button', { name: 'Ask again' }).press('Enter');
+  await page.getByRole('button', { name: 'One turn' }).press('Enter');
+  await page.locator('.message.tool').waitFor();
+  expect(await writtenOn(page)).toEqual(written.slice(0, 1));
+  await page.getByText('Take over this turn').press('Enter');
+  await expectAccessible(page);
+  await page.getByLabel('query').fill(goldTitles(task)[1]!);
+  await page.getByLabel('query').press('Enter');
+  await page.locator('.message.tool').nth(1).waitFor();
+  await page.getByLabel('your answer').fill(`<answer>${task.answer}</answer>`);
+  await page.getByLabel('your answer').press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^The episode is over\. Reward 1\.100/ }).waitFor();
+
+  await page.getByRole('spinbutton', { name: 'steps' }).fill('8');
+  await page.getByRole('spinbutton', { name: 'steps' }).press('Enter');
+  const training = page.getByRole('region', { name: 'Training' });
+  await training.getByText('8 steps trained').waitFor({ timeout: 240_000 });
+  await training.getByRole('button', { name: 'Train', exact: true }).and(page.locator(':enabled')).waitFor();
+  const found = /Reward (\S+) in the first step, (\S+) on average in the last 4\./.exec(
+    await training.innerText(),
+  );
+  const [first, last] = [Number(found?.[1]), Number(found?.[2])];
+  expect(last - first).toBeGreaterThan(0.3);
+  await page.getByRole('button', { name: 'Light', exact: true }).click();
+  await expectAccessible(page);
+
+  // A stopped training keeps its finished steps, and the first weights can be had again.
+  await page.getByRole('spinbutton', { name: 'steps' }).press('Enter');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Reset weights' }).click();
+  await training.getByText('0 steps trained').waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await page.getByText('The right answer is').waitFor();
+  expect(await writtenOn(page)).toEqual(written);
+  expectQuiet();
+  await close();
+}, 600_000);
+
+it('says that a file cannot be loaded', async () => {
+  const context = await browser.newContext();
+  await context.route('**/*.safetensors', (route) => route.abort());
+  const page = await context.newPage();
+  await page.goto(served.url);
+  await page
+    .getByRole('alert')
+    .getByText(/^model.safetensors cannot be loaded .+: load the page again\.$/)
+    .waitFor();
+  await context.close();
+});
+
+/** The first question of the test split, and what the policy writes in each turn. */
+async function playedInNode() {
+  await using env = await openEnv(bridge, { topK: 2 }, { seed: 1, tools: { search } });
+  await using policy = await loadPolicy(checkpoint);
+  const task = env.tasks.test.get(0);
+  const sampling = { maxTokens: 64, temperature: 0 };
+  const { steps } = await playTask(env, task, policy, { sampling, seed: 1 });
+  return { task, written: steps.map(({ action }) => lines(action)) };
+}
+
+function lines({ text, toolCalls }: Action): string[] {
+  const calls = toolCalls.map((call) =>
+    'parseFailure' in call ? call.text : `${call.name}(${JSON.stringify(call.arguments)})`,
+  );
+  return [text, ...calls].filter((line) => line !== '');
+}
+
+/** What the policy wrote in each turn, as the page shows it. */
+function writtenOn(page: Page): Promise<string[][]> {
+  return page
+    .locator('.message.assistant')
+    .evaluateAll((turns) =>
+      turns.map((turn) => [...turn.querySelectorAll('pre')].map((pre) => pre.textContent ?? '')),
+    );
+}

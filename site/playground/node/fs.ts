@@ -1,0 +1,13 @@
+/** node:fs in a tab: files in memory, which last as long as the tab. */
+import { fs } from 'memfs';
+
+export const { createWriteStream, existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } =
+  fs;
+
+/** The whole file at once, as it is in memory already. */
+export async function* createReadStream(
+  file: string,
+  encoding?: 'utf8',
+): AsyncGenerator<string | Uint8Array, void, void> {
+  yield fs.readFileSync(file, encoding) as string | Uint8Array;
+}

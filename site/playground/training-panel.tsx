@@ -1,0 +1,90 @@
+/** Trains the policy, and draws the reward of each step. */
+import { useMemo, useState } from 'preact/hooks';
+import { Chart } from '../../packages/view/page/curves/chart.tsx';
+import { chartData } from '../../packages/view/page/curves/chart-data.ts';
+import type { ChartSpec } from '../../packages/view/page/curves/chart-specs.ts';
+import type { Theme } from '../../packages/view/page/theme.ts';
+import type { Order, PlaygroundState } from './messages.ts';
+import { training } from './setting.ts';
+
+interface Props {
+  state: PlaygroundState;
+  order(order: Order): void;
+  theme: Theme;
+}
+
+const chart: ChartSpec = {
+  title: 'Reward',
+  unit: `mean of the ${training.tasksPerStep * training.groupSize} episodes of a step`,
+  curves: [
+    { type: 'rollout', metric: 'reward', label: 'reward' },
+    { type: 'rollout', metric: 'rewards/em/mean', label: 'right answers' },
+  ],
+};
+
+export function TrainingPanel({ state, order, theme }: Props) {
+  const { work, steps, lines, secondsPerStep } = state;
+  const [wanted, setWanted] = useState(10);
+  const isBusy = work !== 'nothing';
+  const data = useMemo(() => chartData(chart, [{ name: 'this tab', run: 0, lines }], 0), [lines]);
+  return (
+    <section aria-label="Training">
+      <h2>Train</h2>
+      <p class="soft">
+        GRPO on {training.tasksPerStep} questions a step, {training.groupSize} episodes each; the questions
+        above stay unseen. Ask the same question before and after.
+      </p>
+      <form
+        class="bar"
+        onSubmit={(event) => {
+          event.preventDefault();
+          order({ type: 'train', steps: wanted });
+        }}
+      >
+        <label>
+          steps
+          <input
+            type="number"
+            min="1"
+            max="200"
+            value={wanted}
+            onInput={({ currentTarget }) => setWanted(currentTarget.valueAsNumber)}
+          />
+        </label>
+        <button type="submit" class="main" disabled={isBusy}>
+          Train
+        </button>
+        <button type="button" disabled={work !== 'training'} onClick={() => order({ type: 'stop' })}>
+          Stop
+        </button>
+        <button type="button" disabled={isBusy || steps === 0} onClick={() => order({ type: 'reset' })}>
+          Reset weights
+        </button>
+      </form>
+      <p class="soft" role="status">
+        {steps} {steps === 1 ? 'step' : 'steps'} trained
+        {secondsPerStep !== undefined && `, ${secondsPerStep.toFixed(1)} s for the last`}
+        {work === 'training' && ', training …'}
+      </p>
+      {lines.length > 0 && (
+        <>
+          <Chart title={chart.title} unit={chart.unit} data={data} theme={theme} isOfRuns={false} />
+          <p>{rewardsText(lines)}</p>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Steps of a mean, because single steps differ by their questions. */
+const lastSteps = 4;
+
+function rewardsText(lines: PlaygroundState['lines']): string {
+  const rewards = lines.flatMap(({ type, metrics }) => (type === 'rollout' ? [metrics.reward ?? 0] : []));
+  const last = rewards.slice(-lastSteps);
+  const mean = last.reduce((sum, reward) => sum + reward, 0) / last.length;
+  const first = `Reward ${rewards[0]!.toFixed(2)} in the first step`;
+  return rewards.length > lastSteps
+    ? `${first}, ${mean.toFixed(2)} on average in the last ${lastSteps}.`
+    : `${first}.`;
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { defineEnv } from 'unenv';
+import { defineConfig } from 'vite';
+
+const here = import.meta.dirname;
+const inMemory = (name: string) => join(here, 'node', `${name}.ts`);
+
+/** Node's modules in a tab: unenv's, except files, hashes and streams, which must work. */
+const replaced = {
+  fs: inMemory('fs'),
+  'fs/promises': inMemory('fs-promises'),
+  events: inMemory('events'),
+  crypto: inMemory('crypto'),
+  os: inMemory('os'),
+};
+const { env } = defineEnv({
+  overrides: {
+    alias: Object.fromEntries(
+      Object.entries(replaced).flatMap(([name, file]) => [
+        [name, file],
+        [`node:${name}`, file],
+      ]),
+    ),
+  },
+});
+// Exact names, so that `buffer/` of npm stays.
+const alias = Object.entries(env.alias).map(([name, replacement]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement,
+}));
+const rolldownOptions = { transform: { inject: env.inject as Record<string, string | [string, string]> } };
+
+export default defineConfig({
+  root: here,
+  base: './',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  resolve: { alias, conditions: ['@toolenv/source', 'module', 'browser', 'production'] },
+  worker: { format: 'es', rolldownOptions },
+  build: {
+    outDir: '../public/playground',
+    emptyOutDir: true,
+    target: 'es2022',
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 2000,
+    // A worker is a build of its own, which takes its time.
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
+});
