@@ -1,6 +1,7 @@
 /** The data files of docs/benchmarks, as the scripts that measured wrote them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SearchRun } from './search-figures.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 
@@ -65,7 +66,7 @@ export interface TrlRun {
 
 export interface BenchmarkFiles {
   demo: DemoRun[];
-  bench: (SpeedRun | EnvRun | AsyncRun)[];
+  bench: (SpeedRun | EnvRun | AsyncRun | SearchRun)[];
   trl: TrlRun[];
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
   mcpServers: string;

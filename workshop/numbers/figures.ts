@@ -10,6 +10,7 @@ import type {
   TrlRun,
   TrlSide,
 } from './benchmark-files.ts';
+import { type SearchRun, searchFigures } from './search-figures.ts';
 
 const sizes: Record<string, string> = { '1m': '1 million', '15m': '15 million', '100m': '100 million' };
 const peers: Record<string, [title: string, packageName: string]> = {
@@ -23,6 +24,7 @@ export function figuresOf({ demo, bench, trl, mcpServers }: BenchmarkFiles): Map
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
   const ahead = bench.find((run): run is AsyncRun => run.name === 'async')!;
+  const search = bench.find((run): run is SearchRun => run.name === 'search')!;
   const learned = demo.filter(({ shuffleRewards }) => !shuffleRewards);
   const shuffled = demo.filter(({ shuffleRewards }) => shuffleRewards);
   const training = speed.filter(({ name }) => name === 'train');
@@ -91,6 +93,7 @@ export function figuresOf({ demo, bench, trl, mcpServers }: BenchmarkFiles): Map
         one,
       ),
     ],
+    ...searchFigures(search),
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
   ]);
