@@ -1,7 +1,10 @@
 /** The numbers of the pages are those of docs/benchmarks. `npm run numbers` puts them there. */
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { recordRun } from '../demo/record.ts';
 import { readBenchmarkFiles } from '../numbers/benchmark-files.ts';
 import { figuresOf } from '../numbers/figures.ts';
 import { fill } from '../numbers/fill.ts';
@@ -47,4 +50,21 @@ test('a page is filled between its marks, and nowhere else', () => {
   expect(() => fill('A <!-- number: c -->0<!-- /number -->', known)).toThrow('no number c. There are: a, b.');
   expect(() => fill('A <!-- number: a -->0', known)).toThrow('1 numbers begin, and 0 of them end.');
   expect(() => fill('<!-- number: a -->0<!-- /number --> times', known)).toThrow('begins a line');
+});
+
+test('a run of the demo takes the place of the earlier run with its seed and rewards', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-demo-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'demo.jsonl');
+  const run = { seed: 1, steps: 80, heldOut: 256, shuffleRewards: false, emAfter: 0.5 };
+  for (const each of [run, { ...run, seed: 2 }, { ...run, shuffleRewards: true }, { ...run, emAfter: 0.75 }])
+    await recordRun(file, each);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const recorded = lines.map((line) => JSON.parse(line));
+  expect(recorded.map(({ seed, shuffleRewards, emAfter }) => [seed, shuffleRewards, emAfter])).toEqual([
+    [1, false, 0.75],
+    [2, false, 0.5],
+    [1, true, 0.5],
+  ]);
+  expect(recorded[0].commit).toMatch(/^[0-9a-f]{10}\+?$/);
 });
