@@ -21,6 +21,11 @@ import { OwnConnection } from './own-connection.ts';
 export async function connectMcp(server: McpServer, options: McpOptions = {}): Promise<McpConnection> {
   const name = describeServer(server);
   const { connectTimeout = defaultConnectTimeout } = options;
+  // Throws for a server that cannot be: before the deadline, whose timer would outlive the call.
+  const connection =
+    'client' in server
+      ? new Connection(server.client, name, options)
+      : new OwnConnection(server, name, options);
   const deadline = new Deadline({
     after: connectTimeout,
     parent: options.signal,
@@ -30,10 +35,6 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
       return new ToolEnvError('infrastructure.mcp_connect', message);
     },
   });
-  const connection =
-    'client' in server
-      ? new Connection(server.client, name, options)
-      : new OwnConnection(server, name, options);
   try {
     await deadline.race((signal) => connection.open(signal));
     return connection;

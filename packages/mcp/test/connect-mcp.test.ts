@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { badServer, context, groupLives, realServer } from './servers.ts';
 
 const dispatchOptions = {
@@ -374,6 +374,17 @@ describe('connecting fails', () => {
     await expect(connectMcp({ url: 'http://127.0.0.1:9/mcp' })).rejects.toMatchObject({
       code: 'infrastructure.mcp_connect',
     });
+  });
+
+  test('for a variable that is not set, and leaves no timer that would end the process later', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const variable = 'TOOLENV_VARIABLE_THAT_IS_NOT_SET';
+    const server = { command: 'node', env: { KEY: `\${${variable}}` } };
+    await expect(connectMcp(server)).rejects.toThrow(variable);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('with the reason of an aborted signal', async () => {
