@@ -67,8 +67,14 @@ async function expectPictures(page: Page): Promise<void> {
 
 it('the keyboard opens the search, which finds GRPO', async () => {
   const { page, close, expectQuiet } = await openPage(browser, url);
-  await page.keyboard.press('/');
   const input = page.getByRole('searchbox');
+  // The page listens to its keys once its script has run.
+  await expect
+    .poll(async () => {
+      if (!(await input.isVisible())) await page.keyboard.press('/');
+      return input.isVisible();
+    })
+    .toBe(true);
   await input.fill('GRPO');
   const results = page.locator('.VPLocalSearchBox .results [role=option]');
   await results.first().waitFor();
