@@ -49,13 +49,17 @@ function learningPages(): Item[] {
         'README',
         'tool',
         'environment',
+        'environment-parts',
         'state',
         'mcp',
+        'mcp-environments',
         'serve',
         'rewards',
         'train',
+        'evaluate-and-train',
         'sft',
         'view',
+        'playground',
         'losses',
         'trainer',
         'publish',
@@ -106,7 +110,7 @@ function projectPages(decisions: readonly DecisionFolder[], open?: string): Item
   return [
     group(
       'Benchmarks',
-      ['README', 'budget', 'trl', 'multi-hop-files', 'async', 'chaos'].map(
+      ['README', 'budget', 'trl', 'multi-hop-files', 'search', 'async', 'chaos'].map(
         (name) => `docs/benchmarks/${name}.md`,
       ),
     ),
