@@ -133,7 +133,7 @@ test('command lines of npm name scripts and templates that exist', async () => {
     );
   });
   expect(faults).toEqual([]);
-  expect(lines.filter(({ words }) => words[0] === 'npm' && words[1] === 'run').length).toBeGreaterThan(15);
+  expect(lines.filter(({ words }) => words[0] === 'npm' && words[1] === 'run').length).toBeGreaterThan(5);
 });
 
 test('JSON parses, and manifests in it are valid', () => {
