@@ -70,8 +70,10 @@ const episodes = {
 const group = { learningRate: 1e-4 };
 /** The tiny policy's critic learns at a higher rate than that of a large model. */
 const actorCritic = { learningRate: 1e-4, criticLearningRate: 3e-4 };
-const supervised = { learningRate: 3e-4 };
-const sampled = { learningRate: 3e-5 };
+const supervised = { learningRate: 1e-4 };
+const sampled = { learningRate: 1e-4 };
+/** Of the study with few updates. */
+const sampledBriefly = { learningRate: 3e-5 };
 const preferences = { learningRate: 1e-4 };
 
 const groupRates = [3e-5, 1e-4, 3e-4];
@@ -158,7 +160,7 @@ const budget: Study = {
   scoredOn: ['bridge'],
   rows: [
     { name: 'Base Tool Call', plays: 'base-tool-call' },
-    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampled, rates: budgetRates },
+    { name: 'Rejection sampling', trainer: rejectionSampling, options: sampledBriefly, rates: budgetRates },
     { name: 'DPO', trainer: dpo, options: preferences, rates: budgetRates, data: 'start-episodes' },
     { name: 'Online DPO', trainer: onlineDpo, options: preferences, rates: budgetRates },
     { name: 'GRPO', trainer: grpo, options: { ...group, algorithm: 'grpo' }, rates: budgetRates },
