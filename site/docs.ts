@@ -3,7 +3,6 @@
  * serves the site, and follows changes of the Markdown. SITE_BASE is the path of the site on its host; the default is `/`.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { brokenLinks } from './broken-links.ts';
@@ -13,9 +12,7 @@ import { repository } from './pages.ts';
 const isDev = process.argv.includes('--dev');
 const begun = performance.now();
 
-const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
-if (scripts['build:playground'] !== undefined)
-  execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
+execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
 await generate();
 const warnings = await vitepress(isDev ? 'dev' : 'build');
 if (!isDev) {

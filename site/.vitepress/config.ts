@@ -1,5 +1,4 @@
 /** The site. Its pages are the Markdown of the repository: see `site/pages.ts`. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { repositoryLinks, slugify } from '../links.ts';
@@ -8,7 +7,6 @@ import { foldersWithoutPages, pageOf } from '../pages.ts';
 import { searchText } from '../search.ts';
 
 const publicFolder = join(import.meta.dirname, '../public');
-const hasPlayground = existsSync(join(publicFolder, 'playground/index.html'));
 /** Also the name of the button for screen readers, which must contain what is seen. */
 const searchButton = 'Search, or press /';
 const base = process.env.SITE_BASE ?? '/';
@@ -49,7 +47,7 @@ export default defineConfig({
       { text: 'Reference', link: '/api/', activeMatch: '^/(api|spec|packages|source)/' },
       { text: 'Benchmarks', link: '/benchmarks/', activeMatch: '^/benchmarks/' },
       { text: 'Project', link: '/project/architecture', activeMatch: '^/(project|decisions)/' },
-      ...(hasPlayground ? [{ text: 'Playground', link: '/playground/', target: '_self' }] : []),
+      { text: 'Playground', link: '/playground/', target: '_self' },
     ],
     sidebar: sidebars(),
     outline: [2, 3],

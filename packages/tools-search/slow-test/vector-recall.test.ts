@@ -1,13 +1,11 @@
-/** How many of the nearest vectors an index finds whose vectors LanceDB quantises and sorts into partitions. */
-
+/** How many of the nearest vectors a search finds in an index of LanceDB, which quantises vectors and sorts them into partitions. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRng } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { buildPassageIndex, openPassageIndex } from '../src/index.ts';
+import { startEmbeddings } from '../test/embeddings-server.ts';
 
 const count = 20_000;
 const limit = 5;
@@ -25,22 +23,14 @@ function cosine(a: readonly number[], b: readonly number[]): number {
 
 test('a search finds nearly all of the nearest vectors, and fewer with one probe', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-probes-'));
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] };
-    const data = input.map((text, index) => ({ index, embedding: vectorOf(text) }));
-    response.end(JSON.stringify({ data }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = await startEmbeddings(vectorOf);
   try {
     const passages = join(folder, 'passages.jsonl');
     const texts = Array.from({ length: count }, (_, id) => `text ${id}`);
     const lines = texts.map((text, id) => `${JSON.stringify({ id: `${id}`, title: `T${id}`, text })}\n`);
     await writeFile(passages, lines.join(''));
-    const embeddings = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     const index = join(folder, 'index');
-    await buildPassageIndex({ passages, folder: index, embeddings, embeddingModel: 'random' });
+    await buildPassageIndex({ passages, folder: index, embeddings: server.url, embeddingModel: 'random' });
     const queries = Array.from({ length: 50 }, (_, number) => `query ${number}`);
     const vectors = texts.map((text, id) => vectorOf(`T${id}\n${text}`));
     const nearest = queries.map((query) => {
@@ -62,10 +52,7 @@ test('a search finds nearly all of the nearest vectors, and fewer with one probe
     expect(few).toBeLessThan(usual);
     expect(usual).toBeGreaterThan(0.9);
   } finally {
-    await new Promise((resolve) => {
-      server.close(resolve);
-      server.closeAllConnections();
-    });
+    await server.close();
     await rm(folder, { recursive: true });
   }
 }, 300_000);

@@ -1,4 +1,4 @@
-/** A loopback server of the OpenAI embeddings protocol. A text's vector counts which topics its words belong to. */
+/** A loopback server of the OpenAI embeddings protocol. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,6 +8,7 @@ const topics = [
   ['king', 'queen', 'monarch'],
 ];
 
+/** Counts which topics the words of a text belong to. */
 export function embed(text: string): number[] {
   const words = text.toLowerCase().match(/\w+/g) ?? [];
   return [...topics.map((topic) => words.filter((word) => topic.includes(word)).length), 0.01];
@@ -21,7 +22,10 @@ export interface EmbeddingsServer {
   close(): Promise<void>;
 }
 
-export async function startEmbeddings(): Promise<EmbeddingsServer> {
+/** @param vectorOf The vector of a text. */
+export async function startEmbeddings(
+  vectorOf: (text: string) => number[] = embed,
+): Promise<EmbeddingsServer> {
   const requests: string[][] = [];
   const faults: (number | string)[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -32,7 +36,7 @@ export async function startEmbeddings(): Promise<EmbeddingsServer> {
     const fault = faults.shift();
     if (typeof fault === 'number') response.statusCode = fault;
     // Servers may reply in any order.
-    const data = input.map((text, index) => ({ index, embedding: embed(text) })).reverse();
+    const data = input.map((text, index) => ({ index, embedding: vectorOf(text) })).reverse();
     response.end(typeof fault === 'string' ? fault : JSON.stringify({ data }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
