@@ -25,6 +25,7 @@ intervals. All rows have the same model, search index and questions. A sceptic w
   the start of every agent: ${averageOf(rows, 'Best supervised phase')} against ${averageOf(rows, 'Base Tool Call')}. So an agent must beat the row “Best supervised phase” to show
   more than a return to what the model could do.
 - **Is reinforcement learning needed?**${best ? ` The best agent, ${best.name}, minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
+- **Does it carry over to other questions?**${best?.em.compose ? ` ${best.name} answers ${estimateText(best.em.compose)} of the compose questions, which no row was trained on. A row that answers none of them has an average of 0.667 at most.` : ''}
 - **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
   weights of the best evaluation were scored; the table has their step. Every row makes one update from each ${study.tasksPerStep * study.groupSize} episodes.
 - **Who chose the learning rates?** Runs in another world, by validation questions: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.

@@ -7,31 +7,48 @@ import type { Sandbox } from './sandbox.ts';
 const examples = join(import.meta.dirname, '../../examples');
 
 /** The examples that are plugins; their default export is checked. */
-const plugins = ['bank', 'best-of-n', 'memory-graph', 'own-advantage', 'own-loss', 'wordle'];
+const plugins = [
+  'bank',
+  'best-of-n',
+  'critic-advantage',
+  'memory-graph',
+  'own-advantage',
+  'own-loss',
+  'wordle',
+];
 const packages = [
   'toolenv',
   '@toolenv/core',
   '@toolenv/mcp',
   '@toolenv/testing',
   '@toolenv/trainer-grpo',
+  '@toolenv/trainer-ppo',
   '@toolenv/training',
   '@modelcontextprotocol/server-memory@2026.8.31',
   'typescript@7.0.2',
   '@types/node@20.19.43',
 ];
 
-/** A program that trains with the loss and the estimator of the examples. */
+/** A program that trains with the loss and the estimators of the examples. */
 const ownParts = `import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
+import { ppo } from '@toolenv/trainer-ppo';
 import { train } from '@toolenv/training';
+import criticAdvantage from './critic-advantage.js';
 import ownAdvantage from './own-advantage.js';
 import ownLoss from './own-loss.js';
 
 const env = await openBandit({ best: 1 });
-const policy = new BanditModel();
-const trainer = grpo({ loss: ownLoss({ width: 0.3 }), advantage: ownAdvantage });
-for await (const _ of train({ env, policy, trainer, steps: 1, maxTokens: 8, out: 'runs/own' }));
-if (policy.logits.every((logit) => logit === 0)) throw new Error('The step changed no weight.');
+const loss = ownLoss({ width: 0.3 });
+const trainers = {
+  grpo: grpo({ loss, advantage: ownAdvantage }),
+  ppo: ppo({ loss, advantage: criticAdvantage, criticWarmup: 0, tasksPerStep: 8 }),
+};
+for (const [name, trainer] of Object.entries(trainers)) {
+  const policy = new BanditModel();
+  for await (const _ of train({ env, policy, trainer, steps: 1, maxTokens: 8, out: \`runs/\${name}\` }));
+  if (policy.logits.every((logit) => logit === 0)) throw new Error(\`The step of \${name} changed no weight.\`);
+}
 `;
 
 export async function checkExamples({ folder: parent, run }: Sandbox): Promise<void> {

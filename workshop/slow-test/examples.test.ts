@@ -38,6 +38,7 @@ test.each([
   ['memory-graph.ts', 40],
   ['bank.ts', 45],
   ['best-of-n.ts', 45],
+  ['critic-advantage.ts', 25],
   ['own-advantage.ts', 25],
   ['own-loss.ts', 25],
 ])('%s has at most %d lines', async (file, lines) => {

@@ -115,7 +115,10 @@ test('every block is of a language that runs or is compared', () => {
 });
 
 test('what the guides show of other files is there', async () => {
-  const copies = { trainer: ['best-of-n.ts'], losses: ['own-loss.ts', 'own-advantage.ts'] };
+  const copies = {
+    trainer: ['best-of-n.ts'],
+    losses: ['own-loss.ts', 'own-advantage.ts', 'critic-advantage.ts'],
+  };
   for (const [page, files] of Object.entries(copies)) {
     for (const file of files) {
       const shown = running(`guides/${page}`, 'ts').find((block) => fileOf(block) === file)!;

@@ -62,9 +62,10 @@ test('help shows the options of the loss in a file', async () => {
   expect(stdout).toContain('--width <x>');
 }, 180_000);
 
-test('check trains in bandits with a loss and with an estimator', async () => {
+test('check trains in bandits with a loss and with estimators, also one that needs a critic', async () => {
   const { code, stdout } = await toolenv('check', 'examples/own-loss.ts');
   expect(stdout).toContain('own-loss.ts  10 rules hold');
   expect(code).toBe(0);
   expect((await toolenv('check', 'examples/own-advantage.ts')).stdout).toContain('10 rules hold');
+  expect((await toolenv('check', 'examples/critic-advantage.ts')).stdout).toContain('10 rules hold');
 }, 240_000);

@@ -1,13 +1,12 @@
 /** The options of GRPO and its family, beside those of the run loop and `updateOptions`. */
-import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import {
   type AdvantageEstimator,
   advantages,
-  type Clipping,
   type LengthOptions,
-  type Loss,
-  losses,
+  type LossOptions,
+  type OptionSchema,
+  optionsOfParts,
   type RewardScale,
   type SelectionOptions,
   type UpdateOptions,
@@ -89,47 +88,27 @@ export const grpoOptions = {
   },
 } as const;
 
-/** The options that say which loss and which advantage estimator the trainer takes, and those of the built-in losses and estimators. */
-export const partOptions: Readonly<Record<string, PartOption>> = {
+/** The options that choose the advantage estimator, and those of the built-in estimators. */
+export const advantageOptions: Readonly<Record<string, OptionSchema>> = {
   advantage: {
     enum: Object.keys(advantages),
     part: 'advantages',
     description: 'how episodes or tokens are compared; also the reference or file of an estimator',
   },
-  ...propertiesOf(Object.values(advantages)),
-  loss: {
-    enum: Object.keys(losses),
-    part: 'losses',
-    description: 'the surrogate and its average; also the reference or file of a loss',
-  },
-  ...propertiesOf(Object.values(losses)),
+  ...optionsOfParts(advantages),
 };
 
-interface PartOption {
-  readonly description: string;
-  readonly [keyword: string]: unknown;
-}
-
-function propertiesOf(parts: readonly TrainerPart[]): Record<string, PartOption> {
-  return Object.assign({}, ...parts.map(({ options }) => options.properties));
-}
-
-interface PartOptions extends Partial<Clipping> {
+interface AdvantageOptions {
   /** A name, a reference, or an estimator. Its own options stand beside it. */
   advantage?: string | AdvantageEstimator;
   scaleRewards?: RewardScale;
   credit?: 'episode' | 'turn';
   gamma?: number;
-  /** A name, a reference, or a loss. Its own options stand beside it. */
-  loss?: string | Loss;
-  ratioCap?: number;
-  sapoTemperatures?: readonly number[];
-  vespoPositive?: readonly number[];
-  vespoNegative?: readonly number[];
 }
 
 export type GrpoOptions = UpdateOptions &
   SelectionOptions &
   Partial<LengthOptions> &
   OptionsOf<typeof grpoOptions> &
-  PartOptions;
+  AdvantageOptions &
+  LossOptions;

@@ -1,5 +1,5 @@
 /** GRPO and its critic-free family: compare the episodes of a group, and follow the clipped policy gradient. */
-import type { JsonSchema } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import type { Learner, TokenGradients, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import {
@@ -18,6 +18,7 @@ import {
   type LengthOptions,
   type Loss,
   lengthOptions,
+  lossOptions,
   mean,
   meanMetrics,
   meanOverTokens,
@@ -36,7 +37,7 @@ import {
   withoutZeroVariance,
 } from '@toolenv/training';
 import { resolveAlgorithm, withAlgorithmDefaults } from './algorithms.ts';
-import { type GrpoOptions, grpoOptions, partOptions } from './grpo-options.ts';
+import { advantageOptions, type GrpoOptions, grpoOptions } from './grpo-options.ts';
 
 export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer<
   JsonSchema,
@@ -47,7 +48,8 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   options: withAlgorithmDefaults({
     properties: {
       ...grpoOptions.properties,
-      ...partOptions,
+      ...advantageOptions,
+      ...lossOptions,
       ...lengthOptions,
       ...selectionOptions,
       ...updateOptions,
@@ -57,6 +59,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   minimums: { groupSize: 2 },
   async create(context) {
     const options = resolveAlgorithm(context.options);
+    refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);
     const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
@@ -191,4 +194,11 @@ async function update(
 
 function isZero({ dLogprobs, dEntropy = [] }: TokenGradients): boolean {
   return [...dLogprobs, ...dEntropy].every((row) => row.every((gradient) => gradient === 0));
+}
+
+/** @throws ToolEnvError `usage.bad_option` */
+function refuseCritic(estimator: AdvantageEstimator | undefined): void {
+  if (!estimator?.needsCritic) return;
+  const message = `grpo: option "advantage": ${estimator.name} needs a critic: train with @toolenv/trainer-ppo/ppo-v1.`;
+  throw new ToolEnvError('usage.bad_option', message);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { grpo } from '@toolenv/trainer-grpo';
 import { defineAdvantage, defineLoss, losses, ofEpisodes, type TrainOptions, train } from '@toolenv/training';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import criticAdvantage from '../../../examples/critic-advantage.ts';
 import ownAdvantage from '../../../examples/own-advantage.ts';
 import ownLoss from '../../../examples/own-loss.ts';
 import { openBandit, Softmax } from './bandit.ts';
@@ -111,5 +112,12 @@ test('what is wrong with a part is said in one line', async () => {
   await expect(run({ trainer: grpo({ advantage: broken }) })).rejects.toMatchObject({
     code: 'bug.advantage',
     message: expect.stringContaining('The advantage short gives undefined for token 1 of row 0'),
+  });
+});
+
+test('an estimator that needs a critic is for PPO', async () => {
+  await expect(run({ trainer: grpo({ advantage: criticAdvantage }) })).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: expect.stringContaining('needs a critic: train with @toolenv/trainer-ppo/ppo-v1.'),
   });
 });

@@ -1,6 +1,14 @@
 /** The options of PPO, beside those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { LengthOptions, SelectionOptions, UpdateOptions } from '@toolenv/training';
+import {
+  type AdvantageEstimator,
+  type LengthOptions,
+  type LossOptions,
+  lossOptions,
+  type OptionSchema,
+  type SelectionOptions,
+  type UpdateOptions,
+} from '@toolenv/training';
 
 export const ppoOptions = {
   type: 'object',
@@ -42,6 +50,13 @@ export const ppoOptions = {
       description: 'weight of the value loss beside the policy loss',
     },
 
+    advantage: {
+      enum: ['gae'],
+      part: 'advantages',
+      default: 'gae',
+      description:
+        'how rewards and the critic become advantages: generalised advantage estimation, or the reference or file of an estimator',
+    },
     credit: {
       enum: ['token', 'turn'],
       default: 'token',
@@ -62,21 +77,6 @@ export const ppoOptions = {
       default: 1,
       description: 'of generalised advantage estimation: 1 trusts the rewards seen, 0 the critic',
     },
-    clip: {
-      type: 'array',
-      items: { type: 'number', minimum: 0 },
-      minItems: 2,
-      maxItems: 2,
-      default: [0.2, 0.2],
-      description: 'the ratio is clipped to [1 − low, 1 + high]',
-    },
-    delta: {
-      type: 'number',
-      minimum: 1,
-      default: 3,
-      description: 'dual clip: the largest ratio that counts where the advantage is negative',
-    },
-
     zeroVariance: {
       enum: ['keep', 'resample'],
       default: 'keep',
@@ -110,4 +110,18 @@ export const ppoOptions = {
   },
 } as const;
 
-export type PpoOptions = UpdateOptions & LengthOptions & SelectionOptions & OptionsOf<typeof ppoOptions>;
+/** The options that choose the policy loss: the clipped surrogate of PPO, with dual clip, unless the user wants another. */
+export const policyLossOptions: Readonly<Record<string, OptionSchema>> = {
+  ...lossOptions,
+  loss: { ...lossOptions.loss!, default: 'bnpo' },
+  delta: { ...lossOptions.delta!, default: 3 },
+};
+
+export type PpoOptions = UpdateOptions &
+  LengthOptions &
+  SelectionOptions &
+  LossOptions &
+  Omit<OptionsOf<typeof ppoOptions>, 'advantage'> & {
+    /** A name, a reference, or an estimator. Its own options stand beside it. */
+    advantage: string | AdvantageEstimator;
+  };

@@ -1,8 +1,9 @@
 /** PPO: a critic estimates what each token was worth, and the policy follows the clipped gradient. The whole algorithm. */
-import { ToolEnvError, type Trajectory } from '@toolenv/core';
+import { type JsonSchema, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Learner, Rows, TokenOutputs, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import {
+  type AdvantageEstimator,
   type AlgorithmContext,
   adaptBeta,
   advantageInputs,
@@ -13,15 +14,14 @@ import {
   defaultLearningRate,
   defineTrainer,
   explainedVariance,
-  generalizedAdvantages,
   klToStart,
+  type Loss,
   lengthOptions,
   mean,
   meanMetrics,
   meanOverEpisodes,
   miniBatchesOf,
   normalisedRewards,
-  parentsOf,
   penalisedRewards,
   policyLoss,
   policyMetrics,
@@ -32,21 +32,22 @@ import {
   selectionOptions,
   shapedByLength,
   tokenStatistics,
-  turnGeneralizedAdvantages,
   updateOptions,
   valueLoss,
   whiten,
   withoutZeroVariance,
 } from '@toolenv/training';
-import { type PpoOptions, ppoOptions } from './ppo-options.ts';
+import { estimateReturns } from './estimate-returns.ts';
+import { type PpoOptions, policyLossOptions, ppoOptions } from './ppo-options.ts';
 
-export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
+export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<JsonSchema, PpoOptions>({
   name: 'ppo',
   description: 'Proximal policy optimisation (arXiv 1707.06347) with a critic of tokens',
   options: {
     ...ppoOptions,
     properties: {
       ...ppoOptions.properties,
+      ...policyLossOptions,
       ...lengthOptions,
       ...selectionOptions,
       truncated: { ...selectionOptions.truncated, default: 'learn' },
@@ -54,8 +55,8 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
     },
   },
   defaults: { tasksPerStep: 128, groupSize: 1 },
-  async create(context: AlgorithmContext<PpoOptions>) {
-    const { options, learner, run } = context;
+  async create(context) {
+    const { options, learner, run, parts } = context;
     if (!learner.addCritic) {
       const message = `ppo needs a critic, which the learner of ${run.policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
       throw new ToolEnvError('usage.no_critic', message);
@@ -63,6 +64,10 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer({
     if (options.zeroVariance === 'resample' && options.groupSize < 2) {
       const message =
         'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
+      throw new ToolEnvError('usage.bad_option', message);
+    }
+    if (options.credit === 'turn' && parts.advantage) {
+      const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;
       throw new ToolEnvError('usage.bad_option', message);
     }
     await learner.addCritic({ critic: options.critic });
@@ -85,9 +90,10 @@ async function update(
   { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
-  { options, learner, optimize, report }: AlgorithmContext<PpoOptions>,
+  { options, parts, learner, optimize, report }: AlgorithmContext<PpoOptions>,
 ): Promise<Metrics> {
-  const { temperature, gamma, lambda, valueCoefficient, klControl, klTarget, klHorizon } = options;
+  const { temperature, valueCoefficient, klControl, klTarget, klHorizon } = options;
+  const loss = (parts.loss as Loss | undefined) ?? String(options.loss);
   const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
   const { weightDecay, maxGradNorm } = options;
   const shaped = shapedByLength(played, options);
@@ -132,15 +138,8 @@ async function update(
 
   // 3. How much more that is than the critic expected.
   const credited = options.advantageMask ? action : wide;
-  const turns = placed.map((row) => row.turns);
-  const parents = parentsOf(placed);
-  const estimated =
-    options.credit === 'turn'
-      ? turnGeneralizedAdvantages(rewards, before.values, credited, turns, parents, { gamma, lambda })
-      : {
-          ...generalizedAdvantages(rewards, before.values, credited, parents, { gamma, lambda }),
-          decisions: credited,
-        };
+  const inputs = { ...advantageInputs(trajectories, placed, rewards, credited), values: before.values };
+  const estimated = estimateReturns(inputs, parts.advantage as AdvantageEstimator | undefined, options);
   const whitened = whiten(estimated.advantages, credited);
   const carries = options.advantageMask && !options.actionMask;
   const advantages = carries ? carriedAdvantages(whitened, action) : whitened;
@@ -161,6 +160,7 @@ async function update(
   // 4. The losses and their gradients. Each optimizer step after the first needs new log-probabilities and values.
   const lossMask = options.actionMask ? action : wide;
   const criticOnly = step < options.criticWarmup;
+  const { maxTokens, maxCompletionLength = maxTokens } = options;
   const updates: Metrics[] = [];
   for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
     const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
@@ -181,7 +181,15 @@ async function update(
         advantages: pick(advantages),
         episodes: pick(episodes),
       },
-      { ...options, loss: 'bnpo', beta: 0, mismatchCorrection: correctionOf(options) },
+      {
+        ...options,
+        loss,
+        maxLength: maxCompletionLength,
+        stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
+        // The penalty is in the rewards.
+        beta: 0,
+        mismatchCorrection: correctionOf(options),
+      },
     );
     const ofValues = valueLoss(
       {

@@ -65,6 +65,7 @@ export {
   klEstimate,
   penalisedRewards,
 } from './losses/kl-penalty.ts';
+export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
 export { optimizerStep } from './losses/optimizer-step.ts';
 export {

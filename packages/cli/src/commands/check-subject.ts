@@ -15,7 +15,8 @@ import {
   type Report,
   type RuleId,
 } from '@toolenv/testing';
-import { defaultTrainer, policyReference } from '../flags/plugin-flags.ts';
+import type { AdvantageEstimator } from '@toolenv/training';
+import { criticTrainer, defaultTrainer, policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
 import { trainerWithPart } from '../flags/trainer-parts.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
@@ -95,7 +96,9 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
     case 'losses':
     case 'advantages': {
       // A part is checked in the trainer that takes it.
-      const trainer = trainerWithPart(await loadPlugin('trainers', defaultTrainer), kind, plugin, name);
+      const { needsCritic } = plugin as Partial<AdvantageEstimator>;
+      const taker = await loadPlugin('trainers', needsCritic ? criticTrainer : defaultTrainer);
+      const trainer = trainerWithPart(taker, kind, plugin, name);
       const given = readPairs(trainer.options, pairs, '--option');
       yield named(name, await checkTrainer(trainer, { ...options, options: given }));
       break;

@@ -25,6 +25,8 @@ export interface NamedPlugin<K extends Kind = Kind> {
 /** The policy that opens Hugging Face folders. */
 export const referencePolicy = '@toolenv/policy/transformer-v1';
 export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
+/** Takes advantage estimators that need a critic. */
+export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
 
 /**
  * A reference; `<scheme>:<address>`, as `openai:<url>#<model>`; a file whose default export is a policy; or the reference policy

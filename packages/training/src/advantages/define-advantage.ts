@@ -25,6 +25,8 @@ export interface AdvantageInputs {
   rewards: TokenValues;
   /** [B][T] 1 where a token gets an advantage. */
   mask: readonly Uint8Array[];
+  /** [B][T] what a critic expects before each token, of a trainer that has one. Values at mask 0 do not count. */
+  values?: TokenValues;
 }
 
 export interface AdvantageDefinition<Schema extends JsonSchema, Options> {
@@ -32,12 +34,15 @@ export interface AdvantageDefinition<Schema extends JsonSchema, Options> {
   readonly description: string;
   /** JSON Schema of the estimator's own options, which become options of the trainer. A literal gives `estimate` their types. */
   readonly options?: Schema;
+  /** The estimator reads `values`, so that its trainer must have a critic. Default false. */
+  readonly needsCritic?: boolean;
   /** @returns [B][T] the advantage of each token; values at mask 0 do not count. */
   estimate(inputs: AdvantageInputs, options: Options): TokenValues;
 }
 
 /** An advantage estimator: `grpo({ advantage: myEstimator })` uses it. */
 export interface AdvantageEstimator extends TrainerPart {
+  readonly needsCritic?: boolean;
   estimate(inputs: AdvantageInputs, options: Readonly<Record<string, unknown>>): TokenValues;
 }
 
