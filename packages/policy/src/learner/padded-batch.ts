@@ -20,28 +20,76 @@ export interface PaddedBatch {
 /** The largest number of logits in a part: 64 MiB. */
 const mostLogits = 2 ** 24;
 
+export interface BatchBudget {
+  /** Padded tokens of a batch at most. */
+  tokenBudget: number;
+  /**
+   * What a batch takes beside its tokens, as a number of tokens: its gradients are added to those of the others. Default 128, as
+   * measured on CPUs.
+   */
+  tokensPerBatch?: number;
+}
+
 /**
  * Splits rows into batches of at most `tokenBudget` padded tokens; a longer row has a batch of its own. Rows of
  * similar length run together to keep padding small. Rows without action tokens are left out.
  */
 export function padRows(
   rows: readonly TokenRow[],
-  { tokenBudget, vocabulary }: { tokenBudget: number; vocabulary: number },
+  { vocabulary, ...budget }: BatchBudget & { vocabulary: number },
 ): PaddedBatch[] {
   const order = [...rows.keys()]
     .filter((row) => rows[row]!.mask.includes(1))
     .sort((a, b) => usedLength(rows[b]!) - usedLength(rows[a]!) || a - b);
-  const batches: PaddedBatch[] = [];
-  for (let start = 0; start < order.length; ) {
-    const time = Math.ceil(usedLength(rows[order[start]!]!) / attentionBlocks) * attentionBlocks;
-    const most = Math.max(1, Math.floor(tokenBudget / time));
-    // Balance the batches: if ten rows fit, sixteen rows become two batches of eight.
-    const left = order.length - start;
-    const count = Math.ceil(left / Math.ceil(left / most));
-    batches.push(padBatch(rows, order.slice(start, start + count), time, vocabulary));
+  const lengths = order.map((row) => Math.ceil(usedLength(rows[row]!) / attentionBlocks) * attentionBlocks);
+  let start = 0;
+  return divideRows(lengths, budget).map((count) => {
+    const chosen = order.slice(start, start + count);
+    const time = lengths[start]!;
     start += count;
+    return padBatch(rows, chosen, time, vocabulary);
+  });
+}
+
+/**
+ * How many rows each batch has, so that all batches together take least time: few batches, and little padding. Equal rows are
+ * divided evenly.
+ * @param lengths Padded lengths, the longest first.
+ */
+export function divideRows(
+  lengths: readonly number[],
+  { tokenBudget, tokensPerBatch = 128 }: BatchBudget,
+): number[] {
+  /** By first row: the best division of the rows from there on. */
+  const best: Division[] = [];
+  best[lengths.length] = { tokens: 0, squares: 0, count: 0 };
+  for (let start = lengths.length - 1; start >= 0; start--) {
+    const length = lengths[start]!;
+    const most = Math.min(lengths.length - start, Math.max(1, Math.floor(tokenBudget / length)));
+    const divisions = Array.from({ length: most }, (_, index) => {
+      const count = index + 1;
+      const rest = best[start + count]!;
+      const tokens = rest.tokens + tokensPerBatch + count * length;
+      return { tokens, squares: rest.squares + (count * length) ** 2, count };
+    });
+    best[start] = divisions.reduce((one, other) => (isBetter(other, one) ? other : one));
   }
-  return batches;
+  const counts: number[] = [];
+  for (let start = 0; start < lengths.length; start += counts.at(-1)!) counts.push(best[start]!.count);
+  return counts;
+}
+
+interface Division {
+  /** Padded tokens, and those that batches cost. */
+  tokens: number;
+  /** Σ (padded tokens of a batch)², least where batches are equal. */
+  squares: number;
+  /** Rows of the first batch. */
+  count: number;
+}
+
+function isBetter(one: Division, other: Division): boolean {
+  return one.tokens < other.tokens || (one.tokens === other.tokens && one.squares < other.squares);
 }
 
 /** The number of tokens to compute. The last action token is only predicted, and tokens after it have no effect. */

@@ -308,7 +308,8 @@ export class TransformerLearner implements Learner {
   }
 
   #padded({ rows }: TokenBatch): PaddedBatch[] {
-    return padRows(rows, { tokenBudget: this.#tokenBudget, vocabulary: this.#model.config.vocab_size });
+    const budget = { tokenBudget: this.#tokenBudget, tokensPerBatch: this.#runtime.tokensPerRun };
+    return padRows(rows, { ...budget, vocabulary: this.#model.config.vocab_size });
   }
 
   #inputs({ temperature = 1 }: TokenBatch, weights: Tensors, { inputs }: PaddedBatch): Tensors {

@@ -2,7 +2,7 @@
 import type { TokenRow } from '@toolenv/core/learner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { gatherSlots, padRows, scatterSlots } from '../../src/learner/padded-batch.ts';
+import { divideRows, gatherSlots, padRows, scatterSlots } from '../../src/learner/padded-batch.ts';
 
 const row: fc.Arbitrary<TokenRow> = fc
   .array(fc.tuple(fc.nat(50), fc.constantFrom(0, 1)), { minLength: 1, maxLength: 30 })
@@ -60,6 +60,50 @@ test('rows of equal length are divided evenly among as few batches as the budget
       expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
     }),
   );
+});
+
+/** Padded tokens, and 128 for each batch. */
+function costOf(counts: readonly number[], lengths: readonly number[]): number {
+  let start = 0;
+  return counts.reduce((cost, count) => {
+    const length = lengths[start]!;
+    start += count;
+    return cost + 128 + count * length;
+  }, 0);
+}
+
+function divisionsOf(rows: number): number[][] {
+  if (rows === 0) return [[]];
+  const firsts = Array.from({ length: rows }, (_, index) => index + 1);
+  return firsts.flatMap((first) => divisionsOf(rows - first).map((rest) => [first, ...rest]));
+}
+
+test('no other division of the rows costs less', () => {
+  const lengths = fc.array(fc.integer({ min: 4, max: 400 }), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 1500 }), (some, tokenBudget) => {
+      const sorted = some.toSorted((a, b) => b - a);
+      const fits = (counts: readonly number[]) => {
+        let start = 0;
+        return counts.every((count) => {
+          const length = sorted[start]!;
+          start += count;
+          return count === 1 || count * length <= tokenBudget;
+        });
+      };
+      const costs = divisionsOf(sorted.length).flatMap((counts) =>
+        fits(counts) ? [costOf(counts, sorted)] : [],
+      );
+      expect(costOf(divideRows(sorted, { tokenBudget }), sorted)).toBe(Math.min(...costs));
+    }),
+  );
+});
+
+test('long and short rows are apart where padding would cost more than another batch', () => {
+  const tokenBudget = 4096;
+  expect(divideRows([400, 400, 100, 100], { tokenBudget })).toEqual([2, 2]);
+  expect(divideRows([400, 400, 390, 390], { tokenBudget })).toEqual([4]);
+  expect(divideRows([400, 400, 100, 100], { tokenBudget, tokensPerBatch: 1024 })).toEqual([4]);
 });
 
 test('per-token values round-trip through the slots of the batches', () => {

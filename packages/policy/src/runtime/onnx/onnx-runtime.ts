@@ -33,6 +33,9 @@ const mostBuiltInOnCpu = 128 * 2 ** 20;
 /** In bytes. Constants that are built in stay on the device; other inputs are sent there for each run. Building in more takes longer than sending it. */
 const mostBuiltInElsewhere = 2 ** 30;
 
+/** A guess: each run launches hundreds of operations, or sends the weights again. Few batches of more tokens are safe. */
+const tokensPerRunElsewhere = 1024;
+
 /** @throws ToolEnvError `usage.device` for a device that cannot be used, here or when a program is compiled. */
 export function onnxRuntime({
   threads,
@@ -86,6 +89,7 @@ export function onnxRuntime({
     mostBuiltIn: hasMemory ? 0 : device === 'cpu' ? mostBuiltInOnCpu : mostBuiltInElsewhere,
     // WebGPU's provider of ONNX Runtime 1.30 ends the process on an empty tensor.
     refusesEmpty: device !== 'cpu',
+    ...(device !== 'cpu' && { tokensPerRun: tokensPerRunElsewhere }),
     compile,
   };
 }

@@ -28,6 +28,8 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
   const { tf, backend } = await loadTfjs(options.backend);
   return {
     name: `tfjs-${backend}`,
+    // A guess: it calls each operation from JavaScript.
+    tokensPerRun: 1024,
     memory: {
       isRemote: backend === 'gpu',
       // The backend shares the numbers of a host tensor until it first computes with them.
