@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { grpo } from '@toolenv/trainer-grpo';
+import { ppo } from '@toolenv/trainer-ppo';
 import { evaluate, train } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBandit, Softmax } from './bandit.ts';
@@ -57,6 +58,7 @@ test('the types know the options of the trainer that is given', async () => {
   train({ env, policy, learningRate: 3e-5 });
   train({ env, policy, trainer: grpo, learningRate: 3e-5 });
   train({ env, policy, trainer: grpo(), learningRate: 3e-5 });
+  for (const trainer of [grpo(), ppo()]) train({ env, policy, trainer, steps: 1 });
   // @ts-expect-error a number is needed
   train({ env, policy, trainer: grpo, learningRate: 'fast' });
   expect(() => grpo({ loss: 'ppo' })).toThrow('grpo: option "loss"');

@@ -30,8 +30,11 @@ export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'repo
   /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
   env?: EnvHandle<unknown>;
   policy: TrainablePolicy;
-  /** A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'. */
-  trainer?: Trainer<Options> | string;
+  /**
+   * A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'.
+   * `Trainer<object>` lets a loop go over different trainers.
+   */
+  trainer?: Trainer<Options> | Trainer<object> | string;
   /**
    * Other environments to evaluate on, by names of your choice. Their metrics begin with the name: `hard/reward`. They are not a
    * part of the run's identity.
