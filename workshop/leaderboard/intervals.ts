@@ -37,9 +37,10 @@ export function direction({ low, high }: Estimate): -1 | 0 | 1 {
   return high !== null && high < 0 ? -1 : 0;
 }
 
-/** `0.472 [0.441, 0.503]`. */
+/** `0.472 [0.441, 0.503]`, for a score from 0 to 1: beyond them, Student's interval has no score. */
 export function estimateText({ mean, low, high }: Estimate): string {
-  const interval = low === null || high === null ? '(one seed)' : `[${low.toFixed(3)}, ${high.toFixed(3)}]`;
+  const end = (value: number) => Math.min(Math.max(value, 0), 1).toFixed(3);
+  const interval = low === null || high === null ? '(one seed)' : `[${end(low)}, ${end(high)}]`;
   return `${mean.toFixed(3)} ${interval}`;
 }
 

@@ -46,6 +46,7 @@ test('intervals are those of Student’s t', () => {
   expect(five.low).toBeCloseTo(0.401838, 5);
   expect(five.high).toBeCloseTo(0.598162, 5);
   expect(estimateText(five)).toBe('0.500 [0.402, 0.598]');
+  expect(estimateText(estimate([0.98, 1]))).toBe('0.990 [0.863, 1.000]');
   const two = estimate([0, 1]);
   expect(two.low).toBeCloseTo(0.5 - 12.7062 * 0.5, 3);
   expect(estimate([0.3])).toEqual({ mean: 0.3, low: null, high: null });
@@ -87,7 +88,7 @@ test('rows are summarised over worlds, in the order of the study', () => {
   expect(rows[1]!.average.em.mean).toBeCloseTo(0.4, 12);
   expect(rows[1]!.steps).toBe(80);
   expect(pageOf(study, results, [])).toContain(
-    '| GRPO | 0.600 [-0.671, 1.871] | 0.400 [0.400, 0.400] | 0.200 [-1.071, 1.471] | 0.400 [0.400, 0.400] | 1.000 | 80 |',
+    '| GRPO | 0.600 [0.000, 1.000] | 0.400 [0.400, 0.400] | 0.200 [0.000, 1.000] | 0.400 [0.400, 0.400] | 1.000 | 80 |',
   );
   expect(barChart(study, rows).match(/<rect/g)).toHaveLength(2);
 });
