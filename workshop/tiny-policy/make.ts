@@ -31,6 +31,8 @@ const { values: args, positionals } = parseArgs({
     out: { type: 'string' },
     /** Folder for the data and the runs. Finished runs are kept, and an unfinished run goes on. */
     work: { type: 'string' },
+    /** Threads of the CPU for one operation. Default: one for each core. */
+    threads: { type: 'string' },
   },
 });
 
@@ -38,6 +40,7 @@ const [name = 'bridge'] = positionals;
 if (!Object.hasOwn(recipes, name))
   throw new RangeError(`${name}: name a recipe, one of ${Object.keys(recipes).join(', ')}.`);
 const { families, facts, phases, reinforce, folder } = recipes[name as keyof typeof recipes];
+const onThreads = args.threads === undefined ? [] : ['--threads', args.threads];
 const work = args.work ?? join('runs', 'tiny-policy', name);
 const out = args.out ?? (folder ? join(import.meta.dirname, folder) : join(work, 'policy'));
 
@@ -88,7 +91,7 @@ async function runOnce(run: string, flags: readonly string[]): Promise<string> {
   const trained = join(run, 'policy');
   if (existsSync(trained)) return trained;
   const resume = existsSync(join(run, 'config.json')) ? ['--resume'] : [];
-  await toolenv(['train', ...flags, '--out', run, ...resume]);
+  await toolenv(['train', ...flags, ...onThreads, '--out', run, ...resume]);
   return trained;
 }
 
