@@ -7,11 +7,10 @@ import { TrainingProgress } from 'toolenv';
 import { playDemonstrator, playPrompted } from './baselines.ts';
 import { writeDemonstrations, writePairs } from './data-files.ts';
 import { type Datasets, type Examination, scoreAll, trainingEnv } from './datasets.ts';
-import type { Result } from './results.ts';
+import type { Experiment, Result } from './results.ts';
 import { type Agent, type Baseline, optionsOf, type Row, type Study } from './studies.ts';
 
-export type Played = Pick<Result, 'scores' | 'steps' | 'stepsInAll' | 'validation' | 'prompt'> &
-  Partial<Pick<Result, 'seconds'>>;
+export type Played = Omit<Result, keyof Experiment | 'commit' | 'seconds'> & Partial<Pick<Result, 'seconds'>>;
 
 /** What rows are played with. */
 export interface Means {
@@ -58,7 +57,7 @@ async function playAgent(
   await learn(row, study, worlds, { ...run, out, threads });
   // Where the study evaluates, this is the policy of the best evaluation.
   await using policy = await loadPolicy(join(out, 'policy'), { threads });
-  return { scores: await scoreAll(worlds, study.scoredOn, policy, run), ...(await lengthOf(out, study)) };
+  return { scores: await scoreAll(worlds, study.scoredOn, policy, run), ...(await courseOf(out, study)) };
 }
 
 /** Trains in the folder `out`. */
@@ -95,16 +94,25 @@ async function learn(
   }
 }
 
-/** How long a run learned, interruptions left out, and the validation score of its best evaluation. */
-async function lengthOf(
-  out: string,
-  { bestMetric }: Study,
-): Promise<Pick<Result, 'steps' | 'stepsInAll' | 'validation' | 'seconds'>> {
+/** How a run went: its length, interruptions left out, its best evaluation, and what its first and last step were like. */
+export async function courseOf(out: string, { bestMetric }: Study): Promise<Omit<Played, 'scores'>> {
   const lines = await readMetrics(out);
-  const seconds = Math.round(lines.reduce((sum, { metrics }) => sum + (metrics.step_time ?? 0), 0));
+  const valuesOf = (kind: string, metric: string) =>
+    lines.flatMap(({ type, metrics }) => (type === kind ? (metrics[metric] ?? []) : []));
   const stepsInAll = Math.max(...lines.map(({ step }) => step));
-  if (bestMetric === undefined) return { steps: stepsInAll, stepsInAll, seconds };
+  const seconds = Math.round(valuesOf('update', 'step_time').reduce((sum, time) => sum + time, 0));
+  const [firstGradNorm] = valuesOf('update', 'grad_norm');
+  const perplexities = valuesOf('rollout', 'rollout_corr/rollout_log_ppl');
+  const course = {
+    stepsInAll,
+    seconds,
+    ...(firstGradNorm !== undefined && { firstGradNorm }),
+    ...(perplexities.length > 0 && {
+      logPerplexity: { first: perplexities[0]!, last: perplexities.at(-1)! },
+    }),
+  };
+  if (bestMetric === undefined) return { ...course, steps: stepsInAll };
   const evaluations = lines.filter(({ type }) => type === 'evaluation');
   const best = evaluations.reduce((a, b) => (b.metrics[bestMetric]! > a.metrics[bestMetric]! ? b : a));
-  return { steps: best.step, stepsInAll, validation: best.metrics[bestMetric]!, seconds };
+  return { ...course, steps: best.step, validation: best.metrics[bestMetric]! };
 }

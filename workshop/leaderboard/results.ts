@@ -30,6 +30,10 @@ export interface Result extends Experiment {
   stepsInAll?: number;
   /** Exact match of the best evaluation on the validation questions. */
   validation?: number;
+  /** Norm of the gradient in the first update of the policy. */
+  firstGradNorm?: number;
+  /** −log p of the tokens that the policy wrote in the first and in the last step, in nats per token. Absent without rollouts. */
+  logPerplexity?: { first: number; last: number };
   /** For a baseline, the best prompt on validation questions. */
   prompt?: string;
   /** Of the training of an agent; of the whole row for a baseline. */

@@ -1,9 +1,10 @@
 /** The leaderboard's intervals, pages and baselines. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEnv, type Policy, rollout, scriptedPolicy } from '@toolenv/core';
 import { baselinePolicy } from '@toolenv/training';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { barChart } from '../leaderboard/chart.ts';
 import { comparisons, differenceTable } from '../leaderboard/comparisons.ts';
 import {
@@ -14,6 +15,7 @@ import {
   pairedDifference,
 } from '../leaderboard/intervals.ts';
 import { pageOf } from '../leaderboard/page.ts';
+import { courseOf } from '../leaderboard/play-row.ts';
 import { type Result, readResults } from '../leaderboard/results.ts';
 import { type Agent, type Study, studies, tuningOf, tuningSeed } from '../leaderboard/studies.ts';
 import { digestOf, experimentOf, folderOf, resultsOf } from '../leaderboard/study-results.ts';
@@ -110,6 +112,47 @@ test('a sentence says better or worse only where the interval excludes 0', () =>
   ]);
   expect(differenceTable(study, rows)).toContain(
     '| PPO | **+0.305 [+0.241, +0.369]** | +0.210 [−1.188, +1.608] |',
+  );
+});
+
+test('a run is told by its best evaluation, and by its first and last step', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'leaderboard-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const rolloutOf = (step: number, surprise: number) => ({
+    type: 'rollout',
+    step,
+    metrics: { 'rollout_corr/rollout_log_ppl': surprise },
+  });
+  const updateOf = (step: number, metrics: object) => ({
+    type: 'update',
+    step,
+    metrics: { step_time: 2.4, ...metrics },
+  });
+  const lines = [
+    rolloutOf(1, 0.5),
+    // The critic learns alone.
+    updateOf(1, {}),
+    rolloutOf(2, 0.4),
+    updateOf(2, { grad_norm: 3 }),
+    { type: 'evaluation', step: 2, metrics: { 'rewards/em/mean': 0.7 } },
+    rolloutOf(3, 0.3),
+    updateOf(3, { grad_norm: 1 }),
+    { type: 'evaluation', step: 3, metrics: { 'rewards/em/mean': 0.6 } },
+  ];
+  await writeFile(join(folder, 'metrics.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const course = {
+    stepsInAll: 3,
+    seconds: 7,
+    firstGradNorm: 3,
+    logPerplexity: { first: 0.5, last: 0.3 },
+  };
+  expect(await courseOf(folder, studies.table)).toEqual({ ...course, steps: 2, validation: 0.7 });
+  expect(await courseOf(folder, studies.masks)).toEqual({ ...course, steps: 3 });
+
+  const played = { ...result('PPO', 1, [1, 1, 1]), ...course };
+  const other = { ...played, seed: 2, firstGradNorm: 5 };
+  expect(pageOf(studies.masks, [played, other], [])).toContain(
+    '| PPO | 4.00 (3.00 to 5.00) | 0.50 (0.50 to 0.50) | 0.30 (0.30 to 0.30) |',
   );
 });
 
