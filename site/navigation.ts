@@ -110,7 +110,7 @@ function projectPages(decisions: readonly DecisionFolder[], open?: string): Item
   return [
     group(
       'Benchmarks',
-      ['README', 'budget', 'trl', 'multi-hop-files', 'search', 'async', 'chaos'].map(
+      ['README', 'table', 'masks', 'budget', 'trl', 'multi-hop-files', 'search', 'async', 'chaos'].map(
         (name) => `docs/benchmarks/${name}.md`,
       ),
     ),

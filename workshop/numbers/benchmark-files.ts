@@ -1,6 +1,7 @@
 /** The data files of docs/benchmarks, as the scripts that measured wrote them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Result } from '../leaderboard/results.ts';
 import type { SearchRun } from './search-figures.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
@@ -68,6 +69,7 @@ export interface BenchmarkFiles {
   demo: DemoRun[];
   bench: (SpeedRun | EnvRun | AsyncRun | SearchRun)[];
   trl: TrlRun[];
+  leaderboard: Result[];
   /** The MCP servers that work, of those that were tried: `31 of 32`. */
   mcpServers: string;
 }
@@ -85,6 +87,7 @@ export function readBenchmarkFiles(): BenchmarkFiles {
     demo: lines('demo.jsonl'),
     bench: lines('bench.jsonl'),
     trl: JSON.parse(text('trl.json')),
+    leaderboard: lines('leaderboard.jsonl'),
     mcpServers: servers[1]!,
   };
 }

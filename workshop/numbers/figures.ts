@@ -10,6 +10,7 @@ import type {
   TrlRun,
   TrlSide,
 } from './benchmark-files.ts';
+import { leaderboardFigures } from './leaderboard-figures.ts';
 import { type SearchRun, searchFigures } from './search-figures.ts';
 
 const sizes: Record<string, string> = { '1m': '1 million', '15m': '15 million', '100m': '100 million' };
@@ -20,7 +21,13 @@ const peers: Record<string, [title: string, packageName: string]> = {
 };
 
 /** Tables stand between empty lines; other figures are parts of a sentence. */
-export function figuresOf({ demo, bench, trl, mcpServers }: BenchmarkFiles): Map<string, string> {
+export function figuresOf({
+  demo,
+  bench,
+  trl,
+  leaderboard,
+  mcpServers,
+}: BenchmarkFiles): Map<string, string> {
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
   const ahead = bench.find((run): run is AsyncRun => run.name === 'async')!;
@@ -94,6 +101,7 @@ export function figuresOf({ demo, bench, trl, mcpServers }: BenchmarkFiles): Map
       ),
     ],
     ...searchFigures(search),
+    ...leaderboardFigures(leaderboard),
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
   ]);
