@@ -23,9 +23,9 @@ intervals. All rows have the same model, search index and questions. A sceptic w
 - **What is the ceiling?** The demonstrator knows each world and plays the good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
 - **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. No phase of any row showed it a
   compose question. The last phase of its supervised training gave it bad habits on purpose. Before them it was better than it is at
-  the start of every agent: ${averageOf(rows, 'Best supervised phase')} against ${averageOf(rows, 'Base Tool Call')}. So an agent must beat the row “Best supervised phase” to show
-  more than a return to what the model could do.
-- **Is reinforcement learning needed?**${best ? ` The best agent, ${best.name}, minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
+  the start of every agent: ${averageOf(rows, 'Best supervised phase')} against ${averageOf(rows, 'Base Tool Call')}. So an agent must beat the row “Best supervised phase”
+  to show more than a return to what the model could do. (That row is from another run of the recipe.)${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
+- **Is reinforcement learning needed?**${best ? ` ${best.name} minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
 - **Does it carry over to other questions?**${best?.em.compose ? ` ${best.name} answers ${estimateText(best.em.compose)} of the compose questions, which no row was trained on. A row that answers none of them has an average of 0.667 at most.` : ''}
 - **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
   weights of the best evaluation were scored; the table has their step. Every row makes one update from each ${study.tasksPerStep * study.groupSize} episodes.
@@ -46,14 +46,14 @@ of greedy answers to ${countOf(results)} test questions of each dataset, with 95
 - **What is the advantage mask worth?** With the action mask ${worthOf(rows, 'PPO', 'PPO without advantage mask')}, without it ${worthOf(rows, 'PPO without action mask', 'PPO without both masks')}.
 - **What could the rows reach?** [The table](table.md) has the scores of the start and of the demonstrator, with the same questions.
 - **What could not show an effect?** GRPO has no row without the advantage mask. It gives every token of an episode the same advantage, so the mask cannot change
-  anything, and both runs are equal to the last bit. Compose questions were in no training; nearly all rows answer none.`,
+  anything, and both runs are equal to the last bit. Compose questions were in no training, and hardly any is answered.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}
 
 - Without the action mask, each token of a document is trained as if the policy had chosen it. The policy finds these tokens improbable, so they make most of the
   gradient. What a good search returned becomes likelier, and what a bad search returned less likely, without a bound. Both move the weights that the policy
-  writes its own turns with: it grows less sure of every token, where the other rows grow surer.
+  writes its own turns with. In the end it is less sure of the tokens that it writes than the same trainer with the mask.
 - With λ below 1, what an action is credited with decays over the steps of the recursion. Without the advantage mask, each token of a document is such a step: over a
   document of 60 tokens, a share of 0.95⁶⁰ = 5 % of a later reward comes through, and the critic’s values stand in for the rest.`,
 });

@@ -11,7 +11,7 @@ export function leaderboardFigures(known: readonly Result[]): [name: string, tex
   const { table, masks } = studies;
   return [
     ['table.grpo-minus-sft', differenceOf(table, 'GRPO', 'SFT on demonstrations', known)],
-    ['table.grpo-minus-sampling', differenceOf(table, 'GRPO', 'Rejection sampling', known)],
+    ['table.grpo-minus-supervised', differenceOf(table, 'GRPO', 'Best supervised phase', known)],
     ['masks.ppo.action', differenceOf(masks, 'PPO', 'PPO without action mask', known)],
     ['masks.ppo.advantage', differenceOf(masks, 'PPO', 'PPO without advantage mask', known)],
     ['masks.grpo.action', differenceOf(masks, 'GRPO', 'GRPO without action mask', known)],
