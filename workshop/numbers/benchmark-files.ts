@@ -6,18 +6,18 @@ import type { SearchRun } from './search-figures.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 
-/** A run of the demo. Scores are exact match on the held-out questions. The runs with shuffled rewards were recorded by their last score alone. */
+/** A run of the demo. Scores are exact match on the held-out questions. */
 export interface DemoRun {
   seed: number;
   steps: number;
   heldOut: number;
   shuffleRewards: boolean;
-  emBefore?: number;
+  emBefore: number;
   emAfter: number;
-  emBeforeSampled?: number;
-  emAfterSampled?: number;
+  emBeforeSampled: number;
+  emAfterSampled: number;
   /** Wall-clock of the whole command. */
-  seconds?: number;
+  seconds: number;
 }
 
 /** A line of bench.jsonl about training or rollouts: tokens per second, and bytes. */

@@ -41,7 +41,7 @@ export function figuresOf({
     [
       'demo.before',
       span(
-        learned.map(({ emBefore }) => emBefore!),
+        learned.map(({ emBefore }) => emBefore),
         percent,
       ),
     ],
@@ -55,7 +55,7 @@ export function figuresOf({
     [
       'demo.time',
       span(
-        learned.map(({ seconds }) => seconds!),
+        learned.map(({ seconds }) => seconds),
         clock,
       ),
     ],
@@ -133,8 +133,8 @@ function demoTable(runs: readonly DemoRun[]): string {
     header,
     runs.map(({ seed, emBefore, emAfter, emBeforeSampled, emAfterSampled, seconds }) => [
       String(seed),
-      ...[emBefore!, emAfter, emBeforeSampled!, emAfterSampled!].map((em) => em.toFixed(3)),
-      clock(seconds!),
+      ...[emBefore, emAfter, emBeforeSampled, emAfterSampled].map((em) => em.toFixed(3)),
+      clock(seconds),
     ]),
   );
 }

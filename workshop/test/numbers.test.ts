@@ -32,7 +32,7 @@ test('a figure changes with its data', () => {
   const changed = figuresOf({ ...files, demo });
   expect(figures.get('demo.after')).toBe('96 to 98 %');
   expect(changed.get('demo.after')).toBe('50 to 98 %');
-  expect(changed.get('demo.table')).toContain('| 2 | 0.051 | 0.500 | 0.070 | 0.871 | 4:17 |');
+  expect(changed.get('demo.table')).toContain('| 2 | 0.051 | 0.500 | 0.070 | 0.871 | 2:20 |');
   expect(changed.get('trl.table')).toBe(figures.get('trl.table'));
 });
 
@@ -56,7 +56,8 @@ test('a run of the demo takes the place of the earlier run with its seed and rew
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-demo-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'demo.jsonl');
-  const run = { seed: 1, steps: 80, heldOut: 256, shuffleRewards: false, emAfter: 0.5 };
+  const scores = { emBefore: 0.1, emAfter: 0.5, emBeforeSampled: 0.1, emAfterSampled: 0.4 };
+  const run = { seed: 1, steps: 80, heldOut: 256, shuffleRewards: false, seconds: 140, ...scores };
   for (const each of [run, { ...run, seed: 2 }, { ...run, shuffleRewards: true }, { ...run, emAfter: 0.75 }])
     await recordRun(file, each);
   const lines = readFileSync(file, 'utf8').trim().split('\n');
