@@ -1,5 +1,5 @@
 /** What pages show of docs/benchmarks/leaderboard.jsonl: differences between rows, in average exact match. */
-import { differenceText } from '../leaderboard/intervals.ts';
+import { differenceText, direction } from '../leaderboard/intervals.ts';
 import type { Result } from '../leaderboard/results.ts';
 import { type Study, studies } from '../leaderboard/studies.ts';
 import { resultsOf } from '../leaderboard/study-results.ts';
@@ -26,5 +26,6 @@ function differenceOf(study: Study, row: string, reference: string, known: reado
   const rows = summarise(study, resultsOf(study, seeds, { policy, count }, known));
   const [one, other] = [row, reference].map((name) => rows.find((each) => each.name === name));
   const estimate = one && other && difference(one, other);
-  return estimate ? differenceText(estimate) : 'not measured';
+  if (!estimate) return 'not measured';
+  return `${differenceText(estimate)}${direction(estimate) === 0 ? ', an interval that includes 0' : ''}`;
 }
