@@ -12,9 +12,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '@toolenv/core';
+import { runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { batchSizeOf, referenceOf, writePhaseFile } from './phase-files.ts';
-import { type Phase, recipes } from './recipes.ts';
+import { type Phase, type Recipe, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
 
 /** Seeds weights, worlds and batches. */
@@ -24,49 +26,92 @@ const heldOut = 8;
 const { topK } = envOptions;
 const cli = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
-const { values: args, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    /** Folder for the policy. Default: the recipe's folder in this repository, or in the working folder for `from-nothing`. */
-    out: { type: 'string' },
-    /** Folder for the data and the runs. Finished runs are kept, and an unfinished run goes on. */
-    work: { type: 'string' },
-    /** Threads of the CPU for one operation. Default: one for each core. */
-    threads: { type: 'string' },
-  },
+const help = `Makes a policy from random weights, by commands of toolenv, which it prints. An interrupted recipe goes on.
+
+Usage: npm run tiny-policy -- [recipe] [flags]
+
+Recipes (default: bridge): ${Object.keys(recipes).join(', ')}
+
+--out      folder of the policy (default: the recipe's folder in this repository; for from-nothing, in the folder of --work)
+--work     folder of the data and the runs (default: runs/tiny-policy/<recipe>)
+--threads  threads of the CPU for one operation (default: one for each core)`;
+
+await runAsProcess(async (signal) => {
+  const making = readMaking();
+  if (making) await makePolicy(making, signal);
 });
 
-const [name = 'bridge'] = positionals;
-if (!Object.hasOwn(recipes, name))
-  throw new RangeError(`${name}: name a recipe, one of ${Object.keys(recipes).join(', ')}.`);
-const { families, facts, phases, reinforce, folder } = recipes[name as keyof typeof recipes];
-const onThreads = args.threads === undefined ? [] : ['--threads', args.threads];
-const work = args.work ?? join('runs', 'tiny-policy', name);
-const out = args.out ?? (folder ? join(import.meta.dirname, folder) : join(work, 'policy'));
-
-const started = performance.now();
-await mkdir(work, { recursive: true });
-let policy = join(work, 'untrained');
-if (!existsSync(policy)) await writeUntrained(policy, seed);
-for (const phase of phases) policy = await supervise(phase, policy);
-if (reinforce) {
-  const run = join(work, 'grpo');
-  const flags = { ...reinforce, 'env-top-k': topK };
-  policy = await runOnce(run, [referenceOf('bridge'), '--policy', policy, ...flagsOf(flags)]);
+interface Making {
+  recipe: Recipe;
+  /** Folder of the data and the runs. */
+  work: string;
+  /** Folder of the policy. */
+  out: string;
+  /** Flags of every run. */
+  onThreads: readonly string[];
 }
-await cp(policy, out, { recursive: true });
-const minutes = (performance.now() - started) / 60_000;
-console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
-for (const family of families) {
-  const examination = { 'env-top-k': topK, count: 256, 'max-tokens': 64, seed: 1 };
-  await toolenv(['eval', referenceOf(family), '--policy', out, ...flagsOf(examination)]);
+
+/** `undefined` if help was asked for, or the command line is wrong. */
+function readMaking(): Making | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      options: {
+        out: { type: 'string' },
+        work: { type: 'string' },
+        threads: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      console.log(help);
+      return undefined;
+    }
+    const [name = 'bridge', ...more] = positionals;
+    if (more.length > 0 || !Object.hasOwn(recipes, name))
+      return refuse(`No recipe "${positionals.join(' ')}": one of ${Object.keys(recipes).join(', ')}.`);
+    const recipe: Recipe = recipes[name as keyof typeof recipes];
+    const { work = join('runs', 'tiny-policy', name), threads } = values;
+    const usual = recipe.folder ? join(import.meta.dirname, recipe.folder) : join(work, 'policy');
+    const onThreads = threads === undefined ? [] : ['--threads', threads];
+    return { recipe, work, out: values.out ?? usual, onThreads };
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
+}
+
+function refuse(why: string): undefined {
+  console.error(why);
+  process.exitCode = 2;
+}
+
+async function makePolicy(making: Making, signal: AbortSignal): Promise<void> {
+  const { recipe, work, out } = making;
+  const started = performance.now();
+  await mkdir(work, { recursive: true });
+  let policy = join(work, 'untrained');
+  if (!existsSync(policy)) await writeUntrained(policy, seed);
+  for (const phase of recipe.phases) policy = await supervise(phase, policy, making, signal);
+  if (recipe.reinforce) {
+    const flags = { ...recipe.reinforce, 'env-top-k': topK };
+    const words = [referenceOf('bridge'), '--policy', policy, ...flagsOf(flags)];
+    policy = await runOnce(join(work, 'grpo'), words, making, signal);
+  }
+  await cp(policy, out, { recursive: true });
+  const minutes = (performance.now() - started) / 60_000;
+  console.log(`The policy is in ${out} after ${minutes.toFixed(1)} minutes`);
+  for (const family of recipe.families) {
+    const examination = { 'env-top-k': topK, count: 256, 'max-tokens': 64, seed: 1 };
+    await toolenv(['eval', referenceOf(family), '--policy', out, ...flagsOf(examination)], signal);
+  }
 }
 
 /** One phase of supervised training; returns the folder of the policy. */
-async function supervise(phase: Phase, from: string): Promise<string> {
+async function supervise(phase: Phase, from: string, making: Making, signal: AbortSignal): Promise<string> {
+  const { recipe, work } = making;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
-  const common = { facts, topK, separator: '<|im_end|>' };
+  const common = { facts: recipe.facts, topK, separator: '<|im_end|>' };
   if (!existsSync(data)) await writePhaseFile(data, phase, { ...common, steps: phase.steps, seed });
   if (!existsSync(evalData))
     await writePhaseFile(evalData, phase, { ...common, steps: heldOut, seed: seed + 1 });
@@ -83,15 +128,20 @@ async function supervise(phase: Phase, from: string): Promise<string> {
     'checkpoint-every': 200,
   };
   const run = join(work, phase.name);
-  return runOnce(run, ['--policy', from, ...flagsOf(flags), '--no-shuffle']);
+  return runOnce(run, ['--policy', from, ...flagsOf(flags), '--no-shuffle'], making, signal);
 }
 
 /** Trains unless the run is finished; returns the folder of the policy. */
-async function runOnce(run: string, flags: readonly string[]): Promise<string> {
+async function runOnce(
+  run: string,
+  flags: readonly string[],
+  { onThreads }: Making,
+  signal: AbortSignal,
+): Promise<string> {
   const trained = join(run, 'policy');
   if (existsSync(trained)) return trained;
   const resume = existsSync(join(run, 'config.json')) ? ['--resume'] : [];
-  await toolenv(['train', ...flags, ...onThreads, '--out', run, ...resume]);
+  await toolenv(['train', ...flags, ...onThreads, '--out', run, ...resume], signal);
   return trained;
 }
 
@@ -99,10 +149,16 @@ function flagsOf(options: Readonly<Record<string, string | number>>): string[] {
   return Object.entries(options).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
 }
 
-async function toolenv(words: readonly string[]): Promise<void> {
+/** Runs a command to its end. If `signal` aborts, the command keeps what it has done and ends. */
+async function toolenv(words: readonly string[], signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
   console.log(`\n$ npx toolenv ${words.join(' ')}`);
   const node = ['--import', 'tsx', '--conditions=@toolenv/source', cli];
   const child = spawn(process.execPath, [...node, ...words], { stdio: 'inherit' });
+  const stop = () => child.kill();
+  signal.addEventListener('abort', stop);
   const code = await new Promise((resolve) => child.once('exit', resolve));
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
   if (code !== 0) throw new Error(`The command ended with ${code}.`);
 }
