@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { fieldMistake } from './field-mistake.ts';
+import { rememberWords } from './word-memory.ts';
 
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
@@ -130,6 +131,7 @@ export function openTokenizer(
       { ...tokenizer, pre_tokenizer: asPatterns(tokenizer.pre_tokenizer) },
       { ...config, clean_up_tokenization_spaces: cleaned === true },
     );
+    rememberWords(opened.pre_tokenizer);
     // Some parts fail only when they are used.
     opened.decode(opened.encode('a 1.', { add_special_tokens: false }).ids);
     return opened;

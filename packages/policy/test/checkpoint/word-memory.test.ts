@@ -1,0 +1,62 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { rememberWords } from '../../src/checkpoint/word-memory.ts';
+
+type PreTokenizer = Parameters<typeof rememberWords>[0] & ((text: string) => string[]);
+
+/** The pre-tokenizer of a byte-level tokenizer, as the library makes it. */
+function library(preTokenizer: object): PreTokenizer {
+  const model = { type: 'BPE', vocab: { a: 0 }, merges: [] };
+  const none = { normalizer: null, post_processor: null, decoder: null, added_tokens: [] };
+  const file = { ...none, model, pre_tokenizer: preTokenizer };
+  return new Tokenizer(file, {}).pre_tokenizer as unknown as PreTokenizer;
+}
+
+function remembering(preTokenizer: object): PreTokenizer {
+  const part = library(preTokenizer);
+  rememberWords(part);
+  return part;
+}
+
+const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: true };
+
+it.each([
+  byteLevel,
+  { ...byteLevel, add_prefix_space: true },
+  {
+    type: 'Sequence',
+    pretokenizers: [
+      { type: 'Split', pattern: { Regex: '\\p{N}' }, behavior: 'Isolated', invert: false },
+      { ...byteLevel, use_regex: false },
+    ],
+  },
+])('splits and spells every text as the library does (%j)', (config) => {
+  const [theirs, ours] = [library(config), remembering(config)];
+  const words = fc.constantFrom('the', ' the', ' größe', '河', '\n', '  ', "'ll", '42', '…', '🙂', '\ud800');
+  const text = fc.oneof(
+    fc.array(words).map((some) => some.join('')),
+    fc.string({ unit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(text, (text) => {
+      expect(ours(text)).toEqual(theirs(text));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it('spells a word once, until 65,536 others were seen', () => {
+  const ours = remembering(byteLevel);
+  const spell = vi.spyOn(TextEncoder.prototype, 'encode');
+  try {
+    for (let i = 0; i < 10; i++) expect(ours('größe')).toEqual(['grÃ¶ÃŁe']);
+    expect(spell).toHaveBeenCalledTimes(1);
+    for (let i = 0; i < 65_536; i++) ours(String(i));
+    spell.mockClear();
+    ours('größe');
+    expect(spell).toHaveBeenCalledTimes(1);
+  } finally {
+    spell.mockRestore();
+  }
+});
