@@ -34,19 +34,21 @@ export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<J
   minimums: { steps: 0 },
   async create(context) {
     const { options, run, learner } = context;
+    const { signal } = run;
     refuseIdleEvaluation(options, run);
     const reference = await learner.reference();
     const policy = requireEncode(run.policy);
     const { maxLength = policy.spec.contextLength, evalData } = options;
-    const pairs = await loadPairs(options.data, policy, maxLength);
-    const held = evalData === undefined ? undefined : await loadPairs(evalData, policy, maxLength);
+    const limits = { maxLength, signal };
+    const pairs = await loadPairs(options.data, policy, limits);
+    const held = evalData === undefined ? undefined : await loadPairs(evalData, policy, limits);
     return fileAlgorithm({
       items: pairs,
       rowsOf,
       options,
       seed: run.seed,
       learn: (batch) => learnPairs(context, reference, batch),
-      ...(held && { evaluate: () => scorePairs(learner, reference, held, options) }),
+      ...(held && { evaluate: () => scorePairs(learner, reference, held, { ...options, signal }) }),
     });
   },
 });

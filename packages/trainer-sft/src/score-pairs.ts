@@ -11,10 +11,11 @@ export async function scorePairs(
   learner: Pick<Learner, 'forward'>,
   reference: Pick<Learner, 'forward'>,
   pairs: readonly Pair[],
-  options: DpoOptions,
+  options: DpoOptions & { signal?: AbortSignal | undefined },
 ): Promise<Metrics> {
   const totals: Metrics = {};
   for (let start = 0; start < pairs.length; start += pairsAtOnce) {
+    options.signal?.throwIfAborted();
     const part = pairs.slice(start, start + pairsAtOnce);
     const rows = rowsOf(part);
     const { logprobs } = await learner.forward({ rows });

@@ -11,10 +11,12 @@ const rowsAtOnce = 64;
 export async function scoreRows(
   learner: Pick<Learner, 'forward'>,
   rows: readonly TokenRow[],
+  signal?: AbortSignal,
 ): Promise<Metrics> {
   const totals: Metrics = {};
   let tokens = 0;
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    signal?.throwIfAborted();
     const part = rows.slice(start, start + rowsAtOnce);
     const count = countTokens(part.map(({ mask }) => mask));
     const metrics = supervisedMetrics(part, await learner.forward({ rows: part }));

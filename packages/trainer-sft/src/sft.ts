@@ -32,10 +32,11 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
   minimums: { steps: 0 },
   async create(context) {
     const { options, run, learner } = context;
+    const { signal } = run;
     refuseIdleEvaluation(options, run);
     const policy = requireEncode(run.policy);
     const { maxLength = policy.spec.contextLength, minReward } = options;
-    const limits = { maxLength, minReward };
+    const limits = { maxLength, minReward, signal };
     const { rows } = await loadRows(options.data, policy, limits);
     const { evalData } = options;
     const held = evalData === undefined ? undefined : (await loadRows(evalData, policy, limits)).rows;
@@ -45,7 +46,7 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
       options,
       seed: run.seed,
       learn: (batch) => learnRows(context, batch),
-      ...(held && { evaluate: () => scoreRows(learner, held) }),
+      ...(held && { evaluate: () => scoreRows(learner, held, signal) }),
     });
   },
 });

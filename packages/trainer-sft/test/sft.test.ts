@@ -7,11 +7,12 @@ import type { TokenRow } from '@toolenv/core/learner';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { loadPolicy } from '@toolenv/policy';
 import { bestCheckpoint, readMetrics, toTrainingRows, train } from '@toolenv/training';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { timeless } from '../../training/test/timeless.ts';
 import { Batches } from '../src/data/batches.ts';
 import { loadRows } from '../src/data/load-rows.ts';
 import { sft } from '../src/index.ts';
+import { scoreRows } from '../src/score-rows.ts';
 import { supervisedGradient, supervisedMetrics } from '../src/supervised-loss.ts';
 
 let folder: string;
@@ -137,6 +138,31 @@ test('a bad line is refused by file, line and part', async () => {
   });
   const missing = loadRows(join(folder, 'none.jsonl'), policy, { maxLength: 100 });
   await expect(missing).rejects.toMatchObject({ code: 'usage.unreadable_data' });
+});
+
+test('Ctrl-C ends the reading of a file and the evaluation of held-out examples', async () => {
+  const policy = await openTiny();
+  const data = await write('many.jsonl', Array(100).fill(lines[0]));
+  const controller = new AbortController();
+  const encode = vi.spyOn(policy, 'encode').mockImplementation(() => {
+    controller.abort(new Error('interrupted'));
+    return [];
+  });
+  const out = join(folder, 'interrupted');
+  const events = train({ policy, trainer: sft(options), data, out, signal: controller.signal });
+  await expect(events.next()).rejects.toThrow('interrupted');
+  expect(encode).toHaveBeenCalledTimes(1);
+  encode.mockRestore();
+
+  const { rows } = await loadRows(data, policy, { maxLength: 100 });
+  const stop = new AbortController();
+  const forward = vi.fn(async ({ rows }: { rows: TokenRow[] }) => {
+    stop.abort(new Error('enough'));
+    const ones = rows.map(({ tokens }) => new Float32Array(tokens.length));
+    return { logprobs: ones, entropies: ones };
+  });
+  await expect(scoreRows({ forward } as never, rows, stop.signal)).rejects.toThrow('enough');
+  expect(forward).toHaveBeenCalledTimes(1);
 });
 
 test('messages of weight 0 are read and not learned', async () => {

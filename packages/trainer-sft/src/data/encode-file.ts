@@ -16,16 +16,18 @@ export function requireEncode(policy: Policy): EncodingPolicy {
 }
 
 /**
- * What `read` makes of each line, one line at a time in memory.
+ * What `read` makes of each line, one line at a time in memory. An aborted `signal` ends it with the signal's reason.
  * @throws ToolEnvError `usage.bad_example`, naming the file, the line and the wrong part; `usage.no_examples` for a file
  *   without any.
  */
 export async function* readFile<Item>(
   file: string,
   read: (text: string, place: string) => Item | Promise<Item>,
+  signal?: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
   let isEmpty = true;
   for await (const { text, place } of linesOf(file)) {
+    signal?.throwIfAborted();
     isEmpty = false;
     let item: Item;
     try {

@@ -5,14 +5,25 @@ import type { Pair } from '../learn-pairs.ts';
 import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
 import { readPair } from './read-pair.ts';
 
-/** @throws ToolEnvError `usage.bad_example` for a line that is not a pair, or longer than `maxLength`. */
-export async function loadPairs(file: string, policy: EncodingPolicy, maxLength: number): Promise<Pair[]> {
+/**
+ * Pairs that are longer than `maxLength` are left out, with a warning.
+ * @throws ToolEnvError as {@link readFile} does, and `usage.no_examples` if no pair is left.
+ */
+export async function loadPairs(
+  file: string,
+  policy: EncodingPolicy,
+  { maxLength, signal }: { maxLength: number; signal?: AbortSignal },
+): Promise<Pair[]> {
   const pairs: Pair[] = [];
   let left = 0;
-  const encoded = readFile(file, async (text): Promise<Pair> => {
-    const { chosen, rejected } = readPair(text);
-    return { chosen: await encodeExample(policy, chosen), rejected: await encodeExample(policy, rejected) };
-  });
+  const encoded = readFile(
+    file,
+    async (text): Promise<Pair> => {
+      const { chosen, rejected } = readPair(text);
+      return { chosen: await encodeExample(policy, chosen), rejected: await encodeExample(policy, rejected) };
+    },
+    signal,
+  );
   for await (const pair of encoded) {
     const isWhole = [pair.chosen, pair.rejected].every(
       (side) => side.length > 0 && side.every(fits(maxLength)),

@@ -17,15 +17,19 @@ export interface TrainingData {
 export async function loadRows(
   file: string,
   policy: EncodingPolicy,
-  { maxLength, minReward }: { maxLength: number; minReward?: number },
+  { maxLength, minReward, signal }: { maxLength: number; minReward?: number; signal?: AbortSignal },
 ): Promise<TrainingData> {
   const data: TrainingData = { rows: [], truncated: 0, dropped: 0 };
-  const encoded = readFile(file, async (text, place) => {
-    const rows = [];
-    for (const example of readExamples(text, place, minReward))
-      rows.push(...(await encodeExample(policy, example)));
-    return rows;
-  });
+  const encoded = readFile(
+    file,
+    async (text, place) => {
+      const rows = [];
+      for (const example of readExamples(text, place, minReward))
+        rows.push(...(await encodeExample(policy, example)));
+      return rows;
+    },
+    signal,
+  );
   for await (const rows of encoded) for (const row of rows) addRow(data, row, maxLength);
   tellOfTruncation(file, data, maxLength);
   if (data.rows.length > 0) return data;
