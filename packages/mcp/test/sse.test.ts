@@ -51,6 +51,7 @@ function sseServer(): HttpServer {
       });
       stream = response;
       sessions.set(transport.sessionId, transport);
+      response.once('close', () => sessions.delete(transport.sessionId));
       return server.connect(transport);
     }
     const session = sessions.get(searchParams.get('sessionId') ?? '');
