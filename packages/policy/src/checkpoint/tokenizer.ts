@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { fieldMistake } from './field-mistake.ts';
-import { rememberWords } from './word-memory.ts';
+import { rememberWords } from './remember-words.ts';
 
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 

@@ -1,9 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Tokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { rememberWords } from '../../src/checkpoint/word-memory.ts';
+import { rememberWords } from '../../src/checkpoint/remember-words.ts';
 
-type PreTokenizer = Parameters<typeof rememberWords>[0] & ((text: string) => string[]);
+type PreTokenizer = (text: string) => string[];
 
 /** The pre-tokenizer of a byte-level tokenizer, as the library makes it. */
 function library(preTokenizer: object): PreTokenizer {
@@ -33,7 +35,20 @@ it.each([
   },
 ])('splits and spells every text as the library does (%j)', (config) => {
   const [theirs, ours] = [library(config), remembering(config)];
-  const words = fc.constantFrom('the', ' the', ' größe', '河', '\n', '  ', "'ll", '42', '…', '🙂', '\ud800');
+  const words = fc.constantFrom(
+    'the',
+    ' the',
+    ' größe',
+    '河',
+    '\n',
+    '  ',
+    "'ll",
+    '42',
+    '…',
+    '🙂',
+    '\ud800',
+    '\ufeffx',
+  );
   const text = fc.oneof(
     fc.array(words).map((some) => some.join('')),
     fc.string({ unit: 'binary' }),
@@ -59,4 +74,26 @@ it('spells a word once, until 65,536 others were seen', () => {
   } finally {
     spell.mockRestore();
   }
+});
+
+it('tells a word with a byte order mark from the word without', () => {
+  const ours = remembering({ ...byteLevel, use_regex: false });
+  expect(ours('\ufeffword')).toEqual(['ï»¿word']);
+  expect(ours('word')).toEqual(['word']);
+});
+
+it('keeps words, and not the texts that they are from', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const heap = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const ours = remembering(byteLevel);
+  const long = (i: number) => `internationalisation${String.fromCodePoint(0x4e00 + i)}`;
+  const before = heap();
+  for (let i = 0; i < 50; i++) ours(`${long(i)} ${'word '.repeat(100_000)}`);
+  // The texts have 25 million characters.
+  expect(heap() - before).toBeLessThan(5_000_000);
+  expect(ours(long(49))).toEqual(['internationalisationä¸±']);
 });
