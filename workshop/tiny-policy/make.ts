@@ -11,12 +11,10 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { messageOf } from '@toolenv/core';
-import { runAsProcess } from 'toolenv';
+import { parseFlags, runAsProcess } from 'toolenv';
 import { envOptions } from '../demo/setting.ts';
 import { batchSizeOf, referenceOf, writePhaseFile } from './phase-files.ts';
-import { type Phase, type Recipe, recipes } from './recipes.ts';
+import { type Phase, type Recipe, recipeNames, recipes } from './recipes.ts';
 import { writeUntrained } from './untrained.ts';
 
 /** Seeds weights, worlds and batches. */
@@ -26,22 +24,45 @@ const heldOut = 8;
 const { topK } = envOptions;
 const cli = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
-const help = `Makes a policy from random weights, by commands of toolenv, which it prints. An interrupted recipe goes on.
-
-Usage: npm run tiny-policy -- [recipe] [flags]
-
-Recipes (default: bridge): ${Object.keys(recipes).join(', ')}
-
---out      folder of the policy (default: the recipe's folder in this repository; for from-nothing, in the folder of --work)
---work     folder of the data and the runs (default: runs/tiny-policy/<recipe>)
---threads  threads of the CPU for one operation (default: one for each core)`;
+const schema = {
+  type: 'object',
+  properties: {
+    recipe: { enum: recipeNames, default: 'bridge', description: 'what to make' },
+    out: {
+      type: 'string',
+      description:
+        "folder of the policy (default: the recipe's folder in this repository; for from-nothing, in the folder of --work)",
+    },
+    work: {
+      type: 'string',
+      description:
+        'folder of the data and the runs; finished runs are kept, and an unfinished run goes on (default: runs/tiny-policy/<recipe>)',
+    },
+    threads: {
+      type: 'integer',
+      minimum: 1,
+      description: 'of the CPU for one operation (default: one per core)',
+    },
+  },
+} as const;
 
 await runAsProcess(async (signal) => {
-  const making = readMaking();
-  if (making) await makePolicy(making, signal);
+  const flags = await parseFlags(schema, {
+    name: 'tiny-policy',
+    description: 'Makes a policy from random weights, by commands of toolenv that it prints.',
+    argv: process.argv.slice(2),
+    argument: 'recipe',
+  });
+  if (!flags) return;
+  const { threads, work = join('runs', 'tiny-policy', flags.recipe) } = flags;
+  const recipe: Recipe = recipes[flags.recipe];
+  const { folder } = recipe;
+  const out = flags.out ?? (folder ? join(import.meta.dirname, folder) : join(work, 'policy'));
+  const onThreads = threads === undefined ? [] : ['--threads', String(threads)];
+  await makePolicy({ recipe, work, out, onThreads }, signal);
 });
 
-interface Making {
+interface Setting {
   recipe: Recipe;
   /** Folder of the data and the runs. */
   work: string;
@@ -51,51 +72,17 @@ interface Making {
   onThreads: readonly string[];
 }
 
-/** `undefined` if help was asked for, or the command line is wrong. */
-function readMaking(): Making | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      options: {
-        out: { type: 'string' },
-        work: { type: 'string' },
-        threads: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-      allowPositionals: true,
-    });
-    if (values.help) {
-      console.log(help);
-      return undefined;
-    }
-    const [name = 'bridge', ...more] = positionals;
-    if (more.length > 0 || !Object.hasOwn(recipes, name))
-      return refuse(`No recipe "${positionals.join(' ')}": one of ${Object.keys(recipes).join(', ')}.`);
-    const recipe: Recipe = recipes[name as keyof typeof recipes];
-    const { work = join('runs', 'tiny-policy', name), threads } = values;
-    const usual = recipe.folder ? join(import.meta.dirname, recipe.folder) : join(work, 'policy');
-    const onThreads = threads === undefined ? [] : ['--threads', threads];
-    return { recipe, work, out: values.out ?? usual, onThreads };
-  } catch (error) {
-    return refuse(messageOf(error));
-  }
-}
-
-function refuse(why: string): undefined {
-  console.error(why);
-  process.exitCode = 2;
-}
-
-async function makePolicy(making: Making, signal: AbortSignal): Promise<void> {
-  const { recipe, work, out } = making;
+async function makePolicy(setting: Setting, signal: AbortSignal): Promise<void> {
+  const { recipe, work, out } = setting;
   const started = performance.now();
   await mkdir(work, { recursive: true });
   let policy = join(work, 'untrained');
   if (!existsSync(policy)) await writeUntrained(policy, seed);
-  for (const phase of recipe.phases) policy = await supervise(phase, policy, making, signal);
+  for (const phase of recipe.phases) policy = await supervise(phase, policy, setting, signal);
   if (recipe.reinforce) {
     const flags = { ...recipe.reinforce, 'env-top-k': topK };
     const words = [referenceOf('bridge'), '--policy', policy, ...flagsOf(flags)];
-    policy = await runOnce(join(work, 'grpo'), words, making, signal);
+    policy = await runOnce(join(work, 'grpo'), words, setting, signal);
   }
   await cp(policy, out, { recursive: true });
   const minutes = (performance.now() - started) / 60_000;
@@ -107,8 +94,8 @@ async function makePolicy(making: Making, signal: AbortSignal): Promise<void> {
 }
 
 /** One phase of supervised training; returns the folder of the policy. */
-async function supervise(phase: Phase, from: string, making: Making, signal: AbortSignal): Promise<string> {
-  const { recipe, work } = making;
+async function supervise(phase: Phase, from: string, setting: Setting, signal: AbortSignal): Promise<string> {
+  const { recipe, work } = setting;
   const data = join(work, `${phase.name}.jsonl`);
   const evalData = join(work, `${phase.name}.held-out.jsonl`);
   const common = { facts: recipe.facts, topK, separator: '<|im_end|>' };
@@ -128,14 +115,14 @@ async function supervise(phase: Phase, from: string, making: Making, signal: Abo
     'checkpoint-every': 200,
   };
   const run = join(work, phase.name);
-  return runOnce(run, ['--policy', from, ...flagsOf(flags), '--no-shuffle'], making, signal);
+  return runOnce(run, ['--policy', from, ...flagsOf(flags), '--no-shuffle'], setting, signal);
 }
 
 /** Trains unless the run is finished; returns the folder of the policy. */
 async function runOnce(
   run: string,
   flags: readonly string[],
-  { onThreads }: Making,
+  { onThreads }: Setting,
   signal: AbortSignal,
 ): Promise<string> {
   const trained = join(run, 'policy');

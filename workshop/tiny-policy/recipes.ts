@@ -70,7 +70,9 @@ const bridge: readonly Phase[] = [
  * `bridge`, for the demo: two-hop questions. `bridge-comparison`, for the leaderboard: a model of the same size, which no phase
  * shows a compose question. `from-nothing`: `bridge` and then GRPO, which unlearns the bad habits.
  */
-export const recipes: Readonly<Record<'bridge' | 'bridge-comparison' | 'from-nothing', Recipe>> = {
+export const recipeNames = ['bridge', 'bridge-comparison', 'from-nothing'] as const;
+
+export const recipes: Readonly<Record<(typeof recipeNames)[number], Recipe>> = {
   bridge: {
     families: ['bridge'],
     facts: false,
