@@ -48,7 +48,7 @@ export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<J
       options,
       seed: run.seed,
       learn: (batch) => learnPairs(context, reference, batch),
-      ...(held && { evaluate: () => scorePairs(learner, reference, held, { ...options, signal }) }),
+      ...(held && { evaluate: () => scorePairs(learner, reference, held, options, signal) }),
     });
   },
 });

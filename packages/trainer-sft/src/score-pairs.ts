@@ -11,11 +11,12 @@ export async function scorePairs(
   learner: Pick<Learner, 'forward'>,
   reference: Pick<Learner, 'forward'>,
   pairs: readonly Pair[],
-  options: DpoOptions & { signal?: AbortSignal | undefined },
+  options: DpoOptions,
+  signal?: AbortSignal,
 ): Promise<Metrics> {
   const totals: Metrics = {};
   for (let start = 0; start < pairs.length; start += pairsAtOnce) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const part = pairs.slice(start, start + pairsAtOnce);
     const rows = rowsOf(part);
     const { logprobs } = await learner.forward({ rows });

@@ -1,10 +1,13 @@
 /** The preference losses: TRL's numbers, and gradients beside differences. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import type { TokenRow } from '@toolenv/core/learner';
+import { describe, expect, test, vi } from 'vitest';
 import type { DpoLossOptions } from '../src/dpo-loss.ts';
 import { pairLoss } from '../src/dpo-loss.ts';
+import type { DpoOptions } from '../src/dpo-options.ts';
 import { type Pair, pairsLoss } from '../src/learn-pairs.ts';
+import { scorePairs } from '../src/score-pairs.ts';
 
 interface Golden {
   /** [2B][T]: the chosen rows, then the rejected rows. */
@@ -41,6 +44,20 @@ describe.each(golden.cases)('$options', ({ options, value, dLogprobs, metrics })
       for (const [t, slope] of row.entries()) expect(loss.dLogprobs[b]![t]).toBeCloseTo(slope, 6);
     for (const [name, mean] of Object.entries(metrics)) expect(loss.metrics[name]).toBeCloseTo(mean, 5);
   });
+});
+
+test('Ctrl-C ends the scoring of pairs', async () => {
+  const controller = new AbortController();
+  const forward = vi.fn(async ({ rows }: { rows: TokenRow[] }) => {
+    controller.abort(new Error('enough'));
+    return { logprobs: rows.map(({ tokens }) => new Float32Array(tokens.length)) };
+  });
+  const learner = { forward } as never;
+  const many = Array(40).fill(pairs[0]!);
+  const options = golden.cases[0]!.options as DpoOptions;
+  await expect(scorePairs(learner, learner, many, options, controller.signal)).rejects.toThrow('enough');
+  // 32 pairs, by the policy and by the reference.
+  expect(forward).toHaveBeenCalledTimes(2);
 });
 
 test.each(['sigmoid', 'hinge', 'ipo', 'robust'] as const)(
