@@ -54,7 +54,7 @@ ${courseTable(rows, results)}
 - Without the action mask, each token of a document is trained as if the policy had chosen it. The policy finds these tokens improbable, so they make most of the
   gradient. Its norm in the first update is greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO.
   What a good search returned becomes likelier, and what a bad search returned less likely, without a bound. Both move the weights that the policy writes its own
-  turns with. In the last step it is less sure of each token that it writes than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and
+  turns with. In the last step the policy is less sure of each token that it writes than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and
   ${withoutMask(results, 'GRPO', surprise)} in GRPO.
 - With λ below 1, what an action is credited with decays over the steps of the recursion. Without the advantage mask, each token of a document is such a step: over a
   document of 60 tokens, a share of 0.95⁶⁰ = 5 % of a later reward comes through, and the critic’s values stand in for the rest.`,
