@@ -8,8 +8,8 @@ export function withEnd(response: Response, onEnd: () => void): Response {
     try {
       yield* body!;
     } finally {
-      // The SDK parses the last chunk within this turn of the event loop.
-      setTimeout(onEnd, 0);
+      // The SDK parses the last chunk within this turn of the event loop. A ping is answered in a later turn.
+      setImmediate(onEnd);
     }
   }
   return new Response(ReadableStream.from(chunks()), response);
