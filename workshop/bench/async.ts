@@ -8,7 +8,7 @@ import { loadPlugin } from '@toolenv/core/plugins';
 import { loadPolicy } from '@toolenv/policy';
 import { grpo } from '@toolenv/trainer-grpo';
 import { train } from '@toolenv/training';
-import { busyShare } from './machine.ts';
+import { busyShare, warnIfBusy } from './machine.ts';
 
 /** Milliseconds that a search takes, drawn uniformly. */
 const latency = [50, 500] as const;
@@ -22,6 +22,7 @@ export async function measureAsync(): Promise<Record<string, unknown>> {
   const slow: Record<string, Run> = {};
   for (const staleness of [0, 1, 2]) slow[staleness] = await run({ slow: true, staleness });
   const otherWork = Math.max(busyBefore, await busyShare());
+  warnIfBusy(otherWork);
   const ratios = Object.entries(slow).map(([staleness, { busy }]) => [staleness, round(busy / quick.busy)]);
   return {
     name: 'async',

@@ -5,7 +5,7 @@
  */
 import { type Action, defineTool, defineToolEnv, type Env, openEnv, type Tool, text } from '@toolenv/core';
 import { measureLibrary } from './library.ts';
-import { busyShare } from './machine.ts';
+import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
 import { type Peer, startPeer } from './peer.ts';
 import { findPython, pythonCommand } from './python.ts';
@@ -100,11 +100,7 @@ export async function measureEnv(): Promise<Record<string, unknown>> {
   const library = await measureLibrary();
   const versions = Object.assign({}, ...[...started.values()].map((peer) => peer.versions));
   for (const peer of started.values()) await peer.close();
-  if (busy > 0.1) {
-    console.error(
-      `${Math.round(100 * busy)} % of the machine was busy with other work: run again when it is idle.`,
-    );
-  }
+  warnIfBusy(busy);
   const beside = [...started.keys()].map((name) => {
     const { like } = peers[name]!;
     const [theirs, ours] = [median(times[name]!), median(times[like]!)];

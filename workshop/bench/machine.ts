@@ -10,6 +10,15 @@ export async function busyShare(): Promise<number> {
   return (after.busy - before.busy) / (after.total - before.total);
 }
 
+/** Warns if other work used more than a tenth of the machine. */
+export function warnIfBusy(share: number): void {
+  if (share <= 0.1) return;
+  const what = `${Math.round(100 * share)} % of the machine was busy with other work`;
+  console.error(
+    `${what}, which slows the sides unequally: do not trust the ratios, and run again when it is idle.`,
+  );
+}
+
 /** Processor time of all cores since the machine started, in milliseconds. */
 export function processorTimes(): { busy: number; total: number } {
   let busy = 0;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Device, type ModelConfig, onnxRuntime } from '@toolenv/policy';
 import type { Benchmark } from './benchmark.ts';
-import { busyShare } from './machine.ts';
+import { busyShare, warnIfBusy } from './machine.ts';
 import { median } from './median.ts';
 import { sizes } from './model.ts';
 import { startPeer } from './peer.ts';
@@ -62,12 +62,7 @@ export async function measureModel(
   const details = await work.details?.();
   await work.close();
   const busy = Math.max(busyBefore, await busyShare());
-  if (busy > 0.1) {
-    const share = `${Math.round(100 * busy)} % of the machine was busy with other work`;
-    console.error(
-      `${share}, which slows the two sides unequally: do not trust the ratio, and run again when it is idle.`,
-    );
-  }
+  warnIfBusy(busy);
   const ours = median(rates.ours);
   const theirs = peer ? median(rates.peer) : null;
   return {

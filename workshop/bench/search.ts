@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SearchMode } from '@toolenv/tools-search';
 import { serveEmbeddings } from './embeddings-server.ts';
-import { busyShare } from './machine.ts';
+import { busyShare, warnIfBusy } from './machine.ts';
 import { findPython, pythonCommand } from './python.ts';
 import { questionsOf, scan, vectorOf, writeCorpus } from './search-corpus.ts';
 import type { AskJob, AskResult, BuildJob, BuildResult } from './search-side.ts';
@@ -35,6 +35,7 @@ export async function measureSearch(
   vectors: boolean,
 ): Promise<Record<string, unknown>> {
   const otherWork = Number((await busyShare()).toFixed(2));
+  warnIfBusy(otherWork);
   const results: Record<string, unknown>[] = [];
   for (const size of sizes) results.push(await measureSize(size, vectors));
   const worlds = vectors ? await measureWorlds(worldSeeds, limit) : undefined;
