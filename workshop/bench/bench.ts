@@ -8,6 +8,7 @@ import { measureGpu } from './gpu.ts';
 import { measureModel } from './measure-model.ts';
 import { sizes } from './model.ts';
 import { measureSearch } from './search.ts';
+import { measureTokenise } from './tokenise.ts';
 
 interface Choice {
   size?: string;
@@ -24,6 +25,7 @@ const benchmarks: Record<string, (choice: Choice, rounds: number) => Promise<Rec
   env: measureEnv,
   async: measureAsync,
   search: ({ passages, vectors }) => measureSearch(passages, vectors),
+  tokenise: (_, rounds) => measureTokenise(rounds),
 };
 const names = Object.keys(benchmarks).join(', ');
 
@@ -57,7 +59,11 @@ building an index, and the queries per second, p50 and p99 in milliseconds, peak
 words, by vectors and by both. bm25s in Python, if it is installed, answers the same queries in one thread; agreement is the share of
 its hits that the index finds too, and for vectors the share of the hits of an exact scan of all vectors. Vectors are random projections
 of the words, from a loopback server; --no-vectors leaves them out. worlds has the recall of top-5 searches with the questions of the
-synthetic worlds, by words, by vectors and by both. Files go to TOOLENV_BENCH_FOLDER or the temporary folder.`;
+synthetic worlds, by words, by vectors and by both. Files go to TOOLENV_BENCH_FOLDER or the temporary folder.
+
+tokenise: {name, ours, peer, ratio, unit, shape, otherTokens, ...} in tokens per second, in one thread, medians over --rounds: the
+documentation of the installed packages with a tokenizer like Qwen2's of 32,000 tokens. The peer is Hugging Face's tokenizers, which
+trains the tokenizer first. otherTokens counts the texts whose tokens differ between the two.`;
 
 const { values, positionals } = parseArgs({
   options: {

@@ -16,7 +16,7 @@ export interface Peer {
 /** Starts a peer. Resolves after its warm-up. */
 export async function startPeer(
   python: string,
-  { peerScript, shape }: Pick<Benchmark, 'peerScript' | 'shape'>,
+  { peerScript, shape }: Pick<Benchmark, 'peerScript'> & { shape: Record<string, number | string> },
   { threads, device }: { threads: number; device: 'cpu' | 'gpu' },
 ): Promise<Peer> {
   // This file runs from workshop/bench/dist.
