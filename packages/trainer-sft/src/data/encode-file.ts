@@ -1,4 +1,4 @@
-/** encodeFile: a data file, line by line, as the rows of tokens that a policy learns from. */
+/** readFile and encodeExample: a data file, line by line, and its examples as the rows of tokens that a policy learns from. */
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { readJsonLines } from '@toolenv/core/recording';
@@ -11,7 +11,7 @@ export type EncodingPolicy = Policy & Required<Pick<Policy, 'encode'>>;
 /** @throws ToolEnvError `usage.cannot_encode` for a policy without `encode`. */
 export function requireEncode(policy: Policy): EncodingPolicy {
   if (policy.encode) return policy as EncodingPolicy;
-  const message = `The policy ${policy.spec.name} has no encode and cannot learn from data: use a policy that has it, as a Hugging Face folder.`;
+  const message = `The policy ${policy.spec.name} has no encode and cannot learn from data: use a policy that has it, such as a Hugging Face folder.`;
   throw new ToolEnvError('usage.cannot_encode', message);
 }
 
