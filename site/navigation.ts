@@ -57,12 +57,14 @@ function learningPages(): Item[] {
         'rewards',
         'train',
         'evaluate-and-train',
+        'which-algorithm',
         'sft',
         'view',
         'playground',
         'losses',
         'trainer',
         'publish',
+        'troubleshooting',
       ].map((name) => `docs/guides/${name}.md`),
     ),
     group(
@@ -170,7 +172,8 @@ function item(file: string): Item {
   return { text: titleOf(file), link: addressOf(file) };
 }
 
-function addressOf(file: string): string {
+/** The address of a page on the site, such as `/guides/train.html`, or `/guides/` for an index. */
+export function addressOf(file: string): string {
   return `/${pageOf(file)!
     .replace(/\.md$/, '.html')
     .replace(/(^|\/)index\.html$/, '$1')}`;
