@@ -1,5 +1,5 @@
 /**
- * `npm run docs` builds the site in `site/dist`. It fails if a part of the build warns, or if a link leads nowhere. `npm run docs:dev`
+ * `npm run docs` builds the site in `site/dist`, with llms.txt. It fails if a part of the build warns, or if a link leads nowhere. `npm run docs:dev`
  * serves the site, and follows changes of the Markdown. SITE_BASE is the path of the site on its host; the default is `/`.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -7,19 +7,20 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { brokenLinks } from './broken-links.ts';
 import { generate } from './generate/generate.ts';
+import { writeLlmsFiles } from './llms.ts';
 import { repository } from './pages.ts';
 
 const isDev = process.argv.includes('--dev');
+const dist = join(import.meta.dirname, 'dist');
+const base = process.env.SITE_BASE ?? '/';
 const begun = performance.now();
 
 execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
 await generate();
 const warnings = await vitepress(isDev ? 'dev' : 'build');
 if (!isDev) {
-  const faults = [
-    ...warnings,
-    ...brokenLinks(join(import.meta.dirname, 'dist'), process.env.SITE_BASE ?? '/'),
-  ];
+  writeLlmsFiles(dist, base);
+  const faults = [...warnings, ...brokenLinks(dist, base)];
   if (faults.length > 0) {
     console.error(`\nThe site has faults:\n${faults.join('\n')}`);
     process.exitCode = 1;

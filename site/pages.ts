@@ -23,7 +23,7 @@ const places: readonly (readonly [file: RegExp, page: string])[] = [
 
 const topFolders = ['docs', 'examples', 'packages', 'site', 'workshop'];
 
-/** Patterns of folders in which VitePress must not look for pages. */
+/** Patterns of folders and files that VitePress must not take for pages. */
 export function foldersWithoutPages(): string[] {
   const others = readdirSync(repository, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !topFolders.includes(entry.name))
@@ -34,6 +34,7 @@ export function foldersWithoutPages(): string[] {
     'workshop/*/**/*',
     'site/!(generated)/**/*',
     '**/CHANGELOG.md',
+    'AGENTS.md',
   ];
 }
 

@@ -17,6 +17,7 @@ const documents = [
     'README.md',
     'CONTRIBUTING.md',
     'ARCHITECTURE.md',
+    'AGENTS.md',
     'SECURITY.md',
     'VERSIONING.md',
     'workshop/README.md',
