@@ -10,7 +10,7 @@ export default defineTrainer({
   description: 'Rejection sampling: supervised learning from the best episode of each group',
   options: {
     properties: {
-      learningRate: { type: 'number', minimum: 0, default: 1e-5, description: 'of AdamW' },
+      learningRate: { type: 'number', minimum: 0, default: 1e-5, description: 'learning rate of AdamW' },
     },
   },
   defaults: { groupSize: 8 },
