@@ -25,7 +25,7 @@ export async function checkEncode(
     report.skip(['POL-12', 'POL-13'], 'the policy has no encode');
     return;
   }
-  await report.check(['POL-12'], async () => {
+  const encodes = async () => {
     for (const { messages, tools } of observations) {
       await encoded(policy, { messages: [...messages, answer], tools }, 1);
       await encoded(policy, { messages: [...messages, answer, more, answer], tools }, 2);
@@ -35,7 +35,8 @@ export async function checkEncode(
     if (ended!.tokens.length <= open!.tokens.length || ended!.mask.at(-1) !== 1)
       throw new Violation('POL-12', 'a learned token for the end of a text that ends', 'none');
     await encoded(policy, observations[0]!, 0);
-  });
+  };
+  await report.check(['POL-12'], encodes, report.wants('POL-13'));
   if (report.settled('POL-12')) {
     report.skip(['POL-13'], 'POL-12 is broken or left out');
     return;

@@ -62,7 +62,7 @@ export async function checkPolicy(
   const asker = new Asker({ policy, report, observations, maxTokens, seed, timeout });
   await report.check(['POL-2', 'POL-3', 'POL-4', 'POL-11'], () => asker.acts());
   if (!report.report.ok) return report.report;
-  await report.check(['POL-5'], () => asker.actsAgain());
+  await report.check(['POL-5'], () => asker.actsAgain(), report.wants('POL-6', 'POL-9'));
   // Without equal actions for equal seeds, there is nothing to compare.
   const seeded = !report.settled('POL-5');
   if (seeded) await report.check(['POL-6'], () => asker.actsAtOnce());

@@ -29,6 +29,8 @@ export interface Report {
 
 /** Options of every check. */
 export interface CheckOptions {
+  /** Rules and warnings to check. Default: all. */
+  rules?: readonly RuleId[];
   /** Rules and warnings to leave out; the report names them. */
   skip?: readonly RuleId[];
   /** Ends the check by throwing its reason. */
@@ -51,7 +53,8 @@ export class Reporter {
   readonly #subject: string;
   readonly #family: RuleId[];
   readonly #options: CheckOptions;
-  readonly #checked: Set<RuleId> = new Set();
+  /** Rules whose check has begun. */
+  readonly #begun: Set<RuleId> = new Set();
   readonly #skipped: Map<RuleId, string> = new Map();
   readonly #findings: Map<RuleId, Finding> = new Map();
 
@@ -60,22 +63,29 @@ export class Reporter {
     this.#subject = subject;
     this.#family = allRules.filter((rule) => rule.startsWith(`${family}-`));
     this.#options = options;
-    for (const rule of options.skip ?? []) this.#skipped.set(rule, 'it was left out by request');
+    for (const rule of allRules) if (!this.wants(rule)) this.#skipped.set(rule, 'it was left out by request');
     // The warnings concern environments.
     if (family === 'ENV')
-      this.#family.push(...allRules.filter((rule) => this.#skipped.has(rule) && isWarning(rule)));
+      this.#family.push(...allRules.filter((rule) => options.skip?.includes(rule) && isWarning(rule)));
+  }
+
+  /** Whether one of the rules is to be checked. */
+  wants(...rules: readonly RuleId[]): boolean {
+    const { rules: wanted, skip } = this.#options;
+    return rules.some((rule) => (wanted?.includes(rule) ?? true) && !skip?.includes(rule));
   }
 
   /**
    * Runs a check of some rules. A {@link Violation} that the check throws becomes a finding.
+   * @param isNeeded Whether another check that is wanted depends on this check.
    * @throws Any other error of the check.
    */
-  async check(rules: readonly RuleId[], run: () => unknown): Promise<void> {
+  async check(rules: readonly RuleId[], run: () => unknown, isNeeded = false): Promise<void> {
     this.#options.signal?.throwIfAborted();
-    const wanted = rules.filter((rule) => !this.#options.skip?.includes(rule));
-    if (wanted.length === 0) return;
-    for (const rule of wanted) this.#checked.add(rule);
-    this.#options.onRules?.(wanted, this.#subject);
+    const begun = rules.filter((rule) => (isNeeded ? !this.#options.skip?.includes(rule) : this.wants(rule)));
+    if (begun.length === 0) return;
+    for (const rule of begun) this.#begun.add(rule);
+    this.#options.onRules?.(begun, this.#subject);
     try {
       await run();
     } catch (error) {
@@ -99,17 +109,17 @@ export class Reporter {
     return this.#findings.has(rule);
   }
 
-  /** Whether the rule needs no further check: it is broken or left out by request. */
+  /** Whether the rule needs no further check: it is broken or left out. */
   settled(rule: RuleId): boolean {
-    return this.broken(rule) || this.#options.skip?.includes(rule) === true;
+    return this.broken(rule) || !this.#begun.has(rule);
   }
 
   get report(): Report {
     const found = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
     const findings = found.filter(({ rule }) => !isWarning(rule));
     const warnings = found.filter(({ rule }) => isWarning(rule));
-    const passed = inOrder([...this.#checked]).filter(
-      (rule) => !this.#findings.has(rule) && !isWarning(rule),
+    const passed = inOrder([...this.#begun]).filter(
+      (rule) => this.wants(rule) && !this.#findings.has(rule) && !isWarning(rule),
     );
     const skipped = this.#family
       .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))

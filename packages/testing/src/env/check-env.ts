@@ -87,13 +87,15 @@ export async function checkEnv(
     await checkReplay(subject);
     await checkCancellation(subject);
     await checkLabels(subject, someTasks(first, searchedTasks));
-    await report.check(fuzzRules, () => {
+    const fuzzed = () => {
       const fuzz = (env = first) => fuzzEnv(subject.openedAs(env), actions, options.onActions);
       // Longer episodes begin less often, which saves time if each begins with a server of its own.
       const isShort = definition.limits.maxTurns < longestFuzz && given.maxTurns === undefined;
       const isLonger = isShort && hasOption(definition, 'maxTurns');
       return isLonger ? withOpened(open, { maxTurns: longestFuzz }, fuzz) : fuzz();
-    });
+    };
+    // A warning needs the rewards of many episodes.
+    await report.check(fuzzRules, fuzzed, report.wants('WARN-4'));
     await checkBaselines(subject);
     await checkWarnings(subject);
   } finally {
@@ -114,12 +116,13 @@ async function opened(
   open: () => Promise<EnvHandle<unknown>>,
 ): Promise<EnvHandle<unknown> | undefined> {
   let env: EnvHandle<unknown> | undefined;
-  await report.check(['ENV-2'], async () => {
+  const openOnce = async () => {
     env = await open().catch((error: unknown) => {
       if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) throw error;
       throw new Violation('ENV-2', 'open() to succeed with the default options', brief(error));
     });
-  });
+  };
+  await report.check(['ENV-2'], openOnce, true);
   return env;
 }
 

@@ -68,9 +68,10 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
 export async function checkFaults(subject: EnvSubject): Promise<void> {
   const { report, timeout } = subject;
   let action: Action | undefined;
-  await report.check(['ENV-14'], async () => {
+  const findCall = async () => {
     action = roleCall(subject, await subject.withWatched((env) => env.reset(subject.task(0), 1)));
-  });
+  };
+  await report.check(['ENV-14'], findCall, report.wants('ENV-30', 'ENV-31'));
   if (!action) {
     report.skip(
       ['ENV-30', 'ENV-31'],

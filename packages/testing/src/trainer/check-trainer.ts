@@ -40,6 +40,7 @@ const learned = 0.75;
 
 const fromData = 'the trainer learns from data';
 
+const eventRules: readonly RuleId[] = ['TRN-3', 'TRN-4', 'TRN-5'];
 const runRules: readonly RuleId[] = ['TRN-6', 'TRN-7', 'TRN-8', 'TRN-9', 'TRN-10'];
 
 /**
@@ -73,12 +74,13 @@ async function checkEvents(subject: TrainerSubject): Promise<number[] | undefine
   const { report } = subject;
   const model = new BanditModel();
   let events: Awaited<ReturnType<TrainerSubject['play']>> | undefined;
-  await report.check(['TRN-2'], async () => {
+  const play = async () => {
     events = await subject.play('TRN-2', { model, options: wholeRun });
     checkOrder(events, 0, steps, 'TRN-2', !subject.learnsFromData);
-  });
+  };
+  await report.check(['TRN-2'], play, report.wants(...eventRules, ...runRules));
   if (!events) {
-    report.skip(['TRN-3', 'TRN-4', 'TRN-5'], 'a run does not come to its end');
+    report.skip(eventRules, 'a run does not come to its end');
     return undefined;
   }
   const all = events;
@@ -96,15 +98,16 @@ const wholeRun = { steps, evaluateEvery: every, checkpointEvery: every };
 
 async function checkRuns(subject: TrainerSubject, weights: number[]): Promise<void> {
   const { report } = subject;
-  await report.check(['TRN-9'], async () => {
+  const repeat = async () => {
     const model = new BanditModel();
     await subject.play('TRN-9', { model, options: wholeRun });
     expectWeights('TRN-9', 'of another run with the same seed', weights, model);
-  });
+  };
+  await report.check(['TRN-9'], repeat, report.wants('TRN-6', 'TRN-7'));
   // The other runs are compared too, so they need runs that repeat.
   if (report.settled('TRN-9')) report.skip(['TRN-6', 'TRN-7'], 'runs with equal seeds differ');
   else {
-    await report.check(['TRN-6'], () => killed(subject, weights));
+    await report.check(['TRN-6'], () => killed(subject, weights), report.wants('TRN-7'));
     if (report.settled('TRN-6')) report.skip(['TRN-7'], 'resumed runs differ');
     else await report.check(['TRN-7'], () => interrupted(subject, weights));
   }

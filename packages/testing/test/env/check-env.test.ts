@@ -102,8 +102,25 @@ test('an abort reaches actions that never wait', async () => {
   await expect(checkEnv(ladderDefinition(), endless)).rejects.toThrow('enough');
 });
 
-test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
+test('a broken rule is the only one that the whole check reports', async () => {
+  const [, rule, changes] = brokenEnvs.find(([what]) => what === 'a tool text that is not cut')!;
   const report = await checkEnv(ladderDefinition(changes), options);
+  expectFinding(report, rule);
+  expect(report.passed.length).toBeGreaterThan(30);
+});
+
+test('a rule that others depend on is checked for them, and reported only if it is broken', async () => {
+  const { passed, skipped } = await checkEnv(ladderDefinition(), { ...options, rules: ['ENV-9', 'WARN-3'] });
+  expect(passed).toEqual(['ENV-9']);
+  expect(skipped.length).toBe(36);
+  const [, rule, changes] = brokenEnvs.find(([what]) => what === 'unseeded randomness')!;
+  const unseeded = await checkEnv(ladderDefinition(changes), { ...options, rules: ['ENV-9'] });
+  expectFinding(unseeded, rule);
+  expect(unseeded.passed).toEqual([]);
+});
+
+test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
+  const report = await checkEnv(ladderDefinition(changes), { ...options, rules: [rule] });
   const finding = expectFinding(report, rule);
   expect(finding.expected).not.toBe('');
   expect(finding.received).not.toBe('');

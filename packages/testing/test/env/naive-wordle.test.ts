@@ -1,7 +1,7 @@
 /** The first attempts of an author at a dialogue: checkEnv catches what is wrong, and shows the line to write. */
 import { defineToolEnv, type EnvDefinition, type TurnResult } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
+import { assertConforms, type CheckEnvOptions, checkEnv, type RuleId, reportText } from '../../src/index.ts';
 import { expectFinding } from '../expect-finding.ts';
 
 const words = ['crane', 'slate', 'pious', 'mound', 'light', 'brick', 'fjord', 'waltz'];
@@ -32,13 +32,22 @@ function wordle(onWrongGuess: (seen: string) => TurnResult<'solved'>): EnvDefini
   }) as unknown as EnvDefinition;
 }
 
+const few = { actions: 150 };
+const only = (rule: RuleId): CheckEnvOptions => ({ ...few, rules: [rule] });
+
 test('a dialogue that replies passes', async () => {
-  const report = await assertConforms(checkEnv(wordle((seen) => seen)));
+  const report = await assertConforms(
+    checkEnv(
+      wordle((seen) => seen),
+      few,
+    ),
+  );
   expect(report.warnings).toEqual([]);
 });
 
 test('returning only the new message as the context is a warning', async () => {
-  const report = await checkEnv(wordle((seen) => ({ rewrite: [{ role: 'user', content: seen }] })));
+  const env = wordle((seen) => ({ rewrite: [{ role: 'user', content: seen }] }));
+  const report = await checkEnv(env, only('WARN-1'));
   const { expected, hint } = expectFinding(report, 'WARN-1');
   expect(report.ok).toBe(true);
   expect(expected).toContain('Guess my word of five letters.');
@@ -47,19 +56,28 @@ test('returning only the new message as the context is a warning', async () => {
 });
 
 test('never replying breaks a rule', async () => {
-  const { hint } = expectFinding(await checkEnv(wordle(() => undefined)), 'ENV-37');
+  const { hint } = expectFinding(
+    await checkEnv(
+      wordle(() => undefined),
+      only('ENV-37'),
+    ),
+    'ENV-37',
+  );
   expect(hint).toContain("onAnswer: () => 'That is wrong. Try again.'");
 });
 
 test('replying the same to every guess is a warning', async () => {
-  const report = await checkEnv(wordle(() => 'That is wrong. Try again.'));
+  const report = await checkEnv(
+    wordle(() => 'That is wrong. Try again.'),
+    only('WARN-3'),
+  );
   expect(expectFinding(report, 'WARN-3').received).toContain('Try again.');
 });
 
 test('a warning that is left out by its id is named', async () => {
   const report = await checkEnv(
     wordle(() => 'Wrong.'),
-    { skip: ['WARN-3'] },
+    { ...few, skip: ['WARN-3'] },
   );
   expect(report.warnings, reportText(report)).toEqual([]);
   expect(report.skipped).toContainEqual({ rule: 'WARN-3', reason: 'it was left out by request' });
