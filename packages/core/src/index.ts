@@ -1,8 +1,6 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
 export {
   defineToolEnv,
-  type EnvOptions,
-  type GivenEnvOptions,
   type SetupContext,
   type ToolEnvDefinition,
 } from './env/define-tool-env.ts';
@@ -70,14 +68,10 @@ export type { Trajectory, TrajectoryStep } from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
 export { collect, type EpisodeRequest, type OnBug, type RolloutOptions, rollout } from './rollout/rollout.ts';
-export type { JsonSchema } from './schemas/json-schema.ts';
-export type { Flat } from './schemas/json-schema-type.ts';
+// From the entry, so that declarations of programs can name the helper types of `@toolenv/core/schemas`.
+export type { JsonSchema } from './schemas/index.ts';
 export {
-  type ArgumentsSchema,
   defineTool,
   type Execute,
-  type ParsedArguments,
-  type SentArguments,
-  type ShortArguments,
   type ToolDefinition,
 } from './tools/define-tool.ts';

@@ -2,7 +2,6 @@
 import {
   type EnvCapabilities,
   type EnvLimits,
-  type EnvOptions,
   type Episode,
   type EpisodeContext,
   type JsonSchema,
@@ -12,7 +11,7 @@ import {
   type Tool,
   ToolEnvError,
 } from '@toolenv/core';
-import type { OptionsOf } from '@toolenv/core/schemas';
+import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
 import type { McpMaterial } from './material-tools.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';

@@ -3,7 +3,6 @@ import {
   defineToolEnv,
   type EnvDefinition,
   type EnvLimits,
-  type EnvOptions,
   type EpisodeContext,
   type JsonSchema,
   type Message,
@@ -13,6 +12,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
+import type { EnvOptions } from '@toolenv/core/schemas';
 import { EpisodeFolders } from './episode-folders.ts';
 import {
   type McpEnvDefinition,

@@ -5,11 +5,11 @@ import { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from '../pr
 import type { Observation } from '../protocol/message.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
 import type { Violation } from '../protocol/violation.ts';
-import { Deadline } from '../tools/deadline.ts';
 import { boundAction } from './bound-call.ts';
 import { checkAction } from './check-action.ts';
 import { checkObservation } from './check-observation.ts';
 import { checkTransition } from './check-transition.ts';
+import { Deadline } from './deadline.ts';
 
 export interface GuardedParts<Task> {
   env: Env<Task>;

@@ -1,13 +1,11 @@
 /** defineToolEnv: an environment of tool calls and answers, declared once. */
-import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { badOption } from '../plugins/options.ts';
 import type { EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import type { ToolTap } from '../recording/tool-tap.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Flat, OptionsOf } from '../schemas/json-schema-type.ts';
-import type { ArgumentsSchema } from '../tools/define-tool.ts';
-import { isStandardSchema, parse, toJsonSchema } from '../tools/standard-schema.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { ArgumentsSchema, EnvOptions, GivenEnvOptions } from '../schemas/arguments-schema.ts';
+import { badOption } from '../schemas/complete-options.ts';
+import type { Flat } from '../schemas/json-schema-type.ts';
+import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 import type {
   EnvCapabilities,
   EnvDefinition,
@@ -22,16 +20,7 @@ import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import { type TaskSources, taskSets } from './task-source.ts';
 import { ToolEnv } from './tool-env.ts';
-
-/** The options that an environment's own code sees: complete, after the schema's defaults and transforms. */
-export type EnvOptions<Schema> = Schema extends StandardSchemaV1
-  ? StandardSchemaV1.InferOutput<Schema>
-  : OptionsOf<Schema>;
-
-/** The options as `openEnv` takes them. */
-export type GivenEnvOptions<Schema> = Schema extends StandardSchemaV1
-  ? StandardSchemaV1.InferInput<Schema>
-  : OptionsOf<Schema>;
+import type { ToolTap } from './tool-tap.ts';
 
 /** What `setup` receives. */
 export interface SetupContext<Options> {

@@ -1,11 +1,11 @@
 /** EnvDefinition: what a package publishes for an environment. `open` loads expensive resources once per run. */
 import type { Env, EnvLimits } from '../protocol/env.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
-import type { ToolTap } from '../recording/tool-tap.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import type { TaskDraw } from './task-draw.ts';
+import type { ToolTap } from './tool-tap.ts';
 
 /** The splits of the tasks. */
 export type Split = 'train' | 'validation' | 'test';

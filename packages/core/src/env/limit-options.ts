@@ -1,6 +1,6 @@
 /** The limits of an episode: their defaults, and the options with which a run sets them. */
 import type { EnvLimits } from '../protocol/env.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 
 export const defaultLimits: EnvLimits = {
   maxTurns: 10,

@@ -1,12 +1,13 @@
 /** @toolenv/core/plugins: npm packages that offer environments, tools, trainers and policies. */
+
+export { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
+export { changeableOptions, completeOptions } from '../schemas/complete-options.ts';
 export {
   findPackage,
   type InstalledPackage,
   readPackage,
   resolveExport,
 } from './installed-package.ts';
-export { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
-export { changeableOptions, completeOptions } from './options.ts';
 export {
   findPlugin,
   type LoadedPlugin,
@@ -24,6 +25,7 @@ export {
   type PolicyHandle,
   type PolicyUsage,
 } from './policy-definition.ts';
+export { readManifest } from './read-manifest.ts';
 export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type { Metrics, Run, TokenReport, TrainEvent, Trainer } from './trainer.ts';

@@ -1,9 +1,9 @@
 /** Opens an environment for a run: plugin, options and the tools of its roles. */
 import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definition.ts';
+import type { ToolTap } from '../env/tool-tap.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import type { ToolTap } from '../recording/tool-tap.ts';
-import { completeOptions } from './options.ts';
+import { completeOptions } from '../schemas/complete-options.ts';
 import { findPlugin } from './plugin.ts';
 import { type ToolSource, toolFactory } from './tool-source.ts';
 

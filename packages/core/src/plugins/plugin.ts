@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type { EnvDefinition } from '../env/env-definition.ts';
 import { nearest } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
 import {
   allPackages,
   findDamagedPackage,
@@ -13,8 +14,8 @@ import {
   type InstalledPackage,
   resolveExport,
 } from './installed-package.ts';
-import { type Manifest, type PluginKind, pluginKinds, readManifest } from './manifest.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
+import { readManifest } from './read-manifest.ts';
 import { parseAddressed, parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
 import type { Trainer } from './trainer.ts';

@@ -1,7 +1,8 @@
 /** What a package publishes for a policy: one definition. The model is loaded once per run. */
+
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
 
 /** Estimated memory of training a policy, before it begins. Sizes are in bytes. */
 export interface MemoryEstimate {

@@ -1,6 +1,7 @@
 /** ToolPlugin: what a package publishes for a tool. */
+
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool } from '../protocol/tool.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
 
 /** A tool that a package publishes. */
 export interface ToolPlugin<Material = unknown> {

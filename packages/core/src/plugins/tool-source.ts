@@ -1,8 +1,8 @@
 /** What may fill a role of an environment, and its factory. */
 import type { ToolFactory } from '../env/env-definition.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
-import { completeOptions } from './options.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import { completeOptions } from '../schemas/complete-options.ts';
 import { loadPlugin } from './plugin.ts';
 
 /**

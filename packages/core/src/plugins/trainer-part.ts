@@ -1,5 +1,5 @@
 /** TrainerPart: what a package publishes for a loss or an advantage estimator, which a trainer takes in place of its own. */
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 
 /** The kinds of plugins that are parts of trainers. */
 export type PartKind = 'losses' | 'advantages';

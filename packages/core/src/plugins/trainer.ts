@@ -1,9 +1,9 @@
 /** Trainer: improves a policy in an environment through its learner, and reports events on the way. */
 import type { EnvHandle } from '../env/env-definition.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { TrainerPart } from './trainer-part.ts';
 
 /** What the command or program gives to every trainer. */

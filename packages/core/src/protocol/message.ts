@@ -1,5 +1,5 @@
 /** The messages of a conversation, in the form that chat templates and MCP use. */
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /**
  * One block of a tool's output, as defined by MCP 2025-11-25 (server/tools#tool-result). Blocks may also carry

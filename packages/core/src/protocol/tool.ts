@@ -1,5 +1,5 @@
 /** Tool: reports what happened and never rewards. It has the shape of an MCP tool, so that MCP servers adapt without loss. */
-import type { JsonSchema, SchemaMistake } from '../schemas/json-schema.ts';
+import type { JsonSchema, SchemaMistake } from './json-schema.ts';
 import type { ContentBlock } from './message.ts';
 import type { Rng } from './rng.ts';
 

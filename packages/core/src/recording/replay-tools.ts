@@ -1,22 +1,16 @@
 /** Tools that answer from a recording, exactly, and fail when they are asked for anything else. */
 import { existsSync } from 'node:fs';
+import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
-import { type JsonSchema, validate } from '../schemas/json-schema.ts';
+import { validate } from '../schemas/json-schema.ts';
+import { recordedCall, recordingHeader } from '../schemas/wire-schemas.ts';
 import { canonical } from './canonical-json.ts';
 import { describeDifferences, differences } from './json-difference.ts';
 import { readJsonLines } from './jsonl.ts';
-import {
-  type CallKey,
-  callSchema,
-  faceOf,
-  headerSchema,
-  type RecordedCall,
-  type RecordingHeader,
-  Takes,
-} from './tool-recording.ts';
-import { notRecordable, type ToolTap } from './tool-tap.ts';
+import { type CallKey, faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
 
 /** The tools of a recording. */
 export interface Replay {
@@ -136,10 +130,10 @@ async function read(
   const calls = new Map<string, Map<number, RecordedCall>>();
   for await (const { text, place } of readJsonLines(file, options)) {
     if (!header) {
-      header = parse<RecordingHeader>(text, headerSchema, place);
+      header = parse<RecordingHeader>(text, recordingHeader, place);
       continue;
     }
-    const call = parse<RecordedCall>(text, callSchema, place);
+    const call = parse<RecordedCall>(text, recordedCall, place);
     const name = takeName(call);
     const take = calls.get(name) ?? new Map<number, RecordedCall>();
     calls.set(name, take.set(call.call, call));

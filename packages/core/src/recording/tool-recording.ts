@@ -1,7 +1,6 @@
 /** A recording of tool calls, version 1: JSONL, the tools in the first line, then a line for each call as it ended. */
 import type { ErrorCode } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
 
 /** A tool without its machinery. */
 export type ToolFace = Omit<Tool, 'execute' | 'close'>;
@@ -51,36 +50,3 @@ export class Takes {
 export function faceOf({ name, description, inputSchema, outputSchema, annotations }: ToolFace): ToolFace {
   return { name, description, inputSchema, outputSchema, annotations };
 }
-
-export const headerSchema: JsonSchema = {
-  type: 'object',
-  required: ['recording', 'version', 'tools'],
-  properties: {
-    recording: { const: 'tools' },
-    version: { const: 1 },
-    instructions: { type: 'string' },
-    tools: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'description', 'inputSchema'],
-        properties: { role: { type: 'string' }, name: { type: 'string' }, inputSchema: { type: 'object' } },
-      },
-    },
-  },
-};
-
-export const callSchema: JsonSchema = {
-  type: 'object',
-  required: ['episode', 'take', 'call', 'tool', 'arguments'],
-  properties: {
-    episode: { type: 'string' },
-    take: { type: 'integer' },
-    call: { type: 'integer' },
-    tool: { type: 'string' },
-    result: { type: 'object', required: ['content'], properties: { content: { type: 'array' } } },
-    error: { type: 'object', required: ['message'] },
-    abandoned: { const: true },
-  },
-  oneOf: [{ required: ['result'] }, { required: ['error'] }, { required: ['abandoned'] }],
-};

@@ -1,5 +1,6 @@
 /** The loop: policies act in environments, many episodes at once, each at its own pace. */
 import { setMaxListeners } from 'node:events';
+import { Deadline } from '../boundary/deadline.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
@@ -8,7 +9,6 @@ import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/
 import { scoreTruncation } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
-import { Deadline } from '../tools/deadline.ts';
 import { finishTrajectory } from './finish-trajectory.ts';
 import { playEpisode } from './play-episode.ts';
 

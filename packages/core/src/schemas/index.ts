@@ -1,5 +1,14 @@
 /** @toolenv/core/schemas: JSON Schema validation, and the schemas of everything that crosses a wire or is written to disk. */
 export { didYouMean } from '../protocol/did-you-mean.ts';
+export type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
+export type {
+  ArgumentsSchema,
+  EnvOptions,
+  GivenEnvOptions,
+  ParsedArguments,
+  SentArguments,
+  ShortArguments,
+} from './arguments-schema.ts';
 export { isJson } from './is-json.ts';
 export {
   argumentBounds,
@@ -9,11 +18,6 @@ export {
   recordBounds,
 } from './json-bounds.ts';
 export { resolvePointer } from './json-pointer.ts';
-export {
-  type JsonSchema,
-  type SchemaMistake,
-  validate,
-  validateWithDefaults,
-} from './json-schema.ts';
-export type { FromJsonSchema, OptionsOf } from './json-schema-type.ts';
+export { validate, validateWithDefaults } from './json-schema.ts';
+export type { Flat, FromJsonSchema, OptionsOf } from './json-schema-type.ts';
 export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';

@@ -3,20 +3,9 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { Ajv } from 'ajv/dist/ajv.js';
 import { nearest } from '../protocol/did-you-mean.ts';
 import { excerpt } from '../protocol/excerpt.ts';
+import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
 import { argumentBounds, jsonMistake } from './json-bounds.ts';
 import { escapeKey, resolvePointer } from './json-pointer.ts';
-
-/** A JSON Schema, 2020-12. */
-export type JsonSchema = { [keyword: string]: unknown };
-
-/** One mistake in a value: its place (JSON Pointer), what was expected and what was received. */
-export interface SchemaMistake {
-  path: string;
-  expected: string;
-  received: string;
-  /** The most similar valid name or value. */
-  nearest?: string;
-}
 
 /** The mistake for the value at `keys` in `root`. */
 export function mistakeAt(root: unknown, keys: readonly string[], expected: string): SchemaMistake {

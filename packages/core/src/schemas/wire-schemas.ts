@@ -1,7 +1,6 @@
 /** JSON Schemas (2020-12) of everything that crosses a wire or is written to disk. The folder spec has them as files. */
-import { manifestSchema, pluginKinds } from '../plugins/manifest.ts';
-import { callSchema, headerSchema } from '../recording/tool-recording.ts';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import { pluginKinds } from '../protocol/manifest.ts';
 
 const string: JsonSchema = { type: 'string' };
 const name: JsonSchema = { type: 'string', minLength: 1 };
@@ -206,6 +205,23 @@ const pluginInfo: JsonSchema = object({
   declaredName: optional(string),
 });
 
+const manifestEntries: JsonSchema = {
+  type: 'object',
+  propertyNames: { pattern: '^[a-z0-9][a-z0-9_.-]*-v[1-9][0-9]*$' },
+  additionalProperties: { type: 'string', pattern: '^\\./(?!.*\\.\\.)' },
+};
+
+/** The `"toolenv"` field of a package.json. */
+const manifest: JsonSchema = {
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: { const: 'v1' },
+    ...Object.fromEntries(pluginKinds.map((kind) => [kind, manifestEntries])),
+  },
+  additionalProperties: false,
+};
+
 /** What a plugin says of itself. A plugin that cannot be loaded has an `error`. */
 const pluginDetails: JsonSchema = object({
   ref: optional({ type: 'string', pattern: '^.+/[^/]+-v[1-9][0-9]*$' }),
@@ -231,6 +247,32 @@ const pluginDetails: JsonSchema = object({
   error: optional(string),
 });
 
+/** The first line of a recording. */
+export const recordingHeader: JsonSchema = object({
+  recording: { const: 'tools' },
+  version: { const: 1 },
+  tools: {
+    type: 'array',
+    items: object({ role: optional(string), name: string, description: {}, inputSchema: { type: 'object' } }),
+  },
+  instructions: optional(string),
+});
+
+/** Each further line of a recording. */
+export const recordedCall: JsonSchema = {
+  ...object({
+    episode: string,
+    take: { type: 'integer' },
+    call: { type: 'integer' },
+    tool: string,
+    arguments: {},
+    result: optional(object({ content: { type: 'array' } })),
+    error: optional(object({ message: {} })),
+    abandoned: optional({ const: true }),
+  }),
+  oneOf: [{ required: ['result'] }, { required: ['error'] }, { required: ['abandoned'] }],
+};
+
 /** The schemas of the spec. */
 export type WireSchemaName =
   | 'action'
@@ -254,7 +296,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   action,
   'checkpoint-state': checkpointState,
   limits,
-  manifest: manifestSchema,
+  manifest,
   observation,
   outcome,
   'plugin-details': pluginDetails,
@@ -262,8 +304,7 @@ export const wireSchemas: Readonly<Record<WireSchemaName, JsonSchema>> = {
   report,
   'reward-spec': rewardSpec,
   'tool-description': toolDescription,
-  // The first line of a recording, and the other lines.
-  'tool-recording': { anyOf: [headerSchema, callSchema] },
+  'tool-recording': { anyOf: [recordingHeader, recordedCall] },
   'tool-result': toolResult,
   trajectory,
   transition,

@@ -1,7 +1,8 @@
 /** closeInTime: closes the Env of a client that has left, without waiting for it forever. */
+
+import { Deadline } from '../boundary/deadline.ts';
 import type { Env } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import { Deadline } from '../tools/deadline.ts';
 
 /** Milliseconds that an Env has to close, after which its session counts as closed. */
 const closeTimeout = 10_000;

@@ -1,7 +1,8 @@
 /** CallContext: what a tool receives along with the arguments of a call. */
+
+import type { Deadline } from '../boundary/deadline.ts';
 import type { Rng } from '../protocol/rng.ts';
 import type { ToolContext } from '../protocol/tool.ts';
-import type { Deadline } from './deadline.ts';
 
 /**
  * The signal is created on first access, because creating it costs more than the rest of a quick call. It is an own

@@ -1,26 +1,16 @@
 /** defineTool: one schema defines the type of `execute`'s argument, its validation, and what the model sees. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { ToolEnvError } from '../protocol/errors.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 import { refuse, type Tool, type ToolContext, type ToolResult, text } from '../protocol/tool.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Flat, FromJsonSchema } from '../schemas/json-schema-type.ts';
-import { isStandardSchema, parse, toJsonSchema } from './standard-schema.ts';
-
-/** A JSON Schema (2020-12), or a schema of zod, valibot, arktype or another library that implements Standard Schema. */
-export type ArgumentsSchema = JsonSchema | StandardSchemaV1;
-
-/** The arguments of {@link Tool.execute}, as the model sends them. */
-export type SentArguments<Schema> = Schema extends StandardSchemaV1
-  ? Flat<StandardSchemaV1.InferInput<Schema>>
-  : FromSchema<Schema>;
-
-/** The arguments of the author's `execute`, after the schema's defaults and transforms. */
-export type ParsedArguments<Schema> = Schema extends StandardSchemaV1
-  ? StandardSchemaV1.InferOutput<Schema>
-  : FromSchema<Schema>;
-
-type FromSchema<Schema> =
-  FromJsonSchema<Schema> extends infer Args extends object ? Args : Record<string, unknown>;
+import type {
+  ArgumentsSchema,
+  ParsedArguments,
+  SentArguments,
+  ShortArguments,
+} from '../schemas/arguments-schema.ts';
+import type { Flat } from '../schemas/json-schema-type.ts';
+import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 
 /** A tool as the author declares it. */
 export interface ToolDefinition<Schema extends ArgumentsSchema, Args, Data>
@@ -38,11 +28,6 @@ export type Execute<Args, Data> = (
   args: Args,
   context: ToolContext,
 ) => ToolResult<Data> | string | Promise<ToolResult<Data> | string>;
-
-/** The arguments that the schemas of the short form describe. */
-export type ShortArguments<Arguments> = Flat<{
-  -readonly [Name in keyof Arguments]: FromJsonSchema<Arguments[Name]>;
-}>;
 
 /**
  * Declares a tool. The type of `execute`'s argument is inferred from `inputSchema`, which is a literal JSON Schema or a

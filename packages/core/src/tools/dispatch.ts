@@ -1,17 +1,19 @@
 /** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
+
+import { Deadline } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import type { EnvLimits, ModelMistake, ToolCallRecord } from '../protocol/env.ts';
 import { isBug, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
+import type { SchemaMistake } from '../protocol/json-schema.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
 import type { Tool, ToolResult } from '../protocol/tool.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { type SchemaMistake, validate } from '../schemas/json-schema.ts';
+import { validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
-import { Deadline } from './deadline.ts';
 
 /** Limits and place of the calls of a turn. `firstCallIndex` numbers the calls of the episode. */
 export interface DispatchOptions {

@@ -1,10 +1,11 @@
 /** timeLimit: truncates episodes after a number of turns or after some time, as Gymnasium's TimeLimit does. */
+
+import { Deadline } from '../boundary/deadline.ts';
 import type { Env, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { type TruncationReason, truncated } from '../protocol/outcome.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
-import { Deadline } from '../tools/deadline.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
 /** When an episode is truncated. */

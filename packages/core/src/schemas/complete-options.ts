@@ -1,12 +1,8 @@
 /** Checks a plugin's options against its schema and fills in the defaults. */
 import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
-import {
-  type JsonSchema,
-  type SchemaMistake,
-  validate,
-  validateWithDefaults,
-} from '../schemas/json-schema.ts';
+import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
+import { validate, validateWithDefaults } from './json-schema.ts';
 
 /**
  * A copy of `options` with the schema's defaults filled in. Refuses properties that the schema does not list, unless its

@@ -1,7 +1,8 @@
 /** Converts Standard Schemas (https://standardschema.dev) to JSON Schema, and validates values with them. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
-import { type JsonSchema, mistakeAt, type SchemaMistake } from '../schemas/json-schema.ts';
+import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
+import { mistakeAt } from './json-schema.ts';
 
 export function isStandardSchema(schema: object): schema is StandardSchemaV1 {
   return '~standard' in schema;

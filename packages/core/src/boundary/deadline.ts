@@ -1,6 +1,6 @@
 /** Deadline: a signal that aborts after some time, or earlier with its parent signal. */
 import { setMaxListeners } from 'node:events';
-import { shieldListeners } from '../boundary/shield-listeners.ts';
+import { shieldListeners } from './shield-listeners.ts';
 
 /** Longest delay of setTimeout. A longer delay would fire at once. */
 const longestTimer = 2 ** 31 - 1;
