@@ -17,11 +17,11 @@ import {
   readMetrics,
   refuseLockedFolder,
   refuseUsedFolder,
-  svgChart,
   train,
   trainingCurves,
   writeWhole,
 } from '@toolenv/training';
+import { svgChart } from '@toolenv/training/reports';
 import {
   episodeText,
   Progress,

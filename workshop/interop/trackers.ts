@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { grpo } from '@toolenv/trainer-grpo';
-import { type MetricSink, mlflow, readMetrics, train, wandb } from '@toolenv/training';
+import { readMetrics, train } from '@toolenv/training';
+import { type MetricSink, mlflow, wandb } from '@toolenv/training/reports';
 import { freePort } from './free-port.ts';
 
 type Check = (passed: boolean, title: string, otherwise: string) => void;

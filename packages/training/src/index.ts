@@ -1,7 +1,6 @@
 /** @toolenv/training: the run loop of trainers, and the parts that algorithms are made of. */
 export { advantages } from './advantages/advantages.ts';
 export {
-  type AdvantageDefinition,
   type AdvantageEstimator,
   type AdvantageInputs,
   advantageInputs,
@@ -9,29 +8,18 @@ export {
   estimateAdvantages,
 } from './advantages/define-advantage.ts';
 export {
-  type GeneralizedAdvantages,
   generalizedAdvantages,
   type TurnAdvantages,
   turnGeneralizedAdvantages,
 } from './advantages/generalized-advantage.ts';
 export { groupAdvantages, leaveOneOutAdvantages, type RewardScale } from './advantages/group-advantages.ts';
 export { normalisedRewards } from './advantages/normalise-process-rewards.ts';
-export {
-  discountedReturns,
-  reinforceAdvantages,
-  reinforceBaselineAdvantages,
-} from './advantages/reinforce-advantages.ts';
 export { ofEpisodes, ofTurns, turnsOf } from './advantages/spread-advantages.ts';
 export { turnAdvantages, turnReturns } from './advantages/turn-advantages.ts';
 export { whiten } from './advantages/whiten.ts';
-export type { Algorithm, AlgorithmContext, DataAlgorithm, RolloutBatch } from './algorithm.ts';
-export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './averages.ts';
-export { type CheckpointState, checkpointSteps, resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
-export { chooseParts, partProperties } from './choose-parts.ts';
-export { type ConfigurableTrainer, defineTrainer, type TrainerDefinition } from './define-trainer.ts';
+export { withoutZeroVariance } from './advantages/zero-variance.ts';
 export {
   type BaselineKind,
-  type BaselineOptions,
   baselineKinds,
   baselinePolicy,
   type Placement,
@@ -39,113 +27,55 @@ export {
 } from './evaluation/baseline-policy.ts';
 export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
-export { type EvaluationOptions, evaluationOptions } from './evaluation/evaluation-options.ts';
 export { pairedDifference } from './evaluation/paired-difference.ts';
-export { type Estimate, passAtK, passRates } from './evaluation/pass-at-k.ts';
+export type { Estimate } from './evaluation/pass-at-k.ts';
 export { taskScores } from './evaluation/task-scores.ts';
 export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
-export { learningRateSchedule, type Schedule } from './learning-rate/learning-rate-schedule.ts';
-export {
-  hasFixedSchedule,
-  type OptimizerOptions,
-  optimizerOptions,
-} from './learning-rate/optimizer-options.ts';
-export type { Clipping } from './losses/clipped-loss.ts';
-export {
-  defineLoss,
-  type EpisodeTokens,
-  type Loss,
-  type LossDefinition,
-  type LossToken,
-} from './losses/define-loss.ts';
-export {
-  adaptBeta,
-  type KlEstimator,
-  type KlInReward,
-  klEstimate,
-  penalisedRewards,
-} from './losses/kl-penalty.ts';
+export { defineLoss, type Loss } from './losses/define-loss.ts';
+export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
-export { optimizerStep } from './losses/optimizer-step.ts';
-export {
-  type PolicyLoss,
-  type PolicyLossInputs,
-  type PolicyLossOptions,
-  policyLoss,
-} from './losses/policy-loss.ts';
-export type { MismatchCorrection } from './losses/sampler-mismatch.ts';
+export { policyLoss } from './losses/policy-loss.ts';
 export { correctionOf, sampledLogprobsOf } from './losses/stale-samples.ts';
-export type { TokenLoss } from './losses/token-loss.ts';
-export type { Average } from './losses/token-weights.ts';
-export { type ValueLoss, type ValueLossInputs, valueLoss } from './losses/value-loss.ts';
+export { valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
 export { metricNames } from './metrics/metric-names.ts';
-export { klToStart, type PolicyStep, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
-export { type RolloutTime, rolloutMetrics } from './metrics/rollout-metrics.ts';
-export { explainedVariance, tokenStatistics } from './metrics/token-statistics.ts';
-export {
-  containsText,
-  type EpisodeConditions,
-  readConditions,
-  type SummaryFilter,
-} from './recorded/episode-filter.ts';
-export { type EpisodeSummary, summaryOf } from './recorded/episode-summary.ts';
-export {
-  endOf,
-  type MistakeCode,
-  mistakeCodes,
-  mistakeOf,
-  outcomeKinds,
-  type RecordedEpisode,
-} from './recorded/recorded-episode.ts';
-export { findRecordedRun, type RecordedRun, type RunFacts } from './recorded/recorded-run.ts';
-export type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './reports/metric-sink.ts';
-export { type MlflowOptions, mlflow } from './reports/mlflow.ts';
-export type { SinkName } from './reports/reports.ts';
-export { type WandbOptions, wandb } from './reports/wandb.ts';
-export {
-  groupLengthRewards,
-  type LengthOptions,
-  lengthOptions,
-  overlongPunishment,
-  shapedByLength,
-} from './rewards/length-rewards.ts';
+export { klToStart, policyMetrics, samplerMetrics } from './metrics/policy-metrics.ts';
+export { type EvaluationOptions, evaluationOptions } from './options/evaluation-options.ts';
+export { hasFixedSchedule } from './options/optimizer-options.ts';
+export type { RunOptions } from './options/run-options.ts';
+export { type SelectionOptions, selectionOptions } from './options/selection-options.ts';
+export { trainSettings } from './options/train-settings.ts';
+export { type UpdateOptions, updateOptions } from './options/update-options.ts';
+export { rolloutOptions } from './options/worker-options.ts';
+export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
-export { withoutZeroVariance, zeroVarianceFraction } from './rollouts/zero-variance.ts';
+export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
 export { carriedAdvantages, completionMask } from './rows/completion-mask.ts';
-export { parentsOf, turnParents } from './rows/episode-tree.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
-export { type RowParent, type TrainingRow, toTrainingRows } from './rows/training-row.ts';
-export { type Curve, type CurveGroup, curveGroups, trainingCurves } from './run-folder/curves.ts';
+export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
+export { toTrainingRows } from './rows/training-row.ts';
+export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
+export { type TrainOptions, train } from './run/train.ts';
+export { resumeCheckpoint, saveCheckpoint } from './run-folder/checkpoints.ts';
+export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
-export { type Change, type Changes, changesText } from './run-folder/run-differences.ts';
+export { changesText } from './run-folder/run-differences.ts';
 export {
   bestCheckpoint,
   newestCheckpoint,
-  type RunCheckpoint,
   refuseOtherRun,
   refuseUsedFolder,
 } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
-export { type Marker, type SvgChartOptions, svgChart } from './run-folder/svg-chart.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
-export type { RunOptions } from './run-options.ts';
-export { type SelectionOptions, selectionOptions } from './selection-options.ts';
-export { type TrainOptions, train } from './train.ts';
-export { type TrainSettings, trainSettings } from './train-settings.ts';
-export type { ConfigurablePart } from './trainer-part.ts';
-export { type UpdateOptions, updateOptions } from './update-options.ts';
-export { mergedEpisodes, mergeGroups } from './workers/merge-groups.ts';
-export {
-  checkVersioned,
-  type OpenPolicy,
-  type PolicyVersion,
-  withVersion,
-} from './workers/policy-versions.ts';
-export { type RolloutWorkerFlags, rolloutOptions } from './workers/rollout-options.ts';
+export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
+export { partProperties } from './trainer/choose-parts.ts';
+export type { ConfigurablePart } from './trainer/trainer-part.ts';
+export { mergeGroups } from './workers/merge-groups.ts';
+export { checkVersioned, withVersion } from './workers/policy-versions.ts';
 export {
   agreeOnPlan,
   planOfEnv,
@@ -153,6 +83,6 @@ export {
   readPlan,
   refuseOtherPlan,
 } from './workers/rollout-plan.ts';
-export { type RolloutWorkerOptions, runRolloutWorker, type WorkerEvent } from './workers/rollout-worker.ts';
+export { runRolloutWorker, type WorkerEvent } from './workers/rollout-worker.ts';
 export { openSharedFolder, type SharedFolder } from './workers/shared-folder.ts';
 export type { WorkerShare } from './workers/wanted-groups.ts';

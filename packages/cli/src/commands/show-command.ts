@@ -2,8 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import type { RecordedEpisode } from '@toolenv/training';
-import { findRecordedRun, type RecordedRun, readChanges, readMetrics } from '@toolenv/training';
+import { readChanges, readMetrics } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
+import { findRecordedRun, type RecordedRun } from '@toolenv/view/recorded';
 import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';

@@ -1,6 +1,6 @@
 /** `toolenv view`: a web page over runs, live while they train. */
 import { once } from 'node:events';
-import { findRecordedRun } from '@toolenv/training';
+import { findRecordedRun } from '@toolenv/view/recorded';
 import { Command } from 'commander';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';

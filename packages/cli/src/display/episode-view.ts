@@ -10,7 +10,7 @@ import {
   type ToolCallRecord,
   type TrajectoryStep,
 } from '@toolenv/core';
-import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/training';
+import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
 import { callView, indented, messageView } from './message-view.ts';
 import { countText, plural, scoreText } from './number-text.ts';
 import { paint } from './paint.ts';

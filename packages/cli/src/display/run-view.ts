@@ -1,6 +1,5 @@
 /** A run in a terminal: what was run, and how it went. */
 
-import type { RecordedRun } from '@toolenv/training';
 import {
   type ChangesLine,
   changesText,
@@ -8,6 +7,7 @@ import {
   type Evaluation,
   type MetricsLine,
 } from '@toolenv/training';
+import type { RecordedRun } from '@toolenv/view/recorded';
 import { evaluationTable } from './evaluation-table.ts';
 import { paint } from './paint.ts';
 import { terminalChart } from './terminal-chart.ts';

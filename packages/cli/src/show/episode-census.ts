@@ -1,6 +1,6 @@
 /** What a file of episodes has, for a filter that matched none of them. */
 import { isParseFailure } from '@toolenv/core';
-import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/training';
+import { endOf, mistakeOf, type RecordedEpisode } from '@toolenv/view/recorded';
 import { countText, scoreText } from '../display/number-text.ts';
 
 export class EpisodeCensus {

@@ -7,7 +7,7 @@ import {
   type RecordedEpisode,
   readConditions,
   summaryOf,
-} from '@toolenv/training';
+} from '@toolenv/view/recorded';
 import { Option } from 'commander';
 
 /** What the flags of {@link filterFlags} give. */

@@ -1,6 +1,6 @@
 /** Reads the episodes to show from a file, one at a time in memory, or the first of an order. */
 import { readTrajectories } from '@toolenv/core/recording';
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { EpisodeCensus } from './episode-census.ts';
 import type { EpisodeFilter } from './episode-filter.ts';
 

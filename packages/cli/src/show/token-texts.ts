@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyDefinition } from '@toolenv/core/plugins';
-import type { RecordedRun } from '@toolenv/training';
 import type { TokenTexts } from '@toolenv/view';
+import type { RecordedRun } from '@toolenv/view/recorded';
 import { loadNamed, policyReference } from '../flags/plugin-flags.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
 

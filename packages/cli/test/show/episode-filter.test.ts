@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EpisodeCensus } from '../../src/show/episode-census.ts';

@@ -1,6 +1,6 @@
 /** Makes episodes for tests: a question, a call, an answer. */
 import { type ToolCallRecord, ToolEnvError } from '@toolenv/core';
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 
 const call = { id: '0', name: 'search', arguments: { query: 'Selarel' } };
 

@@ -5,7 +5,7 @@ import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { parentsOf } from '../rows/episode-tree.ts';
 import type { RowParent, TrainingRow } from '../rows/training-row.ts';
-import { type ConfigurablePart, configurable, partOptions } from '../trainer-part.ts';
+import { type ConfigurablePart, configurable, partOptions } from '../trainer/trainer-part.ts';
 
 /** What an estimator knows of a rollout of N episodes in B rows. */
 export interface AdvantageInputs {

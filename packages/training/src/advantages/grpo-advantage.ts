@@ -1,5 +1,5 @@
 /** GRPO's advantage (arXiv 2402.03300): how much better than its group an episode scored, or what came after a turn. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { type AdvantageEstimator, defineAdvantage } from './define-advantage.ts';
 import { groupAdvantages, type RewardScale } from './group-advantages.ts';
 import { ofEpisodes, ofTurns, turnsOf } from './spread-advantages.ts';

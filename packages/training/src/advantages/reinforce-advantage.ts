@@ -1,5 +1,5 @@
 /** The advantages of REINFORCE++ (arXiv 2501.03262): discounted returns of tokens, or scores, whitened over the batch. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { type AdvantageEstimator, defineAdvantage } from './define-advantage.ts';
 import { reinforceAdvantages, reinforceBaselineAdvantages } from './reinforce-advantages.ts';
 

@@ -1,5 +1,5 @@
 /** RLOO's advantage (arXiv 2402.14740): the score, or the return of a turn, minus the mean of the others in the group. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { type AdvantageEstimator, defineAdvantage } from './define-advantage.ts';
 import { leaveOneOutAdvantages } from './group-advantages.ts';
 import { type Credit, credit } from './grpo-advantage.ts';

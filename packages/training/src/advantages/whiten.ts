@@ -1,6 +1,6 @@
 /** Whitening: values at the policy's own tokens, shifted to mean 0 and scaled to variance 1 over the batch. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { countTokens, meanOverTokens, squaredDeviations } from '../averages.ts';
+import { countTokens, meanOverTokens, squaredDeviations } from '../rows/averages.ts';
 
 /**
  * (x − mean) / √(unbiased variance + 1e-8) over all tokens with mask 1; 0 at mask 0, whatever `values` holds there. A single

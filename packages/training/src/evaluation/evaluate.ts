@@ -14,10 +14,10 @@ import {
 } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import { headlineScore } from '../metrics/headline-score.ts';
-import { requireParts } from '../require-parts.ts';
+import { type EvaluationOptions, evaluationOptions } from '../options/evaluation-options.ts';
+import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { confidenceInterval, type Interval } from './confidence-interval.ts';
-import { type EvaluationOptions, evaluationOptions } from './evaluation-options.ts';
 import { type Estimate, passRates } from './pass-at-k.ts';
 import { taskScores } from './task-scores.ts';
 

@@ -1,7 +1,7 @@
 /** How the learning rate changes from step to step. A pure function of the step, so that a resumed run repeats it. */
 import { ToolEnvError } from '@toolenv/core';
 import type { AdamW } from '@toolenv/core/learner';
-import type { OptimizerOptions } from './optimizer-options.ts';
+import type { OptimizerOptions } from '../options/optimizer-options.ts';
 
 /** The share of the learning rate that a step has. `step` counts from 0. */
 export type Schedule = (step: number) => number;

@@ -1,5 +1,5 @@
 /** CISPO (arXiv 2506.13585): clips the weight of a token instead of its update, so that every token keeps a gradient. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { defineLoss, type Loss } from './define-loss.ts';
 
 /** −stopgrad(min(w, cap))·A·log p(token): the gradient is that of REINFORCE, weighted. There is no lower bound. */

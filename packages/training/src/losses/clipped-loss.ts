@@ -1,5 +1,5 @@
 /** The clipped surrogate of PPO, GRPO, BNPO, Dr. GRPO, DAPO, LUSPO and, with the ratio of the sequence, GSPO. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { defineLoss, type Loss } from './define-loss.ts';
 import type { TokenLoss } from './token-loss.ts';
 import type { Average } from './token-weights.ts';

@@ -2,7 +2,7 @@
 import type { JsonSchema } from '@toolenv/core';
 import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { type ConfigurablePart, configurable, partOptions } from '../trainer-part.ts';
+import { type ConfigurablePart, configurable, partOptions } from '../trainer/trainer-part.ts';
 import type { TokenLoss } from './token-loss.ts';
 import type { Average } from './token-weights.ts';
 

@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens } from '../averages.ts';
+import { countTokens } from '../rows/averages.ts';
 import { type EpisodePlaces, episodePlaces, meanOf, valuesAt } from '../rows/episode-places.ts';
 import type { Loss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';

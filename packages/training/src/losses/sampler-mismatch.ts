@@ -1,8 +1,8 @@
 /** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { tokenStatistics } from '../metrics/token-statistics.ts';
 import { type EpisodePlaces, valuesAt } from '../rows/episode-places.ts';
+import { tokenStatistics } from '../rows/token-statistics.ts';
 
 /**
  * The ratio p_learner/p_sampler is taken per token or, as a product, per episode. Outside its bounds, `truncate` replaces it by the

@@ -1,5 +1,5 @@
 /** SAPO (arXiv 2511.20347): a soft gate instead of a hard clip, steeper for tokens that should become less likely. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { defineLoss, type Loss } from './define-loss.ts';
 
 /**

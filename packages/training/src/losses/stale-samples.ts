@@ -1,7 +1,7 @@
 /** Tokens that were sampled with other weights than those that learn: how a loss corrects for them. */
 import type { Rows } from '@toolenv/core/learner';
+import type { SelectionOptions } from '../options/selection-options.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
-import type { SelectionOptions } from '../selection-options.ts';
 import type { MismatchCorrection } from './sampler-mismatch.ts';
 
 /** Weights that change while a rollout is played make the sampler another policy than the one that learns. */

@@ -1,7 +1,7 @@
 /** PPO's value loss over per-token arrays: values are clipped to a range around their old values. */
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens } from '../averages.ts';
+import { countTokens } from '../rows/averages.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface ValueLossInputs {

@@ -1,5 +1,5 @@
 /** VESPO (arXiv 2602.10693): weighs an episode by a smooth function of its whole ratio, instead of clipping. */
-import type { ConfigurablePart } from '../trainer-part.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
 import { defineLoss, type Loss } from './define-loss.ts';
 
 interface VespoOptions {

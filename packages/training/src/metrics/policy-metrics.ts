@@ -1,9 +1,9 @@
 /** What every policy-gradient trainer reports of its updates: entropy, importance ratios, and the distance to sampler and start. */
 import type { BackwardOutputs, Learner, Rows, TokenRow, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { meanOverTokens } from '../averages.ts';
 import { klEstimate } from '../losses/kl-penalty.ts';
-import { tokenStatistics } from './token-statistics.ts';
+import { meanOverTokens } from '../rows/averages.ts';
+import { tokenStatistics } from '../rows/token-statistics.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface PolicyStep {

@@ -1,7 +1,7 @@
 /** The metrics of a rollout, named as in `metricNames`. */
 import type { ModelMistake, Outcome, Trajectory } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
-import { scoresOfGroups, zeroVarianceFraction } from '../rollouts/zero-variance.ts';
+import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-variance.ts';
 import { mean, standardDeviation } from './sample-statistics.ts';
 
 type Mistake = ModelMistake['code'] | 'tool_error';

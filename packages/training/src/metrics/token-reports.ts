@@ -2,8 +2,7 @@
 import type { TokenValues } from '@toolenv/core/learner';
 import type { TokenReport } from '@toolenv/core/plugins';
 import type { TrainingRow } from '../rows/training-row.ts';
-
-export type TokenQuantity = 'advantages' | 'entropies';
+import type { TokenQuantity } from '../trainer/algorithm.ts';
 
 /** Enough for a colour, and half as long in a file. */
 const digits = 4;

@@ -5,39 +5,41 @@ import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
-import { reportedName } from '../metrics/reported-name.ts';
 import { writeWhole } from '../run-folder/write-whole.ts';
 import type { MetricSink, RunEnd } from './metric-sink.ts';
-import { mlflow } from './mlflow.ts';
+import { reportedName } from './reported-name.ts';
 import { SinkQueue } from './sink-queue.ts';
-import { wandb } from './wandb.ts';
 
 /** The sinks that have a name. They take their settings from the variables of the environment that the tracker documents. */
 export type SinkName = 'mlflow' | 'wandb';
-const named: Record<SinkName, () => MetricSink> = { mlflow, wandb };
+const named: Record<SinkName, () => Promise<MetricSink>> = {
+  mlflow: async () => (await import('./mlflow.ts')).mlflow(),
+  wandb: async () => (await import('./wandb.ts')).wandb(),
+};
 
 /** What identifies the remote runs, by sink, in the folder of the run. */
 const reportsFile = 'reports.json';
 
-/** @throws ToolEnvError `usage.report` for an unknown name, a sink that is none, two of one name, or missing settings. */
-export function sinksOf(given: readonly (SinkName | MetricSink)[]): MetricSink[] {
-  const sinks = given.map((sink) => {
-    if (typeof sink !== 'string') {
-      if (typeof sink?.open === 'function' && typeof sink.write === 'function') return sink;
-      throw new ToolEnvError('usage.report', 'train: reportTo has something that is no MetricSink.');
-    }
-    if (Object.hasOwn(named, sink)) return named[sink]();
-    const hint = didYouMean(sink, Object.keys(named), 'Sinks');
-    throw new ToolEnvError('usage.report', `train: there is no sink "${sink}" to report to. ${hint}`);
-  });
+/** @throws ToolEnvError `usage.report` for an unknown name, something that is not a sink, two sinks with one name, or missing settings. */
+export async function sinksOf(given: readonly (SinkName | MetricSink)[]): Promise<MetricSink[]> {
+  const sinks = await Promise.all(given.map(sinkOf));
   const names = sinks.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new ToolEnvError(
-      'usage.report',
-      `train: reportTo has two sinks "${twice}": give one another name.`,
-    );
-  return sinks;
+  if (twice === undefined) return sinks;
+  throw new ToolEnvError('usage.report', `train: reportTo has two sinks "${twice}": give one another name.`);
+}
+
+async function sinkOf(given: SinkName | MetricSink): Promise<MetricSink> {
+  if (typeof given === 'string') {
+    if (Object.hasOwn(named, given)) return named[given]();
+    const hint = didYouMean(given, Object.keys(named), 'Sinks');
+    throw new ToolEnvError('usage.report', `train: there is no sink "${given}" to report to. ${hint}`);
+  }
+  if (typeof given?.open === 'function' && typeof given.write === 'function') return given;
+  throw new ToolEnvError(
+    'usage.report',
+    'train: reportTo has an entry that is not a MetricSink: give it open, write and close.',
+  );
 }
 
 export class Reports {

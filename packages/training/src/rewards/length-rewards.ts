@@ -1,8 +1,8 @@
 /** Rewards for the length of episodes: a penalty near the limit (DAPO), and a preference for short successes (Kimi k1.5). */
 import type { Trajectory } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { RolloutBatch } from '../algorithm.ts';
 import { parentsOf } from '../rows/episode-tree.ts';
+import type { RolloutBatch } from '../trainer/algorithm.ts';
 
 /** Options of trainers that shape lengths. An algorithm spreads them into its own properties. */
 export const lengthOptions = {

@@ -9,11 +9,11 @@ import {
   type Trajectory,
 } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import type { Algorithm } from '../algorithm.ts';
 import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
 import { timedEnv } from '../metrics/timed-env.ts';
-import type { RunOptions } from '../run-options.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import type { Algorithm } from '../trainer/algorithm.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';

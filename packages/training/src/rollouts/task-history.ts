@@ -3,10 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskResult } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
+import { taskHistoryFile } from '../run-folder/checkpoints.ts';
 import type { PlayedStep } from './play-step.ts';
-
-/** A file of a checkpoint: `[[index, result], …]`. */
-export const taskHistoryFile = 'task_results.json';
 
 export class TaskHistory {
   #results: Map<number, TaskResult> = new Map();

@@ -3,9 +3,7 @@ import { constants, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { diskError, makeFolder, writing } from '@toolenv/core/recording';
-import { bestCheckpointStep, checkpointSteps } from '../checkpoints.ts';
-import { taskHistoryFile } from '../rollouts/task-history.ts';
-import { openGroupsFile } from '../workers/open-groups.ts';
+import { bestCheckpointStep, checkpointSteps, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './config-file.ts';
 import { isClaim } from './folder-lock.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
@@ -14,15 +12,6 @@ export interface RunCheckpoint {
   step: number;
   folder: string;
 }
-
-/** The files of a checkpoint that only training needs. */
-const trainingState = [
-  'optimizer.safetensors',
-  'critic.safetensors',
-  'trainer_state.json',
-  taskHistoryFile,
-  openGroupsFile,
-];
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {

@@ -2,9 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
-
-/** A file of a checkpoint. */
-export const openGroupsFile = 'open_groups.json';
+import { openGroupsFile } from '../run-folder/checkpoints.ts';
 
 interface Stored {
   /** The number of the next group. */

@@ -12,15 +12,15 @@ import { type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '
 import type { Learner } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { writing } from '@toolenv/core/recording';
-import type { Algorithm } from '../algorithm.ts';
-import { mean } from '../averages.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
+import type { RunOptions } from '../options/run-options.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { draw } from '../rollouts/draw-episodes.ts';
 import type { PlayedStep } from '../rollouts/play-step.ts';
 import { shuffleRewards } from '../rollouts/shuffle-rewards.ts';
+import { mean } from '../rows/averages.ts';
 import { type FolderLock, lockFolder } from '../run-folder/folder-lock.ts';
-import type { RunOptions } from '../run-options.ts';
+import type { Algorithm } from '../trainer/algorithm.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
 import { agreeOnPlan, planOfEnv } from './rollout-plan.ts';

@@ -1,5 +1,5 @@
 /** Episodes without branches: each row goes on from the end of its episode's row before. */
-import type { RowParent } from '../../src/index.ts';
+import type { RowParent } from '../../src/rows/training-row.ts';
 
 /** [B] the parents of rows. `episodes` [B] names the episode of each. */
 export function chained(

@@ -2,7 +2,8 @@
 import type { Policy } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
-import { evaluate, passAtK, passRates } from '../../src/index.ts';
+import { passAtK, passRates } from '../../src/evaluation/pass-at-k.ts';
+import { evaluate } from '../../src/index.ts';
 
 /** The share of the subsets of k of n episodes that have one of the first `passed`. */
 function counted(n: number, passed: number, k: number): number {

@@ -7,8 +7,8 @@ import type { AdamW } from '@toolenv/core/learner';
 import { completeOptions } from '@toolenv/core/plugins';
 import { expect, onTestFinished, test } from 'vitest';
 import { BanditModel } from '../../../testing/src/trainer/bandit-model.ts';
-import { learningRateSchedule, type OptimizerOptions, optimizerOptions } from '../../src/index.ts';
-import { scheduledAdamW } from '../../src/learning-rate/learning-rate-schedule.ts';
+import { learningRateSchedule, scheduledAdamW } from '../../src/learning-rate/learning-rate-schedule.ts';
+import { type OptimizerOptions, optimizerOptions } from '../../src/options/optimizer-options.ts';
 import { banditRun, metricOf } from '../bandit-run.ts';
 
 const { steps, golden } = JSON.parse(

@@ -1,7 +1,7 @@
 /** The KL penalty: where it lies, and how its weight seeks a target. */
 import { expect, test } from 'vitest';
-import { meanOverEpisodes } from '../../src/averages.ts';
 import { adaptBeta, penalisedRewards } from '../../src/losses/kl-penalty.ts';
+import { meanOverEpisodes } from '../../src/rows/averages.ts';
 
 test('subtracts β times the log-ratio from the reward of each action token, and ignores the environment’s tokens', () => {
   const mask = [Uint8Array.of(0, 1, 0, 1), Uint8Array.of(0, 0, 0, 1)];

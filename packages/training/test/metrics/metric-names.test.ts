@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { metricNames, policyLoss, rolloutMetrics } from '../../src/index.ts';
+import { metricNames, policyLoss } from '../../src/index.ts';
+import { rolloutMetrics } from '../../src/metrics/rollout-metrics.ts';
 import { golden } from '../losses/loss-cases.ts';
 
 test('losses and rollouts report no metric without a name in the table', () => {

@@ -1,7 +1,7 @@
 /** What a rollout reports, in numbers that can be counted by hand. */
 import { type ToolCallRecord, ToolEnvError, type Trajectory, type TrajectoryStep } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { rolloutMetrics } from '../../src/index.ts';
+import { rolloutMetrics } from '../../src/metrics/rollout-metrics.ts';
 
 const call = (part: Partial<ToolCallRecord> = {}): ToolCallRecord => ({
   call: { id: '1', name: 'search', arguments: {} },

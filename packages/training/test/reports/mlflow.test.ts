@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mlflow, type ReportedRun } from '../../src/index.ts';
+import type { ReportedRun } from '../../src/reports/metric-sink.ts';
+import { mlflow } from '../../src/reports/mlflow.ts';
 
 interface Request {
   method: string;

@@ -1,5 +1,5 @@
 /** A sink that keeps what it is given, and fails as often as it is told. */
-import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from '../../src/index.ts';
+import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from '../../src/reports/metric-sink.ts';
 
 export class RecordingSink implements MetricSink {
   readonly name: string;

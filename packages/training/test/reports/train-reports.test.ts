@@ -8,7 +8,8 @@ import type { TrainEvent } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLadder } from '../../../core/test/ladder-env.ts';
 import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
-import { defineTrainer, type MetricSink, type RunOptions, readMetrics, train } from '../../src/index.ts';
+import { defineTrainer, type RunOptions, readMetrics, train } from '../../src/index.ts';
+import type { MetricSink } from '../../src/reports/metric-sink.ts';
 import { RecordingSink, warningsOf } from './recording-sink.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { wandb } from '../../src/index.ts';
+import { wandb } from '../../src/reports/wandb.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 /** Rewards for length: the formulas of the papers, and where an episode gets them. */
 import { type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
 import { expect, test } from 'vitest';
-import { groupLengthRewards, overlongPunishment, shapedByLength, toTrainingRows } from '../../src/index.ts';
+import { shapedByLength, toTrainingRows } from '../../src/index.ts';
+import { groupLengthRewards, overlongPunishment } from '../../src/rewards/length-rewards.ts';
 
 test("DAPO's punishment: what TRL's get_soft_overlong_punishment(100, 20) gives", () => {
   const lengths = [0, 79, 80, 81, 90, 99, 100, 101, 500];

@@ -8,7 +8,9 @@ import {
 } from '@toolenv/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type TrainingRow, toTrainingRows, turnParents } from '../../src/index.ts';
+import { toTrainingRows } from '../../src/index.ts';
+import { turnParents } from '../../src/rows/episode-tree.ts';
+import type { TrainingRow } from '../../src/rows/training-row.ts';
 
 interface Turn {
   prompt: number[];

@@ -3,10 +3,10 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
 import { lockFolder } from '../../src/run-folder/folder-lock.ts';
 import { recordChanges } from '../../src/run-folder/run-changes.ts';
 import { RunLog, readMetrics } from '../../src/run-folder/run-log.ts';
-import { TensorBoardLog } from '../../src/run-folder/tensorboard-log.ts';
 import { writeWhole } from '../../src/run-folder/write-whole.ts';
 
 let out: string;

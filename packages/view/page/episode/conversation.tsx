@@ -1,5 +1,5 @@
 /** An episode as a conversation: what came, what the policy wrote, what the tools answered, and what was rewarded. */
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 import type { TurnTexts } from '../../src/view/token-texts.ts';
 import { duration } from '../numbers.ts';

@@ -1,5 +1,5 @@
 /** What the colour of a sampled token can show. */
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 
 type Step = RecordedEpisode['steps'][number];

@@ -1,6 +1,6 @@
 /** The episode that is being played, so far. */
 import type { RewardSpec } from '@toolenv/core';
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { PlayState } from '../../src/play/play-session.ts';
 import { Conversation } from '../episode/conversation.tsx';
 import { Reward } from '../episodes/columns.tsx';

@@ -1,6 +1,7 @@
 /** EpisodeIndex: a row for each episode of a file that may still grow, and the place where the episode stands in the file. */
 import { createHash } from 'node:crypto';
-import { type EpisodeSummary, type RecordedEpisode, summaryOf } from '@toolenv/training';
+import { type EpisodeSummary, summaryOf } from '../recorded/episode-summary.ts';
+import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { Extent } from './extent.ts';
 import { LineTail, type Place } from './line-tail.ts';
 

@@ -1,11 +1,7 @@
 /** listEpisodes: the rows of an index that a query asks for, in its order. */
 import { ToolEnvError } from '@toolenv/core';
-import {
-  containsText,
-  type EpisodeConditions,
-  type RecordedEpisode,
-  readConditions,
-} from '@toolenv/training';
+import { containsText, type EpisodeConditions, readConditions } from '../recorded/episode-filter.ts';
+import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { EpisodeIndex, EpisodeRow } from './episode-index.ts';
 
 export interface EpisodeQuery extends EpisodeConditions {

@@ -1,7 +1,8 @@
 /** The answers of the page's server: what is asked for, as JSON. */
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenReport } from '@toolenv/core/plugins';
-import type { MetricsLine, RecordedEpisode } from '@toolenv/training';
+import type { MetricsLine } from '@toolenv/training';
+import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 import type { EpisodeRow, Facets } from './episode-index.ts';
 import { type EpisodeQuery, listEpisodes } from './episode-list.ts';
 import { type EpisodeTexts, type TokenTexts, textsOf } from './token-texts.ts';

@@ -1,5 +1,5 @@
 /** The texts of an episode's tokens, if something knows them. */
-import type { RecordedEpisode } from '@toolenv/training';
+import type { RecordedEpisode } from '../recorded/recorded-episode.ts';
 
 export interface TokenTexts {
   /** Absent if nothing knows the texts: then ids are shown. */

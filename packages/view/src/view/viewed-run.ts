@@ -2,14 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '@toolenv/core';
-import {
-  type ChangesLine,
-  findRecordedRun,
-  type MetricsLine,
-  type RecordedRun,
-  type RunFacts,
-  readChanges,
-} from '@toolenv/training';
+import { type ChangesLine, type MetricsLine, readChanges } from '@toolenv/training';
+import { findRecordedRun, type RecordedRun, type RunFacts } from '../recorded/recorded-run.ts';
 import { EpisodeIndex } from './episode-index.ts';
 import { type Extent, nothingRead } from './extent.ts';
 import { LineTail } from './line-tail.ts';

@@ -12,19 +12,19 @@ import {
   type Trainer,
 } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
+import { requireParts } from '../options/require-parts.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import { type TrainSettings, trainSettings } from '../options/train-settings.ts';
+import type { MetricSink, RunEnd } from '../reports/metric-sink.ts';
+import { Reports, type SinkName, sinksOf } from '../reports/reports.ts';
+import { configFile, removeConfig, writeConfig } from '../run-folder/config-file.ts';
+import { lockFolder } from '../run-folder/folder-lock.ts';
+import { recordChanges } from '../run-folder/run-changes.ts';
+import { envName, runIdentity, runVersions } from '../run-folder/run-config.ts';
+import { exportPolicy, makeFreshFolder, refuseOtherRun, refuseUsedFolder } from '../run-folder/run-folder.ts';
+import { chooseParts } from '../trainer/choose-parts.ts';
 import { checkEvent } from './check-event.ts';
-import { chooseParts } from './choose-parts.ts';
-import type { MetricSink, RunEnd } from './reports/metric-sink.ts';
-import { Reports, type SinkName, sinksOf } from './reports/reports.ts';
-import { requireParts } from './require-parts.ts';
-import { configFile, removeConfig, writeConfig } from './run-folder/config-file.ts';
-import { lockFolder } from './run-folder/folder-lock.ts';
-import { recordChanges } from './run-folder/run-changes.ts';
-import { envName, runIdentity, runVersions } from './run-folder/run-config.ts';
-import { RunFiles } from './run-folder/run-files.ts';
-import { exportPolicy, makeFreshFolder, refuseOtherRun, refuseUsedFolder } from './run-folder/run-folder.ts';
-import type { RunOptions } from './run-options.ts';
-import { type TrainSettings, trainSettings } from './train-settings.ts';
+import { RunFiles } from './run-files.ts';
 
 export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'reportTo'>> {
   /** May be absent if the trainer learns from data. It then evaluates in the environment, if it has one. */
@@ -80,7 +80,7 @@ export async function* train<Options extends object = RunOptions>(
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
   const { env, policy, trainer = defaultTrainer, out, signal, identity, evaluateOn, ...others } = given;
   const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
-  const sinks = sinksOf(reportTo);
+  const sinks = await sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts });
   const { learner } = policy;
   if (!learner) {

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import type { TrainEvent, Trainer } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openLadder } from '../../core/test/ladder-env.ts';
-import { TableLearner, TablePolicy } from '../../testing/test/table-model.ts';
+import { openLadder } from '../../../core/test/ladder-env.ts';
+import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
 import {
   type ConfigurableTrainer,
   defineTrainer,
   type RunOptions,
   readMetrics,
   train,
-} from '../src/index.ts';
+} from '../../src/index.ts';
 
 let folder: string;
 let out: string;

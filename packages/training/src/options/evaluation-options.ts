@@ -1,6 +1,6 @@
 /** The options of an evaluation: `evaluate` takes its defaults from here, and the command line its flags. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { type TruncationOptions, truncationOptions } from '../rollouts/truncation-options.ts';
+import { type TruncationOptions, truncationOptions } from './truncation-options.ts';
 
 const properties = {
   split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },

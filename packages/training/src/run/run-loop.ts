@@ -1,19 +1,19 @@
 /** The run loop of every trainer: roll out, update, evaluate, checkpoint; resume, and stop without losing a step. */
 import { deriveSeed, messageOf } from '@toolenv/core';
 import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
-import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
+import { validationScores } from '../evaluation/validation-scores.ts';
+import { learningRateSchedule, scheduledAdamW } from '../learning-rate/learning-rate-schedule.ts';
+import { optimizerStep } from '../losses/optimizer-step.ts';
+import { StepTimes, timed } from '../metrics/step-times.ts';
+import { TokenReports } from '../metrics/token-reports.ts';
+import { requireEnv } from '../options/require-parts.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import { TaskHistory } from '../rollouts/task-history.ts';
+import { resumeCheckpoint, saveCheckpoint } from '../run-folder/checkpoints.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
+import { WorkerRollouts } from '../workers/worker-rollouts.ts';
 import { BestEvaluation } from './best-evaluation.ts';
-import { resumeCheckpoint, saveCheckpoint } from './checkpoints.ts';
-import { validationScores } from './evaluation/validation-scores.ts';
-import { learningRateSchedule, scheduledAdamW } from './learning-rate/learning-rate-schedule.ts';
-import { optimizerStep } from './losses/optimizer-step.ts';
-import { StepTimes, timed } from './metrics/step-times.ts';
-import { TokenReports } from './metrics/token-reports.ts';
-import { requireEnv } from './require-parts.ts';
-import { TaskHistory } from './rollouts/task-history.ts';
-import type { RunOptions } from './run-options.ts';
 import { dataSteps, episodeSteps, type Step, workerSteps } from './steps.ts';
-import { WorkerRollouts } from './workers/worker-rollouts.ts';
 
 /**
  * Rollouts of step N are seeded by (seed, N), so that a resumed run repeats them. With `maxStaleness` above 0 they depend

@@ -3,11 +3,17 @@ import type { JsonSchema } from '@toolenv/core';
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { Algorithm, AlgorithmContext, DataAlgorithm } from './algorithm.ts';
-import { chooseParts, isPart, partProperties, schemaWithPart, withReferences } from './choose-parts.ts';
+import { type RunOptions, rolloutOptions, runOptions } from '../options/run-options.ts';
+import { withDefaults } from '../options/with-defaults.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
+import {
+  chooseParts,
+  isPart,
+  partProperties,
+  schemaWithPart,
+  withReferences,
+} from '../trainer/choose-parts.ts';
 import { runLoop } from './run-loop.ts';
-import { type RunOptions, rolloutOptions, runOptions } from './run-options.ts';
-import { withDefaults } from './with-defaults.ts';
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly name: string;

@@ -7,8 +7,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { bestStep } from './best-evaluation.ts';
-import { writeWhole } from './run-folder/write-whole.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** What a resumed run needs beside the learner's own files. */
 export interface CheckpointState {
@@ -27,6 +26,23 @@ interface StoredState extends CheckpointState {
 }
 
 const stateFile = 'trainer_state.json';
+/** How each training task has been played, as `[[index, result], …]`. */
+export const taskHistoryFile = 'task_results.json';
+/** The groups that a trainer with workers waits for. */
+export const openGroupsFile = 'open_groups.json';
+
+/** The files of a checkpoint that only training needs. */
+export const trainingState: readonly string[] = [
+  'optimizer.safetensors',
+  'critic.safetensors',
+  stateFile,
+  taskHistoryFile,
+  openGroupsFile,
+];
+
+/** The name under which a checkpoint's memory has the step of the best evaluation. */
+export const bestStep = 'bestStep';
+
 /** Raised when a state of the earlier version means something else. */
 const stateVersion = 1;
 const folderName = /^step-(\d+)$/;

@@ -9,9 +9,8 @@ import type {
   TokenValues,
 } from '@toolenv/core/learner';
 import type { Metrics, Run, TrainerPart } from '@toolenv/core/plugins';
-import type { TokenQuantity } from './metrics/token-reports.ts';
-import type { TrainingRow } from './rows/training-row.ts';
-import type { RunOptions } from './run-options.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import type { TrainingRow } from '../rows/training-row.ts';
 
 /** What an update learns from: the scored episodes of a rollout. Aborted episodes are not among them. */
 export interface RolloutBatch {
@@ -56,6 +55,9 @@ export interface DataAlgorithm {
   /** As {@link Algorithm.memory}. */
   memory?: Record<string, number>;
 }
+
+/** A quantity of each sampled token that an update can report. */
+export type TokenQuantity = 'advantages' | 'entropies';
 
 /** What an algorithm is made from. */
 export interface AlgorithmContext<Options> {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeableOptions, completeOptions, type TrainEvent } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openLadder } from '../../core/test/ladder-env.ts';
-import { TableLearner, TablePolicy } from '../../testing/test/table-model.ts';
-import { grpo } from '../../trainer-grpo/src/grpo.ts';
-import { readChanges, train } from '../src/index.ts';
+import { openLadder } from '../../../core/test/ladder-env.ts';
+import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
+import { grpo } from '../../../trainer-grpo/src/grpo.ts';
+import { readChanges, train } from '../../src/index.ts';
 
 let folder: string;
 let out: string;

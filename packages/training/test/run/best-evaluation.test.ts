@@ -3,10 +3,10 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BestEvaluation } from '../src/best-evaluation.ts';
-import { bestCheckpoint, readMetrics } from '../src/index.ts';
-import { banditRun, metricOf } from './bandit-run.ts';
-import { timeless } from './timeless.ts';
+import { bestCheckpoint, readMetrics } from '../../src/index.ts';
+import { BestEvaluation } from '../../src/run/best-evaluation.ts';
+import { banditRun, metricOf } from '../bandit-run.ts';
+import { timeless } from '../timeless.ts';
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'best-'));

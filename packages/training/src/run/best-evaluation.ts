@@ -1,12 +1,12 @@
 /** BestEvaluation: which evaluation of a run was the best, and whether the run has stopped getting better. */
 import { ToolEnvError } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
-import type { RunOptions } from './run-options.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import { bestStep } from '../run-folder/checkpoints.ts';
 
 type Options = Pick<RunOptions, 'bestMetric' | 'bestMetricGoal' | 'patience' | 'evaluateEvery'>;
 
 /** Names in the memory of a checkpoint. A value belongs to its metric: another metric begins anew. */
-export const bestStep = 'bestStep';
 const sinceBest = 'evaluationsSinceBest';
 const valueName = (metric: string) => `best ${metric}`;
 

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Learner } from '@toolenv/core/learner';
 import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
-import { TableLearner } from '../../testing/test/table-model.ts';
-import { checkpointSteps, resumeCheckpoint, saveCheckpoint } from '../src/index.ts';
+import { TableLearner } from '../../../testing/test/table-model.ts';
+import { resumeCheckpoint, saveCheckpoint } from '../../src/index.ts';
+import { checkpointSteps } from '../../src/run-folder/checkpoints.ts';
 
 let out: string;
 let warn: MockInstance<typeof process.emitWarning>;

@@ -1,6 +1,6 @@
 /** Sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { episodePlaces, meanOf, valuesAt } from './rows/episode-places.ts';
+import { episodePlaces, meanOf, valuesAt } from './episode-places.ts';
 
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

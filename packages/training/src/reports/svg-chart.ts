@@ -1,5 +1,5 @@
 /** Curves as a standalone SVG that is legible on light and on dark backgrounds. */
-import type { Curve } from './curves.ts';
+import type { Curve } from '../run-folder/curves.ts';
 
 /** A single value at a step, drawn as a dot; the legend shows the value. */
 export interface Marker {

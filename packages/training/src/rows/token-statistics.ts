@@ -1,7 +1,7 @@
 /** Mean, extremes and explained variance of per-token arrays, for metrics. All arrays are [B][T]. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens, meanOverTokens, squaredDeviations } from '../averages.ts';
+import { countTokens, meanOverTokens, squaredDeviations } from './averages.ts';
 
 /** `<name>/mean`, `/min` and `/max` over the tokens with mask 1; no metrics without any tokens. */
 export function tokenStatistics(name: string, values: TokenValues, mask: readonly Uint8Array[]): Metrics {

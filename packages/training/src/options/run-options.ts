@@ -5,12 +5,8 @@
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import {
-  hasFixedSchedule,
-  type OptimizerOptions,
-  optimizerOptions,
-} from './learning-rate/optimizer-options.ts';
-import { type TruncationOptions, truncationOptions } from './rollouts/truncation-options.ts';
+import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './optimizer-options.ts';
+import { type TruncationOptions, truncationOptions } from './truncation-options.ts';
 
 const properties = {
   steps: {

@@ -1,12 +1,12 @@
 /** The files that a run writes as it goes: metrics, episodes, what was learned of their tokens, TensorBoard's events and the curves. */
 import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
-import type { TrainSettings } from '../train-settings.ts';
-import { chartGroups } from './curves.ts';
-import { type MetricsLine, RunLog, readMetrics } from './run-log.ts';
-import { svgCharts } from './svg-chart.ts';
-import { TensorBoardLog } from './tensorboard-log.ts';
-import { writeWhole } from './write-whole.ts';
+import type { TrainSettings } from '../options/train-settings.ts';
+import { svgCharts } from '../reports/svg-chart.ts';
+import type { TensorBoardLog } from '../reports/tensorboard-log.ts';
+import { chartGroups } from '../run-folder/curves.ts';
+import { type MetricsLine, RunLog, readMetrics } from '../run-folder/run-log.ts';
+import { writeWhole } from '../run-folder/write-whole.ts';
 
 export interface RunFilesOptions extends Pick<TrainSettings, 'resume' | 'trajectories' | 'tensorboard'> {
   /** Title of the curves. */
@@ -17,7 +17,7 @@ export class RunFiles {
   readonly #out: string;
   readonly #options: RunFilesOptions;
   readonly #log: RunLog;
-  readonly #board: TensorBoardLog | undefined;
+  #board: TensorBoardLog | undefined;
   /** The lines of metrics.jsonl, once the curves have been drawn. */
   #lines: MetricsLine[] | undefined;
 
@@ -25,7 +25,6 @@ export class RunFiles {
     this.#out = out;
     this.#options = options;
     this.#log = new RunLog(out, options);
-    this.#board = options.tensorboard ? new TensorBoardLog(join(out, 'tensorboard')) : undefined;
   }
 
   /** Writes an event. A checkpoint draws the curves anew. */
@@ -35,9 +34,17 @@ export class RunFiles {
     await this.#log.write(event);
     if (event.type === 'update' && event.tokens && this.#options.trajectories)
       await this.#log.writeTokens(event.tokens, event.step);
-    await this.#board?.write(event);
+    if (this.#options.tensorboard) await (await this.#openBoard()).write(event);
     if (event.type === 'checkpoint') await this.drawCurves();
     else this.#lines?.push({ type: event.type, step: event.step, metrics: event.metrics });
+  }
+
+  /** Loads the encoder of TensorBoard's files only for a run that writes them. */
+  async #openBoard(): Promise<TensorBoardLog> {
+    if (this.#board) return this.#board;
+    const { TensorBoardLog } = await import('../reports/tensorboard-log.ts');
+    this.#board = new TensorBoardLog(join(this.#out, 'tensorboard'));
+    return this.#board;
   }
 
   /** Draws curves.svg, if a step has been played. */

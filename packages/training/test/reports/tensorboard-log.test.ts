@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { TensorBoardLog } from '../../src/run-folder/tensorboard-log.ts';
+import { TensorBoardLog } from '../../src/reports/tensorboard-log.ts';
 
 it('writes the bytes that TensorBoard itself would write', async () => {
   vi.useFakeTimers({ now: 1_750_000_000_250, toFake: ['Date'] });

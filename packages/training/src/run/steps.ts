@@ -1,13 +1,13 @@
 /** The steps of a run: what each learns from, and the rollout before it unless the algorithm learns from data. */
 import type { EnvHandle, TaskResult } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
-import type { Algorithm, DataAlgorithm } from './algorithm.ts';
-import { AbortWatch } from './rollouts/abort-watch.ts';
-import { type PlayedStep, playStep } from './rollouts/play-step.ts';
-import { rolloutsAhead } from './rollouts/rollouts-ahead.ts';
-import { toTrainingRows } from './rows/training-row.ts';
-import type { RunOptions } from './run-options.ts';
-import type { WorkerRollouts } from './workers/worker-rollouts.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import { AbortWatch } from '../rollouts/abort-watch.ts';
+import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
+import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
+import { toTrainingRows } from '../rows/training-row.ts';
+import type { Algorithm, DataAlgorithm } from '../trainer/algorithm.ts';
+import type { WorkerRollouts } from '../workers/worker-rollouts.ts';
 
 export interface Step {
   /** Absent if the algorithm learns from data. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type EnvHandle, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent } from '@toolenv/core/plugins';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LadderEnv, openLadder } from '../../core/test/ladder-env.ts';
-import { TableLearner, TablePolicy } from '../../testing/test/table-model.ts';
-import { countTokens, defineTrainer, type RolloutBatch, type RunOptions } from '../src/index.ts';
+import { LadderEnv, openLadder } from '../../../core/test/ladder-env.ts';
+import { TableLearner, TablePolicy } from '../../../testing/test/table-model.ts';
+import { countTokens, defineTrainer, type RolloutBatch, type RunOptions } from '../../src/index.ts';
 
 let out: string;
 beforeEach(async () => {

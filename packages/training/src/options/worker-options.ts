@@ -1,6 +1,6 @@
 /** The options of a worker: the command line takes its flags from here. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { evaluationOptions } from '../evaluation/evaluation-options.ts';
+import { evaluationOptions } from './evaluation-options.ts';
 
 const own = {
   split: { enum: ['train', 'validation', 'test'], default: 'train', description: 'tasks to play' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chartColors, svgChart, svgCharts } from '../../src/run-folder/svg-chart.ts';
+import { chartColors, svgChart, svgCharts } from '../../src/reports/svg-chart.ts';
 
 const ramp = { name: 'reward', points: [1, 2, 3, 4, 5].map((step) => [step, step / 5] as const) };
 

@@ -1,7 +1,7 @@
 /** Parts of a trainer that users define: losses and advantage estimators. Each is called to change its options' defaults. */
 import type { JsonSchema } from '@toolenv/core';
 import type { TrainerPart } from '@toolenv/core/plugins';
-import { withDefaults } from './with-defaults.ts';
+import { withDefaults } from '../options/with-defaults.ts';
 
 /** A part that can be called: `myLoss({ strength: 2 })` is the same loss with another default. */
 export type ConfigurablePart<Part extends TrainerPart, Options> = Part &
