@@ -4,41 +4,35 @@ import type { Learner, Rows, TokenOutputs, TokenValues } from '@toolenv/core/lea
 import type { Metrics } from '@toolenv/core/plugins';
 import {
   type AdvantageEstimator,
+  type AdvantageInputs,
   type AlgorithmContext,
   adaptBeta,
   advantageInputs,
   type ConfigurableTrainer,
-  carriedAdvantages,
-  completionMask,
-  correctionOf,
-  defaultLearningRate,
   defineTrainer,
   explainedVariance,
-  klToStart,
-  type Loss,
+  learnedAdvantages,
+  learnFrom,
   lengthOptions,
   mean,
-  meanMetrics,
   meanOverEpisodes,
-  miniBatchesOf,
-  normalisedRewards,
-  penalisedRewards,
-  policyLoss,
-  policyMetrics,
+  nothingLearned,
   type RolloutBatch,
   type RunOptions,
-  sampledLogprobsOf,
+  rewardTokens,
   samplerMetrics,
+  scoreTokens,
   selectionOptions,
   shapedByLength,
+  tokenMasks,
   tokenStatistics,
   updateOptions,
-  valueLoss,
   whiten,
   withoutZeroVariance,
 } from '@toolenv/training';
 import { estimateReturns } from './estimate-returns.ts';
 import { type PpoOptions, policyLossOptions, ppoOptions } from './ppo-options.ts';
+import { refuseUnfit } from './refuse-unfit.ts';
 
 export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<JsonSchema, PpoOptions>({
   name: 'ppo',
@@ -56,21 +50,9 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<J
   },
   defaults: { tasksPerStep: 128, groupSize: 1 },
   async create(context) {
-    const { options, learner, run, parts } = context;
-    if (!learner.addCritic) {
-      const message = `ppo needs a critic, which the learner of ${run.policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
-      throw new ToolEnvError('usage.no_critic', message);
-    }
-    if (options.zeroVariance === 'resample' && options.groupSize < 2) {
-      const message =
-        'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
-      throw new ToolEnvError('usage.bad_option', message);
-    }
-    if (options.credit === 'turn' && parts.advantage) {
-      const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;
-      throw new ToolEnvError('usage.bad_option', message);
-    }
-    await learner.addCritic({ critic: options.critic });
+    const { options, learner } = context;
+    refuseUnfit(context);
+    await learner.addCritic!({ critic: options.critic });
     const reference = options.beta > 0 || options.klEvery > 0 ? await learner.reference() : undefined;
     const memory = { klCoefficient: options.beta };
     return {
@@ -85,139 +67,82 @@ export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<J
 });
 export default ppo;
 
-/** The optimizer steps, `epochs` × `miniBatches` of them, from the scored trajectories of a rollout. */
+/** One update, from the scored episodes of a rollout. */
 async function update(
   { step, seed, ...played }: RolloutBatch,
   reference: Pick<Learner, 'forward'> | undefined,
   memory: { klCoefficient: number },
-  { options, parts, learner, optimize, report }: AlgorithmContext<PpoOptions>,
+  context: AlgorithmContext<PpoOptions>,
 ): Promise<Metrics> {
-  const { temperature, valueCoefficient, klControl, klTarget, klHorizon } = options;
-  const loss = (parts.loss as Loss | undefined) ?? String(options.loss);
-  const { learningRate = defaultLearningRate(learner), criticLearningRate } = options;
-  const { weightDecay, maxGradNorm } = options;
-  const shaped = shapedByLength(played, options);
-  const { lengthRewards } = shaped;
+  const { options, parts, learner, report } = context;
+  const { temperature } = options;
   const isLearned = ({ outcome }: Trajectory) => options.truncated !== 'mask' || outcome.kind !== 'truncated';
+  const { lengthRewards, ...shaped } = shapedByLength(played, options);
   const trajectories = shaped.trajectories.filter(isLearned);
-  const placed = shaped.rows.filter(({ trajectory }) => isLearned(trajectory));
-  if (placed.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
-  const action = placed.map(({ mask }) => mask);
-  const episodes = placed.map(({ trajectory }) => trajectory);
-  const wide = action.map(completionMask);
+  const rows = shaped.rows.filter(({ trajectory }) => isLearned(trajectory));
+  if (rows.length === 0) return nothingLearned;
+  const episodes = rows.map(({ trajectory }) => trajectory);
 
   // 1. What policy, critic and reference say of each token.
-  const seen = options.actionMask && options.advantageMask ? action : wide;
-  const rows = placed.map(({ tokens }, b) => ({ tokens, mask: seen[b]! }));
-  const before = withValues(await learner.forward({ rows, temperature }));
-  const sampledLogprobs = sampledLogprobsOf(placed, before.logprobs);
-  const referenceLogprobs =
-    options.beta > 0 ? (await reference!.forward({ rows, temperature })).logprobs : undefined;
+  const masks = tokenMasks(rows, options);
+  const { action, learned, credited } = masks;
+  const seen = learned === action ? credited : learned;
+  const penalised = options.beta > 0 && reference ? { reference } : {};
+  const scored = await scoreTokens(rows, seen, { learner, ...penalised, temperature });
+  const { values, entropy, logprobs } = withValues(scored.outputs!);
 
   // 2. What each token earned.
-  const scores: TokenValues = options.normaliseProcessRewards
-    ? normalisedRewards(placed)
-    : placed.map(({ rewards }) => rewards);
-  let rewards = scores;
-  const penalty: Metrics = {};
-  if (lengthRewards) penalty.length_reward = mean(lengthRewards);
-  if (options.beta === 0 && options.klEvery > 0 && (step + 1) % options.klEvery === 0) {
-    penalty.kl = await klToStart(reference!, rows, before.logprobs, temperature);
-  }
-  if (referenceLogprobs) {
-    const beta = memory.klCoefficient;
-    const penalised = penalisedRewards(scores, before.logprobs, referenceLogprobs, action, { beta });
-    rewards = penalised.rewards;
-    penalty.kl = meanOverEpisodes(penalised.kl, action, episodes);
+  const beta = memory.klCoefficient;
+  const earned = await rewardTokens({ rows, scored, lengthRewards }, { beta }, reference, {
+    ...options,
+    step,
+  });
+  const { scores, rewards, kl, metrics: penalty } = earned;
+  if (kl) {
+    penalty.kl = meanOverEpisodes(kl, action, episodes);
     penalty['actor/reward_kl_penalty_coeff'] = beta;
-    if (klControl === 'adaptive') {
-      const seek = { target: klTarget, horizon: klHorizon };
+    const seek = { target: options.klTarget, horizon: options.klHorizon };
+    if (options.klControl === 'adaptive')
       memory.klCoefficient = adaptBeta(beta, penalty.kl, trajectories.length, seek);
-    }
   }
 
   // 3. How much more that is than the critic expected.
-  const credited = options.advantageMask ? action : wide;
-  const inputs = { ...advantageInputs(trajectories, placed, rewards, credited), values: before.values };
+  const inputs = { ...advantageInputs(trajectories, rows, rewards, credited), values };
   const estimated = estimateReturns(inputs, parts.advantage as AdvantageEstimator | undefined, options);
   const whitened = whiten(estimated.advantages, credited);
-  const carries = options.advantageMask && !options.actionMask;
-  const advantages = carries ? carriedAdvantages(whitened, action) : whitened;
-  report('advantages', placed, advantages);
-  if (before.entropy) report('entropies', placed, before.entropy);
-  // An outcome that several leaves of an episode have counts once.
-  const meanScore = (of: TokenValues) => mean(advantageInputs(trajectories, placed, of, action).scores);
-  const metrics: Metrics = {
-    ...samplerMetrics(before.logprobs, sampledLogprobs, action),
-    'critic/score/mean': meanScore(scores),
-    'critic/rewards/mean': meanScore(rewards),
-    ...tokenStatistics('critic/values', before.values, estimated.decisions),
-    ...tokenStatistics('critic/returns', estimated.returns, estimated.decisions),
+  const advantages = learnedAdvantages(whitened, masks);
+  report('advantages', rows, advantages);
+  if (entropy) report('entropies', rows, entropy);
+  // 4. The optimizer steps of policy and critic. The critic learns where there are returns, the policy after the warm-up.
+  const { returns, decisions } = estimated;
+  const optimized = await learnFrom(
+    { ...scored, rows, mask: learned, advantages },
+    [...rows.keys()],
+    // The penalty is in the rewards.
+    { seed, klInLoss: 0 },
+    context,
+    { ...options, returns, mask: decisions, criticOnly: step < options.criticWarmup },
+  );
+  return {
+    ...samplerMetrics(logprobs, scored.sampledLogprobs, action),
+    'critic/score/mean': meanScore(inputs, scores, action),
+    'critic/rewards/mean': meanScore(inputs, rewards, action),
+    ...tokenStatistics('critic/values', values, decisions),
+    ...tokenStatistics('critic/returns', returns, decisions),
     ...tokenStatistics('critic/advantages', whitened, credited),
-    'critic/vf_explained_var': explainedVariance(before.values, estimated.returns, estimated.decisions),
+    'critic/vf_explained_var': explainedVariance(values, returns, decisions),
+    ...optimized,
+    ...penalty,
   };
+}
 
-  // 4. The losses and their gradients. Each optimizer step after the first needs new log-probabilities and values.
-  const lossMask = options.actionMask ? action : wide;
-  const criticOnly = step < options.criticWarmup;
-  const { maxTokens, maxCompletionLength = maxTokens } = options;
-  const updates: Metrics[] = [];
-  for (const part of miniBatchesOf([...placed.keys()], options, seed, episodes)) {
-    const pick = <T>(values: readonly T[]) => part.map((b) => values[b]!);
-    const { logprobs, entropy, values } =
-      updates.length > 0
-        ? withValues(await learner.forward({ rows: pick(rows), temperature }))
-        : {
-            logprobs: pick(before.logprobs),
-            entropy: before.entropy && pick(before.entropy),
-            values: pick(before.values),
-          };
-    const oldLogprobs = pick(before.logprobs);
-    const policy = { logprobs, oldLogprobs, entropy, mask: pick(lossMask) };
-    const ofPolicy = policyLoss(
-      {
-        ...policy,
-        sampledLogprobs: pick(sampledLogprobs),
-        advantages: pick(advantages),
-        episodes: pick(episodes),
-      },
-      {
-        ...options,
-        loss,
-        maxLength: maxCompletionLength,
-        stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
-        // The penalty is in the rewards.
-        beta: 0,
-        mismatchCorrection: correctionOf(options),
-      },
-    );
-    const ofValues = valueLoss(
-      {
-        values,
-        oldValues: pick(before.values),
-        returns: pick(estimated.returns),
-        // The critic learns where there are returns.
-        mask: pick(estimated.decisions),
-      },
-      options,
-    );
-    const dValues = ofValues.dValues.map((row) => row.map((slope) => valueCoefficient * slope));
-    const { dLogprobs, dEntropy } = ofPolicy;
-    const { gradNorm, criticGradNorm = 0 } = await optimize(
-      pick(rows),
-      { dLogprobs, dValues, ...(dEntropy && { dEntropy }) },
-      { learningRate, weightDecay, maxGradNorm, criticOnly, critic: { learningRate: criticLearningRate } },
-    );
-    const ofActor = {
-      ...policyMetrics(policy),
-      ...ofPolicy.metrics,
-      loss: ofPolicy.value,
-      grad_norm: gradNorm,
-    };
-    updates.push({ ...ofValues.metrics, 'critic/grad_norm': criticGradNorm, ...(!criticOnly && ofActor) });
-  }
-  const tokens = placed.reduce((sum, row) => sum + row.tokens.length, 0);
-  return { ...metrics, ...meanMetrics(updates), ...penalty, learned_tokens: options.epochs * tokens };
+/** The mean reward of the episodes. An outcome that several leaves of an episode have counts once. */
+function meanScore(
+  { trajectories, rows }: AdvantageInputs,
+  rewards: TokenValues,
+  mask: Uint8Array[],
+): number {
+  return mean(advantageInputs(trajectories, rows, rewards, mask).scores);
 }
 
 function withValues({ values, ...outputs }: TokenOutputs): TokenOutputs & { values: Rows } {

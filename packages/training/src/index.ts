@@ -55,7 +55,7 @@ export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } fr
 export { carriedAdvantages, completionMask } from './rows/completion-mask.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
-export { toTrainingRows } from './rows/training-row.ts';
+export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
 export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
 export { type TrainOptions, train } from './run/train.ts';
 export { resumeCheckpoint, saveCheckpoint } from './run-folder/checkpoints.ts';
@@ -74,6 +74,16 @@ export { writeWhole } from './run-folder/write-whole.ts';
 export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
 export { partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
+export {
+  type CreditedTokens,
+  type CriticLesson,
+  type LearnOptions,
+  learnFrom,
+  nothingLearned,
+} from './update/learn-from.ts';
+export { rewardTokens, type TokenRewards } from './update/reward-tokens.ts';
+export { type ScoredTokens, scoreTokens } from './update/score-tokens.ts';
+export { learnedAdvantages, type TokenMasks, tokenMasks } from './update/token-masks.ts';
 export { mergeGroups } from './workers/merge-groups.ts';
 export { checkVersioned, withVersion } from './workers/policy-versions.ts';
 export {

@@ -78,92 +78,37 @@ export interface PolicyLoss {
  * @throws ToolEnvError `usage.no_entropy` if the options need an entropy that the learner does not give.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
-  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, referenceLogprobs, entropy, mask } = inputs;
-  const { beta = 0, klEstimator = 'k3', klClamp = 10, biasCorrectedKl = false } = options;
-  const { entropyCoefficient = 0, topEntropyQuantile = 1, offPolicyThreshold } = options;
-  const { mismatchCorrection, mismatchCap = 3, mismatchFloor = 0 } = options;
+  const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, entropy, mask } = inputs;
+  const { entropyCoefficient = 0, topEntropyQuantile = 1 } = options;
+  const { mismatchCorrection: correction, mismatchCap: cap = 3, mismatchFloor: floor = 0 } = options;
   if (!entropy && (entropyCoefficient > 0 || topEntropyQuantile < 1)) {
     const message =
       'The learner gives no entropy: leave out --entropy-coefficient and --top-entropy-quantile, or train a checkpoint folder.';
     throw new ToolEnvError('usage.no_entropy', message);
   }
   const loss = typeof options.loss === 'string' ? losses[options.loss]! : options.loss;
-  const own = ownOptions(loss, options);
-  const { ratioLevel = loss.ratioLevel ?? 'token' } = options;
   const episodes = episodePlaces(mask, inputs.episodes);
   const tokensOf = episodes.map(({ t }) => t.length);
   const weights = tokenWeights(loss.average, tokensOf, options);
   const uncertain = topEntropyQuantile < 1 ? highEntropyMask(entropy!, mask, topEntropyQuantile) : mask;
   const bonus = entropyCoefficient / Math.max(countTokens(uncertain), 1);
-  const mismatch = mismatchCorrection
-    ? mismatchWeights(oldLogprobs, sampledLogprobs, mask, episodes, {
-        correction: mismatchCorrection,
-        floor: mismatchFloor,
-        cap: mismatchCap,
-      })
-    : undefined;
+  const mismatch =
+    correction && mismatchWeights(oldLogprobs, sampledLogprobs, mask, episodes, { correction, floor, cap });
 
-  const dLogprobs = logprobs.map((row) => new Float32Array(row.length));
-  const dEntropy = entropyCoefficient > 0 ? logprobs.map((row) => new Float32Array(row.length)) : undefined;
-  let [value, kl, entropySum, logRatioSum] = [0, 0, 0, 0];
+  const zeros = () => logprobs.map((row) => new Float32Array(row.length));
+  const dLogprobs = zeros();
+  const dEntropy = entropyCoefficient > 0 ? zeros() : undefined;
+  const sums = { value: 0, kl: 0, entropy: 0, logRatio: 0 };
   const counts = new Map((loss.shares ?? []).map((name) => [name, 0]));
-
+  const surrogate = { inputs, options, loss, uncertain, corrections: mismatch?.weights, sums, counts };
   for (const [n, places] of episodes.entries()) {
-    const weight = weights[n]!;
-    const current = valuesAt(logprobs, places);
-    const logRatios = differences(current, valuesAt(oldLogprobs, places));
-    const advantages = valuesAt(inputs.advantages, places);
-    const corrections = mismatch ? valuesAt(mismatch.weights, places) : current.map(() => 1);
+    const slopes = addEpisode(surrogate, places, weights[n]!);
+    scatter(dLogprobs, places, (i) => slopes[i]!);
+    if (!entropy) continue;
     const isUncertain = valuesAt(uncertain, places);
-    const reference = beta !== 0 ? valuesAt(referenceLogprobs!, places) : undefined;
-    const hasMovedAway =
-      offPolicyThreshold !== undefined &&
-      meanOf(differences(valuesAt(sampledLogprobs, places), current)) > offPolicyThreshold;
-    const ofSequence = ratioLevel === 'sequence' ? meanOf(logRatios) : undefined;
-    const tokenLoss = loss.episode({ logprobs: current, logRatios, advantages, mismatch: corrections }, own);
-    const slopes = new Float64Array(current.length);
-    // ∂/∂ of the sequence's log-ratio, which all of its tokens share.
-    let dSequence = 0;
-    const slopeByRatio = (i: number, slope: number) => {
-      if (ofSequence === undefined) slopes[i]! += slope;
-      else dSequence += slope;
-    };
-
-    for (const [i, logprob] of current.entries()) {
-      const ratio = Math.exp(ofSequence ?? logRatios[i]!);
-      const advantage = advantages[i]!;
-      logRatioSum += logRatios[i]!;
-      // A ratio may be infinite where the advantage is 0.
-      if (advantage !== 0) {
-        const token = tokenLoss({ ratio, advantage, logprob });
-        for (const name of token.counts ?? []) counts.set(name, counts.get(name)! + 1);
-        const isLeftOut = isUncertain[i] === 0 || (hasMovedAway && advantage < 0);
-        const factor = isLeftOut ? 0 : weight * (loss.correctsMismatch ? 1 : corrections[i]!);
-        if (factor !== 0) {
-          value += factor * token.value;
-          slopes[i]! += factor * (token.dLogprob ?? 0);
-          slopeByRatio(i, factor * (token.dLogRatio ?? 0));
-        }
-      }
-      if (reference) {
-        const estimate = klEstimate(logprob, reference[i]!, klEstimator, klClamp);
-        const correction = biasCorrectedKl ? ratio : 1;
-        value += weight * beta * correction * estimate.value;
-        slopes[i]! += weight * beta * correction * estimate.slope;
-        if (biasCorrectedKl) slopeByRatio(i, weight * beta * correction * estimate.value);
-        kl += correction * estimate.value;
-      }
-    }
-    scatter(
-      dLogprobs,
-      places,
-      (i) => slopes[i]! + (ofSequence === undefined ? 0 : dSequence / current.length),
-    );
-
-    const entropies = entropy ? valuesAt(entropy, places) : [];
-    for (const [i, nats] of entropies.entries()) {
-      entropySum += nats;
-      if (dEntropy && isUncertain[i] === 1) value -= bonus * nats;
+    for (const [i, nats] of valuesAt(entropy, places).entries()) {
+      sums.entropy += nats;
+      if (dEntropy && isUncertain[i] === 1) sums.value -= bonus * nats;
     }
     if (dEntropy) scatter(dEntropy, places, (i) => (isUncertain[i] === 1 ? -bonus : 0));
   }
@@ -172,10 +117,77 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
   const share = (sum: number) => sum / Math.max(tokens, 1);
   const metrics: Metrics = { ...mismatch?.metrics };
   for (const [name, count] of counts) metrics[name] = share(count);
-  if (beta !== 0) metrics.kl = share(kl);
-  metrics['actor/ppo_kl'] = share(-logRatioSum);
-  if (entropy) metrics.entropy = share(entropySum);
-  return { value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };
+  if ((options.beta ?? 0) !== 0) metrics.kl = share(sums.kl);
+  metrics['actor/ppo_kl'] = share(-sums.logRatio);
+  if (entropy) metrics.entropy = share(sums.entropy);
+  return { value: sums.value, dLogprobs, ...(dEntropy && { dEntropy }), metrics };
+}
+
+/** What the surrogate and the penalty of each episode are computed from, and added to. */
+interface Surrogate {
+  inputs: PolicyLossInputs;
+  options: PolicyLossOptions;
+  loss: Loss;
+  /** [B][T] 1 where a token has a policy gradient. */
+  uncertain: readonly Uint8Array[];
+  /** [B][T] that correct for the sampler. */
+  corrections: Float64Array[] | undefined;
+  sums: { value: number; kl: number; logRatio: number };
+  /** What the loss counts, by metric. */
+  counts: Map<string, number>;
+}
+
+/** Adds the surrogate and the penalty of an episode. Returns ∂value/∂logprobs of its tokens. */
+function addEpisode(
+  { inputs, options, loss, uncertain, corrections, sums, counts }: Surrogate,
+  places: EpisodePlaces,
+  weight: number,
+): Float64Array {
+  const { oldLogprobs, sampledLogprobs = oldLogprobs } = inputs;
+  const { beta = 0, klEstimator = 'k3', klClamp = 10, biasCorrectedKl = false } = options;
+  const { ratioLevel = loss.ratioLevel ?? 'token', offPolicyThreshold = Number.POSITIVE_INFINITY } = options;
+  const logprobs = valuesAt(inputs.logprobs, places);
+  const logRatios = differences(logprobs, valuesAt(oldLogprobs, places));
+  const advantages = valuesAt(inputs.advantages, places);
+  const mismatch = corrections ? valuesAt(corrections, places) : logprobs.map(() => 1);
+  const isUncertain = valuesAt(uncertain, places);
+  const reference = beta !== 0 ? valuesAt(inputs.referenceLogprobs!, places) : undefined;
+  const fall = meanOf(differences(valuesAt(sampledLogprobs, places), logprobs));
+  const ofSequence = ratioLevel === 'sequence' ? meanOf(logRatios) : undefined;
+  const tokenLoss = loss.episode({ logprobs, logRatios, advantages, mismatch }, ownOptions(loss, options));
+  const slopes = new Float64Array(logprobs.length);
+  // ∂/∂ of the sequence's log-ratio, which all of its tokens share.
+  let dSequence = 0;
+  const slopeByRatio = (i: number, slope: number) => {
+    if (ofSequence === undefined) slopes[i]! += slope;
+    else dSequence += slope;
+  };
+
+  for (const [i, logprob] of logprobs.entries()) {
+    const ratio = Math.exp(ofSequence ?? logRatios[i]!);
+    const advantage = advantages[i]!;
+    sums.logRatio += logRatios[i]!;
+    // A ratio may be infinite where the advantage is 0.
+    if (advantage !== 0) {
+      const token = tokenLoss({ ratio, advantage, logprob });
+      for (const name of token.counts ?? []) counts.set(name, counts.get(name)! + 1);
+      const isLeftOut = isUncertain[i] === 0 || (fall > offPolicyThreshold && advantage < 0);
+      const factor = isLeftOut ? 0 : weight * (loss.correctsMismatch ? 1 : mismatch[i]!);
+      if (factor !== 0) {
+        sums.value += factor * token.value;
+        slopes[i]! += factor * (token.dLogprob ?? 0);
+        slopeByRatio(i, factor * (token.dLogRatio ?? 0));
+      }
+    }
+    if (!reference) continue;
+    const estimate = klEstimate(logprob, reference[i]!, klEstimator, klClamp);
+    const correction = biasCorrectedKl ? ratio : 1;
+    sums.value += weight * beta * correction * estimate.value;
+    slopes[i]! += weight * beta * correction * estimate.slope;
+    if (biasCorrectedKl) slopeByRatio(i, weight * beta * correction * estimate.value);
+    sums.kl += correction * estimate.value;
+  }
+  return slopes.map((slope) => slope + dSequence / logprobs.length);
 }
 
 /** The options of the loss itself, with its defaults. */

@@ -1,0 +1,59 @@
+/** Idle groups: groups whose episodes all did equally well, so that nothing is learned from them. */
+import type { Trajectory } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
+import { type TrainingRow, withoutZeroVariance } from '@toolenv/training';
+
+/**
+ * - `learn`: idle groups count in the averages of the loss
+ * - `drop-by-score`: they are left out before the models see them: equal scores have no advantages
+ * - `drop-by-advantage`: they are left out once the advantages are known
+ */
+export type IdleGroups = 'learn' | 'drop-by-score' | 'drop-by-advantage';
+
+interface Decisive {
+  zeroVariance: 'drop' | 'keep' | 'resample';
+  beta: number;
+  entropyCoefficient: number;
+  credit?: 'episode' | 'turn';
+  normaliseProcessRewards: boolean;
+}
+
+/** @param hasOwnAdvantage The user's estimator may give equal scores an advantage. */
+export function idleGroupsOf(options: Decisive, hasOwnAdvantage: boolean): IdleGroups {
+  // A penalty or a bonus pulls in idle groups too.
+  const pulls = options.beta > 0 || options.entropyCoefficient > 0;
+  if (options.zeroVariance === 'keep' || pulls) return 'learn';
+  const isPlainScore = options.credit === 'episode' && !options.normaliseProcessRewards && !hasOwnAdvantage;
+  return isPlainScore ? 'drop-by-score' : 'drop-by-advantage';
+}
+
+/** The episodes to compare, and their rows. */
+export function comparedEpisodes<
+  Batch extends { trajectories: readonly Trajectory[]; rows: readonly TrainingRow[] },
+>(batch: Batch, idle: IdleGroups): Pick<Batch, 'trajectories' | 'rows'> {
+  if (idle !== 'drop-by-score') return batch;
+  const trajectories = withoutZeroVariance(batch.trajectories);
+  const kept = new Set(trajectories);
+  return { trajectories, rows: batch.rows.filter(({ trajectory }) => kept.has(trajectory)) };
+}
+
+/**
+ * Numbers of the rows to learn from.
+ * @param truncated `mask`: truncated episodes are left out.
+ */
+export function learnedRows(
+  rows: readonly TrainingRow[],
+  advantages: TokenValues,
+  idle: IdleGroups,
+  truncated: 'learn' | 'mask',
+): number[] {
+  const groupOf = (b: number) => rows[b]!.trajectory.group;
+  const all = [...rows.keys()];
+  const differing = new Set(
+    all.filter((b) => Array.from(advantages[b]!).some((value) => value !== 0)).map(groupOf),
+  );
+  return all.filter((b) => {
+    if (truncated === 'mask' && rows[b]!.trajectory.outcome.kind === 'truncated') return false;
+    return idle === 'learn' || differing.has(groupOf(b));
+  });
+}

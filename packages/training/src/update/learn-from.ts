@@ -1,0 +1,163 @@
+/** learnFrom: the optimizer steps of an update, `epochs` × `miniBatches` of them, each with its loss and its gradient. */
+import type {
+  AdamW,
+  BackwardOutputs,
+  Learner,
+  Rows,
+  TokenGradients,
+  TokenOutputs,
+  TokenValues,
+} from '@toolenv/core/learner';
+import type { Metrics } from '@toolenv/core/plugins';
+import { defaultLearningRate } from '../learning-rate/default-learning-rate.ts';
+import type { Loss } from '../losses/define-loss.ts';
+import type { LossOptions } from '../losses/loss-options.ts';
+import { type PolicyLossOptions, policyLoss } from '../losses/policy-loss.ts';
+import { correctionOf } from '../losses/stale-samples.ts';
+import { type ValueLoss, valueLoss } from '../losses/value-loss.ts';
+import { meanMetrics } from '../metrics/mean-metrics.ts';
+import { policyMetrics, samplerMetrics } from '../metrics/policy-metrics.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import type { SelectionOptions } from '../options/selection-options.ts';
+import type { UpdateOptions } from '../options/update-options.ts';
+import type { LengthOptions } from '../rewards/length-rewards.ts';
+import { miniBatchesOf } from '../rows/mini-batches.ts';
+import type { TrainingRow } from '../rows/training-row.ts';
+import type { AlgorithmContext } from '../trainer/algorithm.ts';
+import type { ScoredTokens } from './score-tokens.ts';
+
+/** Arrays are [B][T]. */
+export interface CreditedTokens extends ScoredTokens {
+  rows: readonly TrainingRow[];
+  /** 1 where the token has a policy gradient. */
+  mask: readonly Uint8Array[];
+  advantages: TokenValues;
+}
+
+/** What a critic learns beside the policy. Its values before the update are those of `outputs`. */
+export interface CriticLesson {
+  /** [B][T] */
+  returns: TokenValues;
+  /** [B][T] 1 where there are returns. */
+  mask: readonly Uint8Array[];
+  /** The policy does not learn in this step. */
+  criticOnly: boolean;
+  criticLearningRate: number;
+  valueClip: number;
+  valueCoefficient: number;
+}
+
+export type LearnOptions = UpdateOptions &
+  LossOptions &
+  Partial<LengthOptions> &
+  Pick<SelectionOptions, 'mismatchCorrection'> & { learningRate?: number };
+
+/** The metrics of an update that has no rows to learn from. */
+export const nothingLearned: Readonly<Metrics> = { loss: 0, grad_norm: 0, learned_tokens: 0 };
+
+/**
+ * @param learned Numbers of the rows to learn from. The rows of an episode stay in one mini-batch.
+ * @param klInLoss β of the KL penalty that is part of the loss.
+ * @returns The mean metrics of the optimizer steps.
+ */
+export async function learnFrom<Options extends LearnOptions>(
+  tokens: CreditedTokens,
+  learned: readonly number[],
+  { seed, klInLoss }: { seed: number; klInLoss: number },
+  { options, parts, learner, optimize, report }: AlgorithmContext<Options>,
+  critic?: CriticLesson,
+): Promise<Metrics> {
+  if (learned.length === 0) return nothingLearned;
+  const { rows, scoredRows, mask, advantages, outputs: before } = tokens;
+  const { oldLogprobs, sampledLogprobs, referenceLogprobs } = tokens;
+  const settings = { ...lossSettings(options, parts.loss as Loss | undefined), beta: klInLoss };
+  const optimizer = optimizerOf(options, learner, critic);
+  const episodes = rows.map(({ trajectory }) => trajectory);
+  const updates: Metrics[] = [];
+  let sampler: Metrics | undefined;
+  for (const part of miniBatchesOf(learned, options, seed, episodes)) {
+    const pick = <Value>(values: readonly Value[]) => part.map((b) => values[b]!);
+    const batch = { rows: pick(scoredRows), temperature: options.temperature };
+    // Each step after the first needs the policy's new outputs.
+    const isFirst = updates.length === 0;
+    const outputs = isFirst ? before && pickOutputs(before, pick) : await learner.forward(batch);
+    const policy = {
+      logprobs: outputs?.logprobs ?? pick(oldLogprobs),
+      oldLogprobs: pick(oldLogprobs),
+      entropy: outputs?.entropy,
+      mask: pick(mask),
+    };
+    const inputs = {
+      sampledLogprobs: pick(sampledLogprobs),
+      referenceLogprobs: referenceLogprobs && pick(referenceLogprobs),
+      advantages: pick(advantages),
+      episodes: pick(episodes),
+    };
+    const { value, dLogprobs, dEntropy, metrics } = policyLoss({ ...policy, ...inputs }, settings);
+    const values = critic && criticLoss(critic, outputs!.values!, pick(before!.values!), pick);
+    const gradients = {
+      dLogprobs,
+      ...(dEntropy && { dEntropy }),
+      ...(values && { dValues: values.dValues }),
+    };
+    const stepped =
+      isZero(gradients) && !critic ? { gradNorm: 0 } : await optimize(batch.rows, gradients, optimizer);
+    // The backward pass of the first step sees the weights that sampled.
+    const seen: BackwardOutputs | undefined = stepped.outputs;
+    if (seen && !outputs) sampler = samplerMetrics(seen.logprobs, policy.oldLogprobs, policy.mask);
+    if (seen?.entropy) report('entropies', pick(rows), seen.entropy);
+    const ofPolicy = { ...policyMetrics({ ...policy, outputs: seen }), ...metrics };
+    updates.push({
+      ...(values && { ...values.metrics, 'critic/grad_norm': stepped.criticGradNorm ?? 0 }),
+      ...(!critic?.criticOnly && { loss: value, grad_norm: stepped.gradNorm, ...ofPolicy }),
+    });
+  }
+  const learnedTokens = options.epochs * learned.reduce((sum, b) => sum + rows[b]!.tokens.length, 0);
+  return { ...meanMetrics(updates), ...sampler, learned_tokens: learnedTokens };
+}
+
+/** The options of the policy loss, with what it needs to know of the whole step. */
+function lossSettings(options: LearnOptions & RunOptions, own: Loss | undefined): PolicyLossOptions {
+  const { maxTokens, maxCompletionLength = maxTokens } = options;
+  return {
+    ...options,
+    loss: own ?? String(options.loss),
+    maxLength: maxCompletionLength,
+    // Groups that are left out do not change the divisor of dr_grpo.
+    stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
+    mismatchCorrection: correctionOf(options),
+  };
+}
+
+function optimizerOf(options: LearnOptions, learner: Learner, critic: CriticLesson | undefined): AdamW {
+  const { learningRate = defaultLearningRate(learner), weightDecay, maxGradNorm } = options;
+  const ofPolicy = { learningRate, weightDecay, maxGradNorm };
+  if (!critic) return ofPolicy;
+  return { ...ofPolicy, criticOnly: critic.criticOnly, critic: { learningRate: critic.criticLearningRate } };
+}
+
+type PickRows = <Value>(values: readonly Value[]) => Value[];
+
+function pickOutputs({ logprobs, entropy, values }: TokenOutputs, pick: PickRows): TokenOutputs {
+  return {
+    logprobs: pick(logprobs),
+    ...(entropy && { entropy: pick(entropy) }),
+    ...(values && { values: pick(values) }),
+  };
+}
+
+/** The value loss; its gradient is weighted. */
+function criticLoss(
+  { returns, mask, valueClip, valueCoefficient }: CriticLesson,
+  values: Rows,
+  oldValues: Rows,
+  pick: PickRows,
+): ValueLoss {
+  const loss = valueLoss({ values, oldValues, returns: pick(returns), mask: pick(mask) }, { valueClip });
+  return { ...loss, dValues: loss.dValues.map((row) => row.map((slope) => valueCoefficient * slope)) };
+}
+
+/** Where every gradient is 0, neither momentum nor decay may move the weights. */
+function isZero({ dLogprobs, dEntropy = [] }: TokenGradients): boolean {
+  return [...dLogprobs, ...dEntropy].every((row) => row.every((gradient) => gradient === 0));
+}
