@@ -115,7 +115,7 @@ test('writes what ran, and with which versions', async () => {
     trainerOptions: { steps: 1, rate: 0.1, tasksPerStep: 3, groupSize: 2, temperature: 1, deadline: 600_000 },
     node: process.version,
   });
-  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'));
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
   expect(config.packages).toMatchObject({ '@toolenv/core': version, '@toolenv/training': version });
   const head = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
   expect(config.commit.replace(/-dirty$/, '')).toBe(head);
