@@ -10,6 +10,7 @@ export default defineConfig({
       'workshop/test/**/*.test.ts',
       'site/test/**/*.test.ts',
     ],
+    globalSetup: 'workshop/test/build.ts',
     // The files of a worker share its process, which halves the time. So a test puts back what it changes of the process, and
     // `same-process.ts` fails a file that does not.
     setupFiles: ['workshop/test/same-process.ts'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCheckpoint } from '@toolenv/policy';
 import { expect, onTestFinished, test } from 'vitest';
-import { startCli } from '../../packages/cli/test/run-cli.ts';
+import { startCli } from '../../packages/cli/test/start-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
 const base = join(root, 'packages/tiny-policy/checkpoint');

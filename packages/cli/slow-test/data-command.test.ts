@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { lockFolder } from '@toolenv/training';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { fetchDataset } from '../src/data/fetch-dataset.ts';
-import { fixture, runCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';
 
 const content = randomBytes(3_000_000);

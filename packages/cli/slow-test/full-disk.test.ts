@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixture, runCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';
+import { cli } from '../test/start-cli.ts';
 
 const play = ['--policy', fixture.policy, '--weight', '1'];
 const steps = 24;
@@ -82,7 +84,8 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
       ['eval', searching, ...play, '--count', '2', '--record', join(disk.folder, 'calls.jsonl')],
       ['init', fresh, '--mcp', `${process.execPath} ${server}`],
     ];
-    for (const { code, stderr } of await Promise.all(commands.map((command) => runCli(...command)))) {
+    for (const command of commands) {
+      const { code, stderr } = await runCli(...command);
       expect(lastLine(stderr)).toMatch(readOnly);
       expect(code).toBe(1);
     }
@@ -113,11 +116,9 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
 });
 
 it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {
-  const main = join(import.meta.dirname, '../src/main.ts');
-  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
   for (const args of [['list'], ['eval', fixture.env, ...play, '--json']]) {
     const stdout = openSync('/dev/full', 'w');
-    const { status, stderr } = spawnSync(process.execPath, [...nodeArgs, ...args], {
+    const { status, stderr } = spawnSync(process.execPath, [...cli, ...args], {
       cwd: fixture.folder,
       stdio: ['ignore', stdout, 'pipe'],
       encoding: 'utf8',

@@ -7,8 +7,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostile } from '../test/hostile-text.ts';
-import { type Finished, startCli } from '../test/run-cli.ts';
+import type { Finished } from '../test/run-cli.ts';
 import { someEpisode } from '../test/show/some-episode.ts';
+import { startCli } from '../test/start-cli.ts';
 
 let project: string;
 let server: string;

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPassageIndex } from '@toolenv/tools-search';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runCli, startCli } from '../test/run-cli.ts';
+import { runCli } from '../test/run-cli.ts';
 import { canMount, SmallDisk } from '../test/small-disk.ts';
+import { startCli } from '../test/start-cli.ts';
 
 let folder: string;
 let passages: string;

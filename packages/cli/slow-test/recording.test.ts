@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../src/program.ts';
-import { fixture, startCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { startCli } from '../test/start-cli.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const checkpoint = join(root, 'packages/tiny-policy/checkpoint');

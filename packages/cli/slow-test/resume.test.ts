@@ -4,7 +4,9 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fixture, runCli, startCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
+import { startCli } from '../test/start-cli.ts';
 
 const steps = 12;
 
@@ -25,7 +27,7 @@ async function linesOf(file: string): Promise<string[]> {
 it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-resume-'));
   const [through, stopped] = [join(folder, 'through'), join(folder, 'stopped')];
-  const whole = runCli(...args(through));
+  const whole = startCli(args(through)).finished;
 
   const { child, finished } = startCli(args(stopped, '--pause', '60', '--json', '--tensorboard'));
   child.stdout!.on('data', (text: string) => {

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng } from '@toolenv/core';
 import { expect, it, onTestFinished } from 'vitest';
-import { fixture, runCli, startCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
+import { startCli } from '../test/start-cli.ts';
 
 const env = join(import.meta.dirname, '../test/slow-lamp/env.ts');
 

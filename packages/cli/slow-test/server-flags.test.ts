@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connectMcp } from '@toolenv/mcp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startCli } from '../test/run-cli.ts';
+import { cli, startCli } from '../test/start-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
@@ -52,12 +52,11 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
   const definition = JSON.parse(await readFile(join(folder, 'my-env/definition.json'), 'utf8'));
   expect(definition).toMatchObject({ only: ['get-sum', 'get-env'], server: { env: { WORD: reference } } });
 
-  const main = join(import.meta.dirname, '../src/main.ts');
   const connection = await connectMcp(
     {
       command: process.execPath,
       args: [
-        ...['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main],
+        ...cli,
         ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red ${reference}`],
       ],
       cwd: join(folder, 'my-env'),

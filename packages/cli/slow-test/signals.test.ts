@@ -6,7 +6,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fixture, startCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { cli, startCli } from '../test/start-cli.ts';
 
 async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-signals-'));
@@ -17,7 +18,6 @@ async function makeFolder(): Promise<string> {
 const stubborn = join(import.meta.dirname, '../test/stubborn');
 const play = ['--policy', fixture.policy, '--weight', '1'];
 const train = [...play, '--trainer', fixture.trainer];
-const main = join(import.meta.dirname, '../src/main.ts');
 
 /** A command at work with a server that only SIGKILL ends, and the ids of the server and its child process. */
 async function startStubborn(
@@ -92,8 +92,7 @@ describe('when the terminal is closed (SIGHUP)', () => {
   it.runIf(hasPty)('a terminal that is really closed ends train in the same way', async () => {
     const out = join(await makeFolder(), 'run');
     const more = ['--out', out, '--steps', '1000', '--checkpoint-every', '1000', '--pause', '60'];
-    const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main];
-    const command = [process.execPath, ...nodeArgs, 'train', fixture.env, ...train, ...more];
+    const command = [process.execPath, ...cli, 'train', fixture.env, ...train, ...more];
     // Opens a terminal, starts the command in it, closes it once metrics were written, and prints the exit code.
     const program = `
 import os, pty, select, sys

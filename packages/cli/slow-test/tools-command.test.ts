@@ -3,13 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCli, startCli } from '../test/run-cli.ts';
+import { runCli } from '../test/run-cli.ts';
+import { startCli } from '../test/start-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
 const tools = (...args: string[]) => runCli('tools', '--mcp', server, ...args);
 
-describe.concurrent('toolenv tools', () => {
+describe('toolenv tools', () => {
   it('lists for people and as JSON', async () => {
     const text = await tools();
     expect(text).toMatchObject({ code: 0, stderr: '' });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMetrics } from '@toolenv/training';
 import { expect, it } from 'vitest';
-import { fixture, runCli } from '../test/run-cli.ts';
+import { fixture } from '../test/fixture.ts';
+import { runCli } from '../test/run-cli.ts';
 
 const small = 'fixture-plugin/lamp-v1?size=5';
 const loop = ['--policy', fixture.policy, '--trainer', 'fixture-plugin/loop-v1'];

@@ -8,4 +8,5 @@ export { RunningScores } from './display/running-scores.ts';
 export { type TerminalChartOptions, terminalChart } from './display/terminal-chart.ts';
 export { TrainingProgress } from './display/training-progress.ts';
 export { parseFlags } from './flags/command-line.ts';
-export { Interrupted, runAsProcess } from './run/run-as-process.ts';
+export { Interrupted } from './run/exit-code.ts';
+export { runAsProcess } from './run/run-as-process.ts';

@@ -1,12 +1,12 @@
 /** What a shell sees of the command: exit codes, one-line errors, JSON on stdout. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixture, runCli } from './run-cli.ts';
+import { fixture } from './fixture.ts';
+import { runCli } from './run-cli.ts';
+import { startCli } from './start-cli.ts';
 
 let folder: string;
 
@@ -37,7 +37,7 @@ async function truncatedCheckpoint(): Promise<string> {
   return checkpoint;
 }
 
-describe.concurrent('a mistake of the user is one line, with exit code 2', () => {
+describe('a mistake of the user is one line, with exit code 2', () => {
   const wrong: [what: string, args: () => string[] | Promise<string[]>, message: RegExp][] = [
     [
       'an unknown environment',
@@ -114,7 +114,7 @@ describe.concurrent('a mistake of the user is one line, with exit code 2', () =>
   });
 });
 
-describe.concurrent('a run that ends well', () => {
+describe('a run that ends well', () => {
   it('evaluates to one JSON object, and the same to summary.json', async () => {
     const out = join(folder, 'evaluation');
     const args = ['--count', '9', '--env-option', 'size=20', '--weight', '1', '--json', '--out', out];
@@ -148,21 +148,9 @@ describe.concurrent('a run that ends well', () => {
   });
 
   it('survives a reader that goes away', async () => {
-    const nodeArgs = [
-      '--import',
-      'tsx',
-      '--conditions=@toolenv/source',
-      join(import.meta.dirname, '../src/main.ts'),
-    ];
-    const args = trainArgs(join(folder, 'unread'), '--steps', '30', '--json');
-    const child = spawn(process.execPath, [...nodeArgs, ...args], {
-      cwd: fixture.folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child.stderr.resume();
-    child.stdout.once('data', () => child.stdout.destroy());
-    const [code] = await once(child, 'close');
-    expect(code).toBe(0);
+    const { child, finished } = startCli(trainArgs(join(folder, 'unread'), '--steps', '30', '--json'));
+    child.stdout!.once('data', () => child.stdout!.destroy());
+    expect((await finished).code).toBe(0);
     expect(existsSync(join(folder, 'unread/policy/config.json'))).toBe(true);
   });
 });

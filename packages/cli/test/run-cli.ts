@@ -1,7 +1,8 @@
-/** Spawns the command from source, in the folder where its fixture plugins are found. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+/** Runs the command in this process, from source: what it writes and its exit code. Nobody types, and no signal comes. */
+
+import { runProgram } from '../src/program.ts';
+import { exitCodeOf } from '../src/run/exit-code.ts';
+import { fixture } from './fixture.ts';
 
 export interface Finished {
   code: number | null;
@@ -9,47 +10,48 @@ export interface Finished {
   stderr: string;
 }
 
-const main = join(import.meta.dirname, '../src/main.ts');
-
-export const fixture = {
-  env: 'fixture-plugin/lamp-v1',
-  policy: 'fixture-plugin/weight-v1',
-  trainer: 'fixture-plugin/nudge-v1',
-  folder: join(import.meta.dirname, 'fixture-plugin'),
-};
-
-/** A test that times out leaves its command running: it ends with the tests. */
-const running = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
-/** @param input What the command reads from stdin; nothing by default. */
-export function startCli(
-  args: string[],
-  cwd: string = fixture.folder,
-  env: NodeJS.ProcessEnv = process.env,
-  input?: string,
-): { child: ChildProcess; finished: Promise<Finished> } {
-  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
-  const stdin = input === undefined ? 'ignore' : 'pipe';
-  const child = spawn(process.execPath, nodeArgs, { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
-  child.stdin?.end(input);
-  running.add(child);
-  const output = { stdout: '', stderr: '' };
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    output.stdout += text;
-  });
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    output.stderr += text;
-  });
-  const finished = once(child, 'close').then(([code]) => {
-    running.delete(child);
-    return { code: code as number | null, ...output };
-  });
-  return { child, finished };
+/** Runs in the folder where the fixture plugins are found. */
+export function runCli(...args: string[]): Promise<Finished> {
+  return runCliIn(fixture.folder, ...args);
 }
 
-export function runCli(...args: string[]): Promise<Finished> {
-  return startCli(args).finished;
+let isRunning = false;
+
+/** @param folder The working folder. */
+export async function runCliIn(folder: string, ...args: string[]): Promise<Finished> {
+  if (isRunning) throw new Error('Commands of one process run one after another: await the first.');
+  isRunning = true;
+  const before = { folder: process.cwd(), exitCode: process.exitCode };
+  process.chdir(folder);
+  process.exitCode = undefined;
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  try {
+    const { signal } = new AbortController();
+    const code = await exitCodeOf(runProgram(args, signal), signal);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    stdout.end();
+    stderr.end();
+    process.exitCode = before.exitCode;
+    process.chdir(before.folder);
+    isRunning = false;
+  }
+}
+
+/** Keeps what is written to a stream from the stream. */
+function capture(stream: NodeJS.WriteStream): { text(): string; end(): void } {
+  const { write } = stream;
+  const chunks: string[] = [];
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    chunks.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+    const done = rest.at(-1);
+    if (typeof done === 'function') queueMicrotask(() => done());
+    return true;
+  };
+  return {
+    text: () => chunks.join(''),
+    end: () => {
+      stream.write = write;
+    },
+  };
 }

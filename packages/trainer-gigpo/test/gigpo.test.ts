@@ -1,20 +1,19 @@
 /** The plugin: it follows the rules, it is found by its references, and the package uses public interfaces only. */
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { loadPlugin } from '@toolenv/core/plugins';
 import { assertConforms, checkPlugin, checkTrainer } from '@toolenv/testing';
 import { gigpo } from '@toolenv/trainer-gigpo';
 import { expect, test } from 'vitest';
+import { runCliIn } from '../../cli/test/run-cli.ts';
 
 const packageFolder = join(import.meta.dirname, '..');
 const root = join(packageFolder, '../..');
 
 async function toolenv(...args: string[]): Promise<string> {
-  const main = join(root, 'packages/cli/src/main.ts');
-  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
-  return (await promisify(execFile)(process.execPath, flags, { cwd: root })).stdout;
+  const { code, stdout } = await runCliIn(root, ...args);
+  expect(code).toBe(0);
+  return stdout;
 }
 
 test('keeps the rules of trainers and plugins', async () => {

@@ -1,10 +1,9 @@
 /** `--loss` and `--advantage` take a name, a reference or a file; the options of what they name are flags. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCliIn } from '../../cli/test/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 let folder: string;
@@ -13,14 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function toolenv(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const main = join(root, 'packages', 'cli', 'src', 'main.ts');
-  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
-  return promisify(execFile)(process.execPath, flags, { cwd: root }).then(
-    (output) => ({ code: 0, ...output }),
-    (error) => error,
-  );
-}
+const toolenv = (...args: string[]) => runCliIn(root, ...args);
 
 const small = ['--policy', 'packages/tiny-policy/checkpoint', '--tasks-per-step', '2', '--group-size', '2'];
 function train(out: string, ...more: string[]) {

@@ -1,19 +1,18 @@
 /** The README's command on the tiny policy: it trains, says what the README says, and resumes bit by bit. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { metricNames } from '@toolenv/training';
 import { expect, test } from 'vitest';
+import { runCliIn } from '../../cli/test/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
 
 async function toolenv(args: string[]): Promise<string> {
-  const main = join(root, 'packages', 'cli', 'src', 'main.ts');
-  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', main, ...args];
-  return (await promisify(execFile)(process.execPath, flags, { cwd: root })).stdout;
+  const { code, stdout } = await runCliIn(root, ...args);
+  expect(code).toBe(0);
+  return stdout;
 }
 
 /** On a small scale. Of flags that are given twice the last counts. */

@@ -1,11 +1,10 @@
 /** The README's command: it trains without an environment, and its metrics have known names. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { metricNames } from '@toolenv/training';
 import { expect, test } from 'vitest';
+import { runCliIn } from '../../cli/test/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
@@ -26,18 +25,7 @@ test('the README’s command trains on a file', async () => {
       'runs/mine': join(folder, 'run'),
     };
     const given = words.map((word) => values[word] ?? word);
-    const main = join(root, 'packages', 'cli', 'src', 'main.ts');
-    const flags = [
-      '--import',
-      'tsx',
-      '--conditions=@toolenv/source',
-      main,
-      ...given,
-      '--batch-size',
-      '2',
-      '--json',
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: root });
+    const { stdout } = await runCliIn(root, ...given, '--batch-size', '2', '--json');
     const events = stdout
       .trim()
       .split('\n')

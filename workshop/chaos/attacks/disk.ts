@@ -1,12 +1,12 @@
 /** Disks that take no more bytes, and folders that cannot be made. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fixture, runCli } from '../../../packages/cli/test/run-cli.ts';
+import { fixture } from '../../../packages/cli/test/fixture.ts';
+import { cli, startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds } from './attack.ts';
 import { trainArgs } from './train-args.ts';
 
 const oneLine = 'one line names what cannot be written, and the remedy';
-const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 
 /** Steps or episodes whose lines are longer than any file may be. */
 const many = '400';
@@ -51,7 +51,7 @@ export const disk: Attack[] = [
       attack: `the folder of ${what} cannot be made`,
       expected: oneLine,
       async run() {
-        const { code, stderr } = await runCli(...args);
+        const { code, stderr } = await startCli(args).finished;
         refusedInOneLine(code, stderr);
       },
     }),
@@ -65,7 +65,7 @@ function noRoom(what: string, args: (out: string) => string[]): Attack {
     attack: `there is no room for ${what}`,
     expected: oneLine,
     async run(folder) {
-      const node = [process.execPath, '--import', 'tsx', '--conditions=@toolenv/source', main];
+      const node = [process.execPath, ...cli];
       const command = ['-c', 'ulimit -f 16; exec "$@"', 'bash', ...node, ...args(join(folder, 'run'))];
       const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
         const child = execFile('bash', command, { cwd: fixture.folder }, (_error, _stdout, written) =>

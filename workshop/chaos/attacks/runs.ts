@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Finished, runCli, startCli } from '../../../packages/cli/test/run-cli.ts';
+import type { Finished } from '../../../packages/cli/test/run-cli.ts';
+import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';
 
@@ -16,8 +17,9 @@ export const runs: Attack[] = [
     attack: 'a run is resumed with another learning rate',
     expected: 'it is refused, and the message names the option, its old value and its new value',
     async run(folder) {
-      await finished(runCli(...grpoArgs(folder, '--learning-rate', '0.001')));
-      const { code, stderr } = await runCli(...grpoArgs(folder, '--learning-rate', '0.5', '--resume'));
+      await finished(startCli(grpoArgs(folder, '--learning-rate', '0.001')).finished);
+      const { code, stderr } = await startCli(grpoArgs(folder, '--learning-rate', '0.5', '--resume'))
+        .finished;
       holds(code === 2, `exit code ${code}`);
       holds(isOneLine(stderr), `wrote ${stderr}`);
       const names = /learning.?rate/i.test(stderr) && stderr.includes('0.001') && stderr.includes('0.5');
@@ -30,10 +32,10 @@ export const runs: Attack[] = [
     expected: 'it goes on, and its folder says what changed from which step on',
     async run(folder) {
       const out = join(folder, 'run');
-      await finished(runCli(...trainArgs(out, '--average', 'token')));
+      await finished(startCli(trainArgs(out, '--average', 'token')).finished);
       const more = ['--average', 'sequence', '--steps', '8', '--resume'];
-      holds((await runCli(...trainArgs(out, ...more))).code === 2, 'was accepted without --change');
-      await finished(runCli(...trainArgs(out, ...more, '--change')));
+      holds((await startCli(trainArgs(out, ...more)).finished).code === 2, 'was accepted without --change');
+      await finished(startCli(trainArgs(out, ...more, '--change')).finished);
       const files = (await readdir(out)).filter(
         (name) => name.endsWith('.jsonl') && name !== 'trajectories.jsonl',
       );
@@ -51,7 +53,7 @@ export const runs: Attack[] = [
       const first = startCli(trainArgs(out, ...slow));
       try {
         await within(30_000, appears(join(out, 'metrics.jsonl')));
-        const second = await runCli(...trainArgs(out, '--resume'));
+        const second = await startCli(trainArgs(out, '--resume')).finished;
         holds(second.code === 2, `exit code ${second.code}: ${second.stderr}`);
         holds(second.stderr.includes(String(first.child.pid)), `wrote ${second.stderr}`);
         holds(first.child.exitCode === null, 'the first run ended');
@@ -71,7 +73,7 @@ export const runs: Attack[] = [
       await within(30_000, appears(join(out, 'checkpoints/step-2')));
       first.child.kill('SIGKILL');
       await first.finished;
-      await finished(runCli(...trainArgs(out, '--resume')));
+      await finished(startCli(trainArgs(out, '--resume')).finished);
     },
   },
   {
@@ -103,9 +105,9 @@ export const runs: Attack[] = [
       expected: 'an older checkpoint is used, or the run is refused in one line',
       async run(folder) {
         const out = join(folder, 'run');
-        await finished(runCli(...trainArgs(out)));
+        await finished(startCli(trainArgs(out)).finished);
         await writeFile(join(out, 'checkpoints/step-6/trainer_state.json'), content);
-        const { code, stderr } = await runCli(...trainArgs(out, '--resume', '--steps', '8'));
+        const { code, stderr } = await startCli(trainArgs(out, '--resume', '--steps', '8')).finished;
         if (code === 0) return;
         holds(code === 2 || code === 1, `exit code ${code}`);
         holds(isOneLine(stderr) && !/^\s+at /m.test(stderr), `wrote ${stderr}`);

@@ -4,7 +4,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fixture, runCli, startCli } from '../../../packages/cli/test/run-cli.ts';
+import { fixture } from '../../../packages/cli/test/fixture.ts';
+import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds, within } from './attack.ts';
 
 const single = join(import.meta.dirname, 'single-env.ts');
@@ -149,7 +150,7 @@ export const serving: Attack[] = [
     expected: 'it is refused in one line',
     run: () =>
       served(fixture.env, [], async (port) => {
-        const { code, stderr } = await runCli('serve', fixture.env, '--http', String(port));
+        const { code, stderr } = await startCli(['serve', fixture.env, '--http', String(port)]).finished;
         holds(code === 2 && stderr.trim().split('\n').length === 1, `exit code ${code}: ${stderr}`);
       }),
   },

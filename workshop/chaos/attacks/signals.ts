@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCli } from '../../../packages/cli/test/run-cli.ts';
+import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';
 

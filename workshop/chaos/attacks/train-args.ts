@@ -1,5 +1,5 @@
 /** Command lines of a short training run with the fixture plugins of the command line's tests. */
-import { fixture } from '../../../packages/cli/test/run-cli.ts';
+import { fixture } from '../../../packages/cli/test/fixture.ts';
 
 export function trainArgs(out: string, ...more: string[]): string[] {
   const { env, policy, trainer } = fixture;

@@ -11,9 +11,15 @@ let signature = '';
 
 type Write = typeof process.stderr.write;
 
+/** Writes to stderr without the guard. Undefined before the output is guarded. */
+let writeUnguarded: Write | undefined;
+
 /** The progress bar's own way to the terminal. It must escape the text that it shows. */
 export const unguardedStderr: NodeJS.WriteStream = Object.create(process.stderr, {
-  write: { value: process.stderr.write.bind(process.stderr) },
+  write: {
+    value: (...args: Parameters<Write>) =>
+      (writeUnguarded ?? process.stderr.write).apply(process.stderr, args),
+  },
 });
 
 /** Signs an escape sequence of this program, so that the guard lets it pass. */
@@ -25,6 +31,7 @@ export function ownSequence(sequence: string): string {
 export function guardOutput(): void {
   if (signature !== '') return;
   signature = randomBytes(16).toString('hex');
+  writeUnguarded = process.stderr.write;
   const own = new RegExp(`\u001b${signature}(\\[[\\d;]*[A-Za-z])`);
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as Write;

@@ -1,43 +1,21 @@
 /** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { closeSync } from 'node:fs';
-import { constants } from 'node:os';
 import { isatty } from 'node:tty';
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { messageOf } from '@toolenv/core';
 import { diskError } from '@toolenv/core/recording';
 import { guardOutput } from '../display/guarded-output.ts';
+import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-code.ts';
 
-/** A closed terminal, Ctrl-C, and the end of the system or of a job. */
-const interrupts = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
-
-/** The reason with which one of these signals aborts the work's signal. */
-export class Interrupted extends Error {
-  /** 128 and the number of the signal. */
-  readonly exitCode: number;
-
-  constructor(signal: (typeof interrupts)[number]) {
-    super(`interrupted by ${signal}`);
-    this.name = 'Interrupted';
-    this.exitCode = 128 + constants.signals[signal];
-  }
-}
-
-/** The reason with which an error that nobody caught aborts the work's signal. */
-class Uncaught extends Error {}
-
-/** How long the work may take to end after an error that nobody caught (milliseconds): it may wait for what failed. */
+/** Milliseconds that the work may take to end after an uncaught error: it may wait for the part that failed. */
 const graceAfterUncaught = 300_000;
 
 /**
- * Runs the work and ends the process. Its output is guarded against control characters.
+ * Runs the work and ends the process with the code of {@link exitCodeOf}. The output is guarded against control characters.
  *
- * An error that nobody caught, as a plugin's timer may throw, is written with its stack and aborts `signal`, so that a run
- * keeps its finished steps. The exit code is then 1.
- *
- * Exit codes: 0, or the work's own process.exitCode; 2 for a mistake of the user, which is reported in one line; 1 for any
- * other error; 129 after SIGHUP (the terminal was closed), 130 after Ctrl-C, 143 after SIGTERM. The first of these signals
- * aborts `signal`; the second, of whichever kind, ends the process and its child processes at once. If the reader of the
- * output goes away (`| head`, a closed terminal), the work goes on and further output is dropped. If stdout cannot be
- * written because a disk is full, `signal` aborts with that error.
+ * An uncaught error, such as an error in a plugin's timer, is written with its stack and aborts `signal`, so that a run keeps
+ * its finished steps. The first SIGHUP, SIGINT or SIGTERM aborts `signal`; the second ends the process and its child processes
+ * at once. If the reader of the output goes away (`| head`, a closed terminal), the work continues and further output is
+ * dropped. If stdout cannot be written because a disk is full, `signal` aborts with that error.
  */
 export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>): Promise<never> {
   guardOutput();
@@ -51,13 +29,11 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   listen(controller);
   catchTheUncaught(controller);
   leaveClosedTerminal();
-  const failed = await work(signal).then(
-    () => undefined,
-    (error: unknown) => report(error, signal),
-  );
-  // A plugin may have left a handle open, so that the process would not end by itself. Let writes to pipes end first.
-  await Promise.all([drain(process.stdout), drain(process.stderr)]);
-  process.exit(failed ?? ended(signal));
+  // Output that cannot be written makes the work fail.
+  const code = await exitCodeOf(work(signal).then(flush), signal);
+  await flush();
+  // A plugin may have left a handle open, so that the process would not end by itself.
+  process.exit(code);
 }
 
 /**
@@ -106,44 +82,14 @@ function leaveClosedTerminal(): void {
   });
 }
 
-/** The exit code of work that ended well. Its output may have been lost all the same. */
-function ended({ reason }: AbortSignal): number {
-  if (reason === undefined || reason instanceof Interrupted) return Number(process.exitCode ?? 0);
-  // Its stack has been written.
-  if (reason instanceof Uncaught) return 1;
-  process.stderr.write(`toolenv: ${messageOf(reason)}\n`);
-  return 1;
-}
-
-/** Writes an error to stderr and gives the exit code. */
-function report(error: unknown, signal: AbortSignal): number {
-  const { reason } = signal;
-  const isAbort = error === reason || (error instanceof Error && error.name === 'AbortError');
-  if (isAbort && reason instanceof Interrupted) return reason.exitCode;
-  if (isAbort && signal.aborted) return ended(signal);
-  // A plugin writes files too.
-  const full = diskError(error);
-  if (full) return report(full, signal);
-  if (ToolEnvError.isInstance(error) && error.code === 'bug.replay_divergence') {
-    // Its lines say where the run differs from its recording; the stack says nothing about it.
-    process.stderr.write(`toolenv: ${error.message}\n`);
-    return 1;
-  }
-  if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) {
-    process.stderr.write(`toolenv: ${messageOf(error).replace(/\s*\n\s*/g, ' ')}\n`);
-    return error.code.startsWith('usage.') ? 2 : 1;
-  }
-  process.stderr.write(`${stackOf(error)}\n`);
-  return 1;
-}
-
-function stackOf(error: unknown): string {
-  return (error instanceof Error && error.stack) || messageOf(error);
-}
-
 /** EIO is what a terminal says after it was closed. */
 function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED' || (code === 'EIO' && process.stdout.isTTY);
+}
+
+/** Waits until writes to pipes have ended. */
+async function flush(): Promise<void> {
+  await Promise.all([drain(process.stdout), drain(process.stderr)]);
 }
 
 function drain(stream: NodeJS.WriteStream): Promise<void> {

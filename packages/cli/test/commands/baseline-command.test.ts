@@ -3,7 +3,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fixture, runCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
 
 const run = ['baseline', fixture.env, '--policy', fixture.policy, '--count', '9', '--weight', '1'];
 

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import type { Report } from '@toolenv/testing';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { reportView } from '../../src/display/report-view.ts';
-import { fixture, runCli, startCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
+import { startCli } from '../start-cli.ts';
 
 let folder: string;
 
@@ -14,7 +16,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolenv-check-'));
 });
 
-describe.concurrent('toolenv check', () => {
+describe('toolenv check', () => {
   it('passes a good environment, and says what it could not check', async () => {
     const { code, stdout, stderr } = await runCli(
       'check',

@@ -7,6 +7,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { doctorText } from '../../src/commands/doctor-command.ts';
 import type { DoctorReport } from '../../src/commands/doctor-report.ts';
 import { runCli } from '../run-cli.ts';
+import { startCli } from '../start-cli.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -48,7 +49,8 @@ it('ends with exit code 1 where no device works, and says how each failed', asyn
   const crash = join(await mkdtemp(join(tmpdir(), 'toolenv-doctor-')), 'crash.cjs');
   await writeFile(crash, "if (process.execArgv.includes('--eval')) process.abort();");
   vi.stubEnv('NODE_OPTIONS', `--require ${crash}`);
-  const { code, stdout } = await runCli('doctor');
+  // Policies try their devices once for each process.
+  const { code, stdout } = await startCli(['doctor']).finished;
   expect(code).toBe(1);
   expect(stdout).toMatch(/\n {2}devices +cpu +does not work: it ended its process by SIGABRT/);
   expect(stdout).toMatch(/\n +none +no device works\n$/);

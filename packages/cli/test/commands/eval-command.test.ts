@@ -2,8 +2,9 @@
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { fixture, runCli, startCli } from '../run-cli.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
 
 const often = ['--count', '6', '--samples', '4', '--temperature', '1'];
 
@@ -60,9 +61,10 @@ describe('several policies', () => {
     const scratch = await mkdtemp(join(tmpdir(), 'toolenv-eval-'));
     try {
       const [out, log] = [join(scratch, 'out'), join(scratch, 'log')];
-      const env = { ...process.env, IDLE_LOG: log, IDLE_FAILS_AFTER: '2' };
+      vi.stubEnv('IDLE_LOG', log);
+      vi.stubEnv('IDLE_FAILS_AFTER', '2');
       const args = [...both, '--out', out, '--concurrency', '1', '--seed', '4'];
-      const broken = await startCli(args, fixture.folder, env).finished;
+      const broken = await runCli(...args);
       expect(broken.code).not.toBe(0);
       const folders = (await readdir(out)).filter((name) => name.includes('idle'));
       const file = join(out, folders[0]!, 'trajectories.jsonl');
@@ -73,32 +75,32 @@ describe('several policies', () => {
       const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
       expect(lines).toBe(2);
 
-      const whole = { ...process.env, IDLE_LOG: log };
-      const refused = await startCli(args, fixture.folder, whole).finished;
+      vi.stubEnv('IDLE_FAILS_AFTER', undefined);
+      const refused = await runCli(...args);
       expect(refused.stderr).toContain('--resume');
-      const resumed = await startCli([...args, '--resume', '--json'], fixture.folder, whole).finished;
+      const resumed = await runCli(...args, '--resume', '--json');
       expect(resumed.stderr).not.toContain('toolenv:');
       expect(resumed.code).toBe(0);
       expect((await asked()) - before).toBe(4);
-      const alone = await startCli([...both, '--seed', '4', '--json'], fixture.folder).finished;
+      vi.stubEnv('IDLE_LOG', undefined);
+      const alone = await runCli(...both, '--seed', '4', '--json');
+      vi.stubEnv('IDLE_LOG', log);
       const plain = (text: string) =>
         JSON.parse(text, (name, value) => (name === 'seconds' || name === 'concurrency' ? undefined : value));
       expect(plain(resumed.stdout)).toEqual(plain(alone.stdout));
 
       expect(plain(await readFile(join(out, 'comparison.json'), 'utf8'))).toEqual(plain(alone.stdout));
 
-      const again = await startCli([...args, '--resume'], fixture.folder, whole).finished;
+      const again = await runCli(...args, '--resume');
       expect(again.code).toBe(0);
       expect((await asked()) - before).toBe(4);
-      const other = await startCli([...args, '--resume', '--temperature', '1'], fixture.folder, whole)
-        .finished;
+      const other = await runCli(...args, '--resume', '--temperature', '1');
       expect(other.stderr).toMatch(/has an evaluation with temperature 0, and this one has 1/);
       expect(other.code).toBe(2);
     } finally {
       await rm(scratch, { recursive: true });
     }
-    // Six processes, one after another.
-  }, 300_000);
+  });
 
   it.each([
     [['--policy', good!, '--policy', good!], /is given twice/],

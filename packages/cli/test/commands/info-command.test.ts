@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixture, runCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
 
 const bridge = '@toolenv/envs-qa/bridge-v1';
 const hotpot = '@toolenv/envs-qa/hotpotqa-v1';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolenv-info-'));
 });
 
-describe.concurrent('toolenv info', () => {
+describe('toolenv info', () => {
   it('shows an environment, its flags, and what the model reads first', async () => {
     const { code, stdout, stderr } = await runCli('info', bridge);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

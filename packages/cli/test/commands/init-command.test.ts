@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixture, startCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCliIn } from '../run-cli.ts';
 
 const json = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
 const server = `'${process.execPath}' '${join(dirname(json), 'dist', 'index.js')}'`;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const run = (args: string[], cwd = folder) => startCli(args, cwd).finished;
+const run = (args: string[], cwd = folder) => runCliIn(cwd, ...args);
 
 it('writes a package, which evaluates', async () => {
   const { code, stdout } = await run(['init', 'my-env', '--mcp', server]);

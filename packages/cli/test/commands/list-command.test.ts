@@ -7,7 +7,8 @@ import type { PluginInfo } from '@toolenv/core/plugins';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { beforeAll, expect, it } from 'vitest';
 import type { PluginDetails } from '../../src/subject/plugin-details.ts';
-import { fixture, runCli, startCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli, runCliIn } from '../run-cli.ts';
 
 let project: string;
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 
 it('prints an array of what is installed, runs none of it, and says what it leaves out and why', async () => {
-  const { code, stdout, stderr } = await startCli(['list', '--json'], project).finished;
+  const { code, stdout, stderr } = await runCliIn(project, 'list', '--json');
   expect(code).toBe(0);
   const plugins = JSON.parse(stdout) as PluginInfo[];
   const good = { package: 'good', version: '2.0.1' };
@@ -65,7 +66,7 @@ it('is a list by kind for people, of one kind on request', async () => {
 });
 
 it('adds what the plugins say of themselves on request, and why a plugin cannot be loaded', async () => {
-  const { code, stdout } = await startCli(['list', '--json', '--details'], project).finished;
+  const { code, stdout } = await runCliIn(project, 'list', '--json', '--details');
   expect(code).toBe(0);
   const details = JSON.parse(stdout) as PluginDetails[];
   for (const each of details) expect(validate(wireSchemas['plugin-details'], each)).toEqual([]);

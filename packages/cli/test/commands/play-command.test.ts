@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
 import { readTrajectories } from '@toolenv/core/recording';
 import { expect, it } from 'vitest';
-import { fixture, runCli, startCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
+import { startCli } from '../start-cli.ts';
 
 function play(input: string, ...args: string[]) {
   return startCli(['play', fixture.env, ...args], fixture.folder, process.env, input).finished;

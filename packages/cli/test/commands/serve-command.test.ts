@@ -8,15 +8,14 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it } from 'vitest';
 import { FrameClient } from '../../../openenv/test/frame-client.ts';
-import { fixture, runCli, startCli } from '../run-cli.ts';
-
-const main = join(import.meta.dirname, '../../src/main.ts');
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
+import { cli, startCli } from '../start-cli.ts';
 
 it('serves over stdio until the client leaves', async () => {
-  const args = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, 'serve'];
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...args, fixture.env],
+    args: [...cli, 'serve', fixture.env],
     cwd: fixture.folder,
     stderr: 'ignore',
   });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeTrajectory } from '@toolenv/core/recording';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixture, runCli } from '../run-cli.ts';
+import { fixture } from '../fixture.ts';
+import { runCli } from '../run-cli.ts';
 
 const tiny = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 const steps = 3;
@@ -22,22 +23,13 @@ beforeAll(async () => {
     join(folder, 'transformer'),
   ];
   const policy = ['--policy', fixture.policy];
-  const runs = await Promise.all([
-    runCli(
-      'train',
-      fixture.env,
-      ...policy,
-      '--trainer',
-      fixture.trainer,
-      '--steps',
-      `${steps}`,
-      '--out',
-      trained,
-    ),
-    runCli('eval', fixture.env, ...policy, '--weight', '0.5', '--count', '12', '--out', evaluated),
-    runCli('eval', '@toolenv/envs-qa/lookup-v1', '--policy', tiny, '--count', '2', '--out', transformer),
-  ]);
-  expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const training = ['--trainer', fixture.trainer, '--steps', `${steps}`, '--out', trained];
+  for (const args of [
+    ['train', fixture.env, ...policy, ...training],
+    ['eval', fixture.env, ...policy, '--weight', '0.5', '--count', '12', '--out', evaluated],
+    ['eval', '@toolenv/envs-qa/lookup-v1', '--policy', tiny, '--count', '2', '--out', transformer],
+  ])
+    expect(await runCli(...args)).toMatchObject({ code: 0 });
 }, 60_000);
 
 /** The headings of the episodes that were shown. */
@@ -45,7 +37,7 @@ function headings(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line.startsWith('── '));
 }
 
-describe.concurrent('toolenv show', () => {
+describe('toolenv show', () => {
   it('shows the facts and the curves of a training run, then a few episodes', async () => {
     const { code, stdout, stderr } = await runCli('show', trained);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -7,8 +7,9 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addEnvFlags, chosenEnv, flagsOfEnv } from '../../src/flags/env-flags.ts';
 import { firstArgument } from '../../src/flags/first-argument.ts';
+import { fixture } from '../fixture.ts';
 import { helpOf } from '../help-of.ts';
-import { fixture, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
 
 const folder = process.cwd();
 beforeEach(() => process.chdir(fixture.folder));

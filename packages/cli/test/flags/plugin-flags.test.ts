@@ -3,8 +3,9 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fixture } from '../fixture.ts';
 import { helpOf, run } from '../help-of.ts';
-import { fixture, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 const transformer = '@toolenv/policy/transformer-v1';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTrajectories } from '@toolenv/core/recording';
 import { beforeAll, expect, it } from 'vitest';
-import { startCli } from '../run-cli.ts';
+import { runCliIn } from '../run-cli.ts';
 
 const checkpoint = join(import.meta.dirname, '../../../../packages/tiny-policy/checkpoint');
 let project: string;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 function evaluate(...more: string[]) {
   const args = ['eval', '@toolenv/envs-qa/lookup-v1', '--policy', checkpoint, '--count', '4', ...more];
-  return startCli(args, project).finished;
+  return runCliIn(project, ...args);
 }
 
 it('takes the place of the environment’s own', async () => {
