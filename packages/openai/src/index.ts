@@ -1,5 +1,5 @@
 /** @toolenv/openai: language models on other machines as policies. */
-export type { TokenChat } from '@toolenv/core/tools';
+export type { TokenChat } from '@toolenv/core/remote';
 export {
   type LanguageModel,
   type LanguageModelCall,

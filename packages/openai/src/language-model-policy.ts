@@ -8,11 +8,12 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import { isTransient, retryAfter } from './backoff.ts';
+import { isTransient } from '@toolenv/core/remote';
+import { tryObject } from '@toolenv/core/schemas';
 import { readTurn } from './read-turn.ts';
 import { errorOf, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
-import { jsonOf } from './server.ts';
+import { retryAfter } from './retry-after.ts';
 import { withTextTools } from './text-tools.ts';
 import { type Prices, UsageCount } from './usage-count.ts';
 import { wireId } from './wire-messages.ts';
@@ -188,7 +189,7 @@ async function attempt(
       throw fault;
     }
     const text = typeof responseBody === 'string' && responseBody !== '' ? responseBody : messageOf(error);
-    const refusal = refusalOf(status, jsonOf(text) ?? text);
+    const refusal = refusalOf(status, tryObject(text) ?? text);
     if (isRetryable === true || isTransient(status)) {
       return { fault: transientError(refusal, name), after: retryAfter(Object(responseHeaders)) };
     }

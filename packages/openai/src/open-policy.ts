@@ -1,7 +1,7 @@
 /** openAiPolicy: opens a model on an OpenAI-compatible server as a policy. */
 import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
-import type { TokenChat } from '@toolenv/core/tools';
+import type { TokenChat } from '@toolenv/core/remote';
 import { findModel, probeCapabilities } from './capabilities.ts';
 import { ChatPolicy } from './chat-policy.ts';
 import { probeTokens } from './probe-tokens.ts';

@@ -1,8 +1,8 @@
 /** The policy `openai-v1`: a model on an OpenAI-compatible server as a plugin, `openai:<url>#<model>` on the command line. */
 import { ToolEnvError } from '@toolenv/core';
 import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import { parseModelAddress, readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { parseAddress } from './address.ts';
 import { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
 
 const schema = {
@@ -88,7 +88,10 @@ export default openai;
 /** @throws ToolEnvError `usage.model_*`, `infrastructure.model_*`, `usage.checkpoint_*`. */
 async function open(options: OpenAiOptions): Promise<PolicyHandle> {
   const { address, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
-  const { url, model } = parseAddress(address);
+  const { url, model } = parseModelAddress(address, {
+    code: 'usage.model_address',
+    example: 'openai:http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B',
+  });
   return openAiPolicy({
     url,
     model,
@@ -106,15 +109,8 @@ async function open(options: OpenAiOptions): Promise<PolicyHandle> {
 
 /** OpenAI's key goes to OpenAI alone. */
 function keyOf(url: string, variable: string | undefined): string | undefined {
-  if (variable === undefined) {
-    return new URL(url).hostname === 'api.openai.com' ? process.env.OPENAI_API_KEY : undefined;
-  }
-  const key = process.env[variable];
-  if (key !== undefined && key !== '') return key;
-  throw new ToolEnvError(
-    'usage.model_key',
-    `The variable ${variable} that --api-key names is empty: set it.`,
-  );
+  if (variable !== undefined) return readKey(variable, 'usage.model_key');
+  return new URL(url).hostname === 'api.openai.com' ? process.env.OPENAI_API_KEY : undefined;
 }
 
 async function openTokenizer(folder: string): Promise<OpenAiPolicyOptions['tokens']> {

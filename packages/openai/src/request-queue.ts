@@ -1,9 +1,9 @@
 /** RequestQueue: a limited number of requests at a time, each sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
+import { backoff } from '@toolenv/core/remote';
+import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { backoff } from './backoff.ts';
 import type { UsageCount } from './usage-count.ts';
 
 export interface QueueOptions {
@@ -44,12 +44,7 @@ export class RequestQueue {
     }: { signal?: AbortSignal | undefined; retries?: number } = {},
   ): Promise<T> {
     signal?.throwIfAborted();
-    const waiting = new Deadline({ ...(signal && { parent: signal }), reason: () => undefined });
-    try {
-      return await waiting.waitFor(() => this.#limit(() => this.#attempts(attempt, signal, retries)));
-    } finally {
-      waiting.clear();
-    }
+    return untilAborted(signal, () => this.#limit(() => this.#attempts(attempt, signal, retries)));
   }
 
   async #attempts<T>(

@@ -1,8 +1,10 @@
 /** Server: asks an OpenAI-compatible server over HTTP. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { isTransient, retryAfter } from './backoff.ts';
+import { isTransient } from '@toolenv/core/remote';
+import { tryObject } from '@toolenv/core/schemas';
 import { type Refusal, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
+import { retryAfter } from './retry-after.ts';
 import { type Reply, send } from './send.ts';
 import { type Prices, UsageCount } from './usage-count.ts';
 
@@ -63,12 +65,12 @@ export class Server {
       return { fault: new ToolEnvError('infrastructure.model_unreachable', message, { cause: error }) };
     }
     if (!isTransient(reply.status)) return { value: this.#read(reply) };
-    const refusal = refusalOf(reply.status, jsonOf(reply.text) ?? reply.text);
+    const refusal = refusalOf(reply.status, tryObject(reply.text) ?? reply.text);
     return { fault: transientError(refusal, this.url), after: retryAfter(reply.headers) };
   }
 
   #read(reply: Reply): Answer {
-    const body = jsonOf(reply.text);
+    const body = tryObject(reply.text);
     if (reply.status >= 400) {
       const refusal = refusalOf(reply.status, body ?? reply.text);
       if (reply.status !== 401 && reply.status !== 403) return { refusal };
@@ -82,16 +84,6 @@ export class Server {
     }
     const what = body?.error ? refusalOf(200, body).message : `status ${reply.status}, no JSON object`;
     throw new ToolEnvError('infrastructure.model_reply', `${this.url} answers wrongly: ${what}.`);
-  }
-}
-
-/** `undefined` if the text is no JSON object. */
-export function jsonOf(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

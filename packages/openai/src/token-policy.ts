@@ -7,7 +7,7 @@ import {
   type SamplingOptions,
   ToolEnvError,
 } from '@toolenv/core';
-import { findTurnEnd, type TokenChat, type TokenTurn } from '@toolenv/core/tools';
+import { type TokenChat, TokenTurns } from '@toolenv/core/remote';
 import { type LogprobTemperature, tokenFields } from './probe-tokens.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
@@ -26,50 +26,36 @@ export interface TokenPolicyParts {
 export class TokenPolicy implements Policy {
   readonly spec: PolicySpec;
   readonly #parts: TokenPolicyParts;
-  readonly #turns: Map<string, TokenTurn> = new Map();
+  readonly #turns: TokenTurns;
 
   constructor(parts: TokenPolicyParts) {
     this.spec = parts.spec;
     this.#parts = parts;
+    this.#turns = new TokenTurns(parts.chat, parts.spec.contextLength);
   }
 
-  async act(observation: Observation, options: SamplingOptions): Promise<Action> {
+  act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { server, spec, model, chat, vocabularySize } = this.#parts;
-    const { episodeId, signal } = options;
-    const last = episodeId === undefined ? undefined : this.#turns.get(episodeId);
-    const prompt = (last && chat.continuation(last, observation)) ?? chat.prompt(observation);
-    const room = spec.contextLength - prompt.length;
-    if (room < 1) {
-      const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${spec.contextLength}: shorten the context.`;
-      throw new ToolEnvError('context.overflow', message);
-    }
-    this.#refuseUntrainable(options);
-    const maxTokens = Math.min(options.maxTokens, room);
-    const { body, refusal } = await server.ask(
-      'completions',
-      {
-        model,
-        prompt: [...prompt],
-        ...samplingFields({ ...options, maxTokens }, new Set(), spec.name),
-        ...tokenFields,
-        stop_token_ids: chat.endTokens,
-      },
-      { signal },
-    );
-    if (refusal) throw errorOf(refusal, spec.name, last !== undefined);
-    const sampled = readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
-    const { length, stopped, written } = findTurnEnd(sampled.tokens, options.stop ?? [], chat);
-    const action = sampled.tokens.slice(0, length);
-    const { text, toolCalls } = chat.parse(written);
-    if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action, text });
-    const isCut = sampled.isCut && !stopped;
-    const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
-    const tokens = { prompt, action, logprobs: sampled.logprobs.slice(0, length) };
-    return { text, toolCalls, stopReason, tokens };
+    return this.#turns.act(observation, options, async ({ prompt, maxTokens, spoken }) => {
+      this.#refuseUntrainable(options);
+      const { body, refusal } = await server.ask(
+        'completions',
+        {
+          model,
+          prompt: [...prompt],
+          ...samplingFields({ ...options, maxTokens }, new Set(), spec.name),
+          ...tokenFields,
+          stop_token_ids: chat.endTokens,
+        },
+        { signal: options.signal },
+      );
+      if (refusal) throw errorOf(refusal, spec.name, spoken);
+      return readTokenReply(body, { prompt, maxTokens, vocabularySize }, spec.name);
+    });
   }
 
   endEpisode(episodeId: string): void {
-    this.#turns.delete(episodeId);
+    this.#turns.endEpisode(episodeId);
   }
 
   /** A log-probability at another temperature cannot be computed from that of one token. */

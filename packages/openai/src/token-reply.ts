@@ -1,14 +1,7 @@
 /** Token ids and log-probabilities in the replies of `/completions`: those of vLLM and of llama.cpp. */
 import { ToolEnvError } from '@toolenv/core';
+import { type SampledTokens, tokensMistake } from '@toolenv/core/remote';
 import type { Json } from './server.ts';
-
-export interface TokenReply {
-  /** [A] */
-  tokens: Int32Array;
-  /** [A] in nats. */
-  logprobs: Float32Array;
-  isCut: boolean;
-}
 
 /** What is compared with a reply. */
 export interface Asked {
@@ -21,7 +14,7 @@ export interface Asked {
  * The sampled tokens. Servers leave tokens out or add some in silence, so every count that the reply has is compared.
  * @throws ToolEnvError `infrastructure.model_tokens` if ids, log-probabilities and counts do not agree.
  */
-export function readTokenReply(body: Json, asked: Asked, who: string): TokenReply {
+export function readTokenReply(body: Json, asked: Asked, who: string): SampledTokens {
   const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
   const { ids, logprobs } = sampled(choice);
   const wrong = mistake(ids, logprobs, { choice, usage: Object(body.usage), asked });
@@ -45,17 +38,11 @@ function mistake(
   logprobs: unknown,
   { choice, usage, asked }: { choice: Record<string, unknown>; usage: Record<string, unknown>; asked: Asked },
 ): string | undefined {
-  const { prompt, maxTokens, vocabularySize } = asked;
+  const { prompt } = asked;
   if (!Array.isArray(ids) || ids.length === 0) return 'gives no token ids';
-  const strange = ids.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabularySize));
-  if (strange !== undefined)
-    return `gives the token ${strange}, and the tokenizer has ${vocabularySize} tokens: name the tokenizer of this model`;
   if (!Array.isArray(logprobs)) return 'gives no log-probabilities';
-  if (logprobs.length !== ids.length)
-    return `gives ${logprobs.length} log-probabilities for ${ids.length} tokens`;
-  const infinite = logprobs.find((logprob) => !Number.isFinite(logprob));
-  if (infinite !== undefined) return `gives the log-probability ${infinite}`;
-  if (ids.length > maxTokens) return `gives ${ids.length} tokens, and ${maxTokens} were asked for`;
+  const wrong = tokensMistake(ids, logprobs, asked);
+  if (wrong) return wrong;
   const { completion_tokens: generated, prompt_tokens: read } = usage;
   if (typeof generated === 'number' && generated !== ids.length)
     return `generated ${generated} tokens and gives ${ids.length}`;

@@ -1,13 +1,17 @@
 /** The plugin: its package, addresses, and keys that go to the server that they are for. */
 import { join } from 'node:path';
 import { completeOptions, parseAddressed } from '@toolenv/core/plugins';
+import { parseModelAddress } from '@toolenv/core/remote';
 import { assertConforms, checkPlugin } from '@toolenv/testing';
 import { expect, test, vi } from 'vitest';
-import { parseAddress } from '../src/address.ts';
 import openai, { type OpenAiOptions } from '../src/openai-v1.ts';
 import { startWireServer } from './wire-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
+
+function parseAddress(address: string) {
+  return parseModelAddress(address, { code: 'usage.model_address', example: 'openai:http://h/v1#model' });
+}
 
 function open(given: Record<string, unknown>) {
   const options = completeOptions(openai.options, given, 'openai-v1') as unknown as OpenAiOptions;

@@ -1,8 +1,9 @@
 /** Faults of servers: what is tried again, how long is waited, and what becomes of it in the end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInfrastructure } from '@toolenv/core';
+import { backoff } from '@toolenv/core/remote';
 import { expect, test, vi } from 'vitest';
-import { backoff, retryAfter } from '../src/backoff.ts';
+import { retryAfter } from '../src/retry-after.ts';
 import { Server } from '../src/server.ts';
 import { type Intercepted, startWireServer } from './wire-server.ts';
 

@@ -1,6 +1,7 @@
 /** Reads OpenEnv actions. What the model may have written wrongly becomes an Action that the environment answers. */
 import type { Action, JsonSchema } from '@toolenv/core';
-import { FrameError, isObject } from './frame.ts';
+import { isObject } from '@toolenv/core/schemas';
+import { FrameError } from './frame.ts';
 
 /** The tool with which clients that know only tools give the policy's answer. */
 export const answerName = 'episode_answer';

@@ -1,4 +1,5 @@
 /** Frames of OpenEnv 0.10's WebSocket: what clients may send, and the errors that they get. */
+import { isObject, tryJson } from '@toolenv/core/schemas';
 
 export type RequestType = 'reset' | 'step' | 'state' | 'mcp' | 'close';
 
@@ -37,7 +38,8 @@ const types: readonly string[] = ['reset', 'step', 'state', 'mcp', 'close'] sati
 
 /** @throws FrameError if the text is not a frame. */
 export function readFrame(text: string): RequestFrame {
-  const frame = parse(text);
+  const frame = tryJson(text);
+  if (frame === undefined) throw new FrameError('INVALID_JSON', 'The frame is not JSON.');
   if (!isObject(frame)) throw new FrameError('VALIDATION_ERROR', 'A frame must be an object with a "type".');
   const { type, data = {}, ...others } = frame;
   if (typeof type !== 'string' || !types.includes(type)) {
@@ -49,16 +51,4 @@ export function readFrame(text: string): RequestFrame {
   }
   if (!isObject(data)) throw new FrameError('VALIDATION_ERROR', 'The "data" of a frame must be an object.');
   return { type: type as RequestType, data };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new FrameError('INVALID_JSON', 'The frame is not JSON.');
-  }
 }

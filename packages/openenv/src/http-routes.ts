@@ -1,8 +1,9 @@
 /** OpenEnv's HTTP interface. Each request that plays has an episode of its own; only a WebSocket holds an episode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isObject } from '@toolenv/core/schemas';
 import { prometheusType, readBody } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
-import { FrameError, isObject } from './frame.ts';
+import { FrameError } from './frame.ts';
 import { answerRpc, type Sessions } from './json-rpc.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 

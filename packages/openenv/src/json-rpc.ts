@@ -1,5 +1,6 @@
 /** OpenEnv's JSON-RPC for tools, over HTTP and over its WebSocket. It is a part of MCP, without initialize. */
-import { FrameError, isObject } from './frame.ts';
+import { isObject } from '@toolenv/core/schemas';
+import { FrameError } from './frame.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 
 export interface Sessions {

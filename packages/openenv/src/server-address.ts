@@ -1,6 +1,6 @@
 /** Reads the address of an OpenEnv server, and asks it what it serves. */
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
-import { isObject } from './frame.ts';
+import { isObject } from '@toolenv/core/schemas';
 
 /** Milliseconds that a server has to describe itself. */
 const describeTimeout = 30_000;

@@ -1,8 +1,8 @@
 /** ServerSocket: the WebSocket of one episode on an OpenEnv server. It checks what the server sends. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { isObject, tryJson } from '@toolenv/core/schemas';
 import { WebSocket } from 'ws';
-import { isObject } from './frame.ts';
 import { accessHeaders } from './server-address.ts';
 
 /** What a server answers to a reset or a step. */
@@ -164,7 +164,7 @@ export class ServerSocket {
   }
 
   #read(text: string): ServerStep {
-    const frame = parse(text);
+    const frame = tryJson(text);
     const { type, data } = isObject(frame) ? frame : {};
     if (!isObject(data)) throw this.#malformed(text);
     if (type === 'error') throw this.#toError(data);
@@ -202,12 +202,4 @@ export class ServerSocket {
 function cannotReach(url: string, error: unknown): ToolEnvError {
   const message = `The OpenEnv server at ${url} cannot be reached: ${messageOf(error)}: check the address and that the server runs.`;
   return new ToolEnvError('infrastructure.openenv_connect', message, { cause: error });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@ import {
   type ToolResult,
   text,
 } from '@toolenv/core';
-import { isObject } from './frame.ts';
+import { isObject } from '@toolenv/core/schemas';
 import type { ServerStep } from './server-socket.ts';
 import type { ServerTurn } from './server-turn.ts';
 

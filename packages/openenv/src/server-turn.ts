@@ -1,7 +1,7 @@
 /** ServerTurn: what the server has said since the policy's last turn. */
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
+import { isObject } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { isObject } from './frame.ts';
 import { refused, type ServerSocket, type ServerStep } from './server-socket.ts';
 
 export class ServerTurn {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
+import { backoff, isTransient } from '@toolenv/core/remote';
 import { type Reply, readJson, refusal } from './reply.ts';
 
 export interface ConnectionOptions {
@@ -29,8 +30,6 @@ export type Body = Readonly<Record<string, unknown>> | Uint8Array;
 const protobuf = 'application/x-protobuf';
 /** Milliseconds. Servers answer at once, even where the result takes long. */
 const longestAnswer = 120_000;
-const firstWait = 500;
-const longestWait = 30_000;
 
 export class Connection {
   readonly url: string;
@@ -107,9 +106,11 @@ export class Connection {
     for (let faults = 1; ; faults++) {
       const made = typeof body === 'function' ? body() : body;
       const attempt = await this.#send(path, made, longestAnswer, signal);
-      if ('reply' in attempt && !isTransient(attempt.reply.status)) {
-        if (attempt.reply.status < 300) return attempt.reply;
-        throw refusal(attempt.reply, this.url, path);
+      if ('reply' in attempt) {
+        const { status } = attempt.reply;
+        if (status < 300) return attempt.reply;
+        // A number that was used before (409) stays used.
+        if (!isTransient(status) || status === 409) throw refusal(attempt.reply, this.url, path);
       }
       await this.#waitAfter(attempt, faults, retries, signal);
     }
@@ -123,8 +124,7 @@ export class Connection {
       throw new ToolEnvError('infrastructure.tinker_unreachable', message, { cause: attempt.cause });
     }
     this.usage.retries += 1;
-    const wait = Math.min(longestWait, firstWait * 2 ** (faults - 1)) * (0.75 + Math.random() / 2);
-    await sleep(wait, undefined, { signal: this.#either(signal) }).catch(() => {});
+    await sleep(backoff(faults), undefined, { signal: this.#either(signal) }).catch(() => {});
     this.#either(signal).throwIfAborted();
   }
 
@@ -171,10 +171,6 @@ export class Connection {
 }
 
 type Attempt = { reply: Reply } | { isSilent: boolean; why: string; cause: unknown };
-
-function isTransient(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || status >= 500;
-}
 
 /** fetch says "fetch failed" and has the reason as its cause. */
 function reasonOf(error: unknown): string {

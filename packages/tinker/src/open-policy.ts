@@ -1,6 +1,6 @@
 /** tinkerPolicy: opens a base model on a Tinker server as a policy that samples and trains there. */
 import type { EncodedRow, Observation, PlainText } from '@toolenv/core';
-import type { TokenChat } from '@toolenv/core/tools';
+import type { TokenChat } from '@toolenv/core/remote';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { probeNormalisation } from './normalisation.ts';
 import { RemoteModel } from './remote-model.ts';

@@ -1,5 +1,6 @@
 /** Reply: what a Tinker server answers, and the error that a refusal becomes. */
 import { ToolEnvError } from '@toolenv/core';
+import { tryObject } from '@toolenv/core/schemas';
 
 export interface Reply {
   status: number;
@@ -55,15 +56,7 @@ function detailOf(reply: Reply): string {
 }
 
 function jsonOf({ isBytes, bytes }: Reply): Record<string, unknown> | undefined {
-  if (isBytes) return undefined;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  return isBytes ? undefined : tryObject(Buffer.from(bytes).toString('utf8'));
 }
 
 function excerpt({ isBytes, bytes }: Reply): string {

@@ -9,9 +9,16 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { PolicyHandle, PolicyUsage } from '@toolenv/core/plugins';
-import { Deadline, findTurnEnd, type TokenChat, type TokenTurn } from '@toolenv/core/tools';
+import {
+  type SampledTokens,
+  type TokenChat,
+  type TokenRequest,
+  TokenTurns,
+  tokensMistake,
+} from '@toolenv/core/remote';
+import { untilAborted } from '@toolenv/core/tools';
 import type { Connection } from './connection.ts';
-import { decodeSamples, type SampledSequence } from './messages.ts';
+import { decodeSamples } from './messages.ts';
 import type { SharedModel } from './shared-model.ts';
 import type { TinkerLearner } from './tinker-learner.ts';
 
@@ -35,7 +42,7 @@ export class TinkerPolicy implements PolicyHandle {
   readonly learner: TinkerLearner;
   readonly encode?: (example: Observation | PlainText) => EncodedRow[];
   readonly #parts: TinkerPolicyParts;
-  readonly #turns: Map<string, TokenTurn> = new Map();
+  readonly #turns: TokenTurns;
   /** Numbers the requests of sampling. */
   #sequence = 0;
 
@@ -43,6 +50,7 @@ export class TinkerPolicy implements PolicyHandle {
     this.spec = parts.spec;
     this.learner = parts.learner;
     this.#parts = parts;
+    this.#turns = new TokenTurns(parts.chat, parts.spec.contextLength);
     if (parts.encode) this.encode = parts.encode;
   }
 
@@ -52,35 +60,17 @@ export class TinkerPolicy implements PolicyHandle {
 
   /** @throws ToolEnvError `context.overflow`, `usage.tinker_temperature`, `usage.tinker_sampling`, `infrastructure.tinker_*`. */
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
-    const { chat } = this.#parts;
-    const { episodeId, signal } = options;
+    const { signal } = options;
     signal?.throwIfAborted();
     refuseUnknown(options);
-    const last = episodeId === undefined ? undefined : this.#turns.get(episodeId);
-    const prompt = (last && chat.continuation(last, observation)) ?? chat.prompt(observation);
-    const room = this.spec.contextLength - prompt.length;
-    if (room < 1) {
-      const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${this.spec.contextLength}: shorten the context.`;
-      throw new ToolEnvError('context.overflow', message);
-    }
-    const maxTokens = Math.min(options.maxTokens, room);
-    const waiting = new Deadline({ ...(signal && { parent: signal }), reason: () => undefined });
-    // An action that waits for a step ends at once when it is aborted.
-    const sampled = await waiting
-      .waitFor(() => this.#sample(prompt, { ...options, maxTokens }))
-      .finally(() => waiting.clear());
-    const { length, stopped, written } = findTurnEnd(sampled.tokens, options.stop ?? [], chat);
-    const action = sampled.tokens.slice(0, length);
-    const { text, toolCalls } = chat.parse(written);
-    if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action, text });
-    const isCut = !sampled.stopped && !stopped;
-    const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
-    const logprobs = sampled.logprobs.slice(0, length);
-    return { text, toolCalls, stopReason, tokens: { prompt, action, logprobs } };
+    return this.#turns.act(observation, options, (request) =>
+      // An action that waits for a step ends at once when it is aborted.
+      untilAborted(signal, () => this.#sample(request, options)),
+    );
   }
 
   endEpisode(episodeId: string): void {
-    this.#turns.delete(episodeId);
+    this.#turns.endEpisode(episodeId);
   }
 
   async close(): Promise<void> {
@@ -88,9 +78,11 @@ export class TinkerPolicy implements PolicyHandle {
     this.#parts.leave();
   }
 
-  async #sample(prompt: Int32Array, options: SamplingOptions): Promise<SampledSequence> {
+  async #sample(
+    { prompt, maxTokens }: TokenRequest,
+    { temperature, topP = 1, topK = -1, seed, signal }: SamplingOptions,
+  ): Promise<SampledTokens> {
     const { connection, shared, chat, vocabularySize } = this.#parts;
-    const { maxTokens, temperature, topP = 1, topK = -1, seed, signal } = options;
     const { bytes } = await shared.sample((samplingSession) =>
       connection.result(
         'asample',
@@ -112,11 +104,13 @@ export class TinkerPolicy implements PolicyHandle {
       ),
     );
     const [sampled] = decodeSamples(bytes);
-    const wrong = mistake(sampled, maxTokens, vocabularySize);
-    if (wrong) throw new ToolEnvError('infrastructure.tinker_tokens', `${this.spec.name} ${wrong}.`);
+    if (!sampled || sampled.tokens.length === 0) throw wrongTokens(this.spec, 'gives no tokens');
+    const { tokens, logprobs, stopped } = sampled;
+    const wrong = tokensMistake(tokens, logprobs, { maxTokens, vocabularySize });
+    if (wrong) throw wrongTokens(this.spec, wrong);
     connection.usage.inputTokens += prompt.length;
-    connection.usage.outputTokens += sampled!.tokens.length;
-    return sampled!;
+    connection.usage.outputTokens += tokens.length;
+    return { tokens, logprobs, isCut: !stopped };
   }
 }
 
@@ -129,15 +123,6 @@ function refuseUnknown({ temperature, minP = 0 }: SamplingOptions): void {
   throw new ToolEnvError('usage.tinker_sampling', 'A Tinker server has no min-p: leave --min-p out.');
 }
 
-function mistake(sampled: SampledSequence | undefined, maxTokens: number, size: number): string | undefined {
-  if (!sampled || sampled.tokens.length === 0) return 'gives no tokens';
-  const { tokens, logprobs } = sampled;
-  if (tokens.length > maxTokens) return `gives ${tokens.length} tokens, and ${maxTokens} were asked for`;
-  const strange = tokens.find((id) => id < 0 || id >= size);
-  if (strange !== undefined)
-    return `gives the token ${strange}, and the tokenizer has ${size} tokens: name the tokenizer of this model`;
-  if (logprobs.length !== tokens.length)
-    return `gives ${logprobs.length} log-probabilities for ${tokens.length} tokens`;
-  const infinite = logprobs.find((logprob) => !Number.isFinite(logprob));
-  return infinite === undefined ? undefined : `gives the log-probability ${infinite}`;
+function wrongTokens({ name }: PolicySpec, what: string): ToolEnvError {
+  return new ToolEnvError('infrastructure.tinker_tokens', `${name} ${what}.`);
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { ToolEnvError } from '@toolenv/core';
 import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import { parseModelAddress, readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type TinkerPolicyOptions, tinkerPolicy } from './open-policy.ts';
 
@@ -79,7 +80,10 @@ export default tinker;
 
 /** @throws ToolEnvError `usage.tinker_*`, `usage.checkpoint_*`, `infrastructure.tinker_*`. */
 async function open(options: TinkerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
-  const { url, baseModel } = parseAddress(options.address);
+  const { url, model: baseModel } = parseModelAddress(options.address, {
+    code: 'usage.tinker_address',
+    example: 'tinker:http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
+  });
   return tinkerPolicy({
     url,
     baseModel,
@@ -89,31 +93,10 @@ async function open(options: TinkerOptions, { seed }: { seed: number }): Promise
     checkpoint: options.checkpoint,
     contextLength: options.contextLength,
     clipsAt: options.serverMaxGradNorm,
-    apiKey: keyOf(options.apiKey),
+    apiKey: options.apiKey === undefined ? undefined : readKey(options.apiKey, 'usage.tinker_key'),
     retries: options.requestRetries,
     timeout: options.requestTimeout,
   });
-}
-
-/** @throws ToolEnvError `usage.tinker_address`. */
-function parseAddress(address: string): { url: string; baseModel: string | undefined } {
-  const [text, model] = address.split(/#(.*)/s, 2) as [string, string | undefined];
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    const message = `"${address}" is not the address of a base model: write tinker:<url>#<base model>, for example tinker:http://127.0.0.1:8000#Qwen/Qwen3-0.6B.`;
-    throw new ToolEnvError('usage.tinker_address', message);
-  }
-  if (url.username === '' && url.password === '') return { url: text, baseModel: model || undefined };
-  const message = 'The address has a password: name the variable of a key with --api-key.';
-  throw new ToolEnvError('usage.tinker_address', message);
-}
-
-function keyOf(variable: string | undefined): string | undefined {
-  if (variable === undefined) return undefined;
-  const key = process.env[variable];
-  if (key !== undefined && key !== '') return key;
-  const message = `The variable ${variable} that --api-key names is empty: set it.`;
-  throw new ToolEnvError('usage.tinker_key', message);
 }
 
 async function openTokenizer(folder: string | undefined): Promise<TinkerPolicyOptions['tokens']> {

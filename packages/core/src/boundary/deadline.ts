@@ -93,3 +93,18 @@ export class Deadline {
 
   readonly #follow = (): void => this.abort(this.#options.parent!.reason);
 }
+
+/** The result of `work`. Rejects with the reason of `options` if the time passes first. */
+export async function withinDeadline<T>(options: DeadlineOptions, work: () => Promise<T>): Promise<T> {
+  const deadline = new Deadline(options);
+  try {
+    return await deadline.waitFor(work);
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** The result of `work`. Rejects with the signal's reason as soon as the signal aborts, even if `work` continues. */
+export function untilAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  return withinDeadline({ ...(signal && { parent: signal }), reason: () => undefined }, work);
+}

@@ -9,7 +9,7 @@ import { boundAction } from './bound-call.ts';
 import { checkAction } from './check-action.ts';
 import { checkObservation } from './check-observation.ts';
 import { checkTransition } from './check-transition.ts';
-import { Deadline } from './deadline.ts';
+import { type Deadline, withinDeadline } from './deadline.ts';
 
 export interface GuardedParts<Task> {
   env: Env<Task>;
@@ -63,25 +63,17 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
   async release(episodeId: string): Promise<void> {
     const { env, policy, closeTimeout } = this.#parts;
     const end = async () => policy.endEpisode?.(episodeId);
-    const ended = this.#inTime(end, `The policy's endEpisode() (POL-9)`, closeTimeout);
-    const closed = this.#inTime(() => env.close(), `close() of ${env.spec.name} (ENV-28)`, closeTimeout);
+    const inTime = (work: () => Promise<void>, what: string) => {
+      const message = `${what} did not return within ${closeTimeout / 1000} s.`;
+      const reason = () => new ToolEnvError('infrastructure.close_timeout', message);
+      return withinDeadline({ after: closeTimeout, reason }, work);
+    };
+    const ended = inTime(end, `The policy's endEpisode() (POL-9)`);
+    const closed = inTime(() => env.close(), `close() of ${env.spec.name} (ENV-28)`);
     // Both are tried, even if one fails.
     await Promise.allSettled([ended, closed]);
     await ended;
     await closed;
-  }
-
-  async #inTime(work: () => Promise<void>, what: string, after: number): Promise<void> {
-    const reason = () => {
-      const message = `${what} did not return within ${after / 1000} s.`;
-      return new ToolEnvError('infrastructure.close_timeout', message);
-    };
-    const deadline = new Deadline({ after, reason });
-    try {
-      await deadline.waitFor(work);
-    } finally {
-      deadline.clear();
-    }
   }
 
   /** What the environment answers. */

@@ -3,6 +3,7 @@ import type { ToolFactory } from '../env/env-definition.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
+import { tryJson } from '../schemas/json-text.ts';
 import { loadPlugin } from './plugin.ts';
 
 /**
@@ -29,7 +30,10 @@ export async function toolFactory(
   return (material) => plugin.create(material as never, options);
 }
 
-/** The options of a query string. Each value is read as the schema's type of its option. */
+/**
+ * The options of a query string. Each value is read as the schema's type of its option; the schema refuses text that is not
+ * JSON.
+ */
 function readQuery({ properties = {} }: JsonSchema, query: string, ref: string): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   for (const [name, text] of new URLSearchParams(query)) {
@@ -42,11 +46,7 @@ function readQuery({ properties = {} }: JsonSchema, query: string, ref: string):
   return options;
 }
 
-/** The value, or the text itself, which the schema then refuses. */
 function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = tryJson(text);
+  return value === undefined ? text : value;
 }

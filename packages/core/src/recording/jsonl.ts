@@ -1,6 +1,6 @@
 /** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
-import { isJson } from '../schemas/is-json.ts';
+import { isJson } from '../schemas/json-text.ts';
 
 export interface JsonLine {
   text: string;

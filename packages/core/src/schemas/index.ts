@@ -9,7 +9,6 @@ export type {
   SentArguments,
   ShortArguments,
 } from './arguments-schema.ts';
-export { isJson } from './is-json.ts';
 export {
   argumentBounds,
   type JsonBounds,
@@ -20,4 +19,5 @@ export {
 export { resolvePointer } from './json-pointer.ts';
 export { validate, validateWithDefaults } from './json-schema.ts';
 export type { Flat, FromJsonSchema, OptionsOf } from './json-schema-type.ts';
+export { isJson, isObject, tryJson, tryObject } from './json-text.ts';
 export { type WireSchemaName, wireSchemas } from './wire-schemas.ts';

@@ -1,8 +1,7 @@
 /** @toolenv/core/tools: runs and parses tool calls without an environment, for policies and for clients and servers of other protocols. */
 export { boundCall } from '../boundary/bound-call.ts';
-export { Deadline, type DeadlineOptions } from '../boundary/deadline.ts';
+export { Deadline, type DeadlineOptions, untilAborted } from '../boundary/deadline.ts';
 export { type DispatchOptions, dispatch } from './dispatch.ts';
-export { findTurnEnd, type TokenChat, type TokenTurn, type TurnEnd } from './token-chat.ts';
 export {
   formatOf,
   hermesFormat,

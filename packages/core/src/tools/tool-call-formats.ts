@@ -3,8 +3,8 @@ import { boundCall } from '../boundary/bound-call.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { messageOf } from '../protocol/errors.ts';
 import type { ToolCall } from '../protocol/message.ts';
-import { isJson } from '../schemas/is-json.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
+import { isJson } from '../schemas/json-text.ts';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {

@@ -1,6 +1,8 @@
 /** JsonClient: posts JSON to a server, a limited number of requests at a time, each sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
+import { backoff, isTransient } from '@toolenv/core/remote';
+import { tryJson } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
 
 export interface JsonClientOptions {
@@ -15,9 +17,8 @@ export interface JsonClientOptions {
   code: ErrorCode;
 }
 
-/** Milliseconds before the second attempt; each further wait is twice as long. */
-const firstWait = 200;
-const longestWait = 10_000;
+/** Milliseconds before the second attempt, and at most. */
+const waits = { first: 200, longest: 10_000 };
 
 /** A fault that may pass: the request is sent again. */
 class Transient extends Error {}
@@ -51,9 +52,7 @@ export class JsonClient {
         } catch (error) {
           signal?.throwIfAborted();
           if (error instanceof Transient && attempt <= retries) {
-            // Many clients must not return at once.
-            const wait = Math.min(longestWait, firstWait * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
-            await sleep(wait, undefined, { signal }).catch(() => {});
+            await sleep(backoff(attempt, waits), undefined, { signal }).catch(() => {});
             continue;
           }
           const times = attempt === 1 ? '' : ` (${attempt} attempts)`;
@@ -94,23 +93,9 @@ export class JsonClient {
       const message = `status ${status}: ${text.slice(0, 200)}`;
       throw isTransient(status) ? new Transient(message) : new Error(message);
     }
-    const value = read(parse(text));
+    const value = read(tryJson(text));
     if (value === undefined)
       throw new Transient(`a reply that is not of its protocol: ${text.slice(0, 200)}`);
     return value;
-  }
-}
-
-/** Statuses that say "later". */
-function isTransient(status: number): boolean {
-  return status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
-}
-
-/** `undefined` for a text that is no JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 /** The formats of a line of a corpus: JSONL of one's own, BEIR, KILT and the Wikipedia dump of Search-R1. */
+import { isObject } from '@toolenv/core/schemas';
 import type { Passage } from './passage.ts';
 
 export type PassageFormat = 'jsonl' | 'beir' | 'kilt' | 'search-r1';
@@ -66,8 +67,4 @@ function idOf(value: unknown): string | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isObject(value: unknown): value is Line {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

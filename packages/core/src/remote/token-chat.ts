@@ -1,6 +1,6 @@
 /** TokenChat: prompts and turns as token ids, for policies whose tokens are sampled on a server. */
 import type { Observation } from '../protocol/message.ts';
-import type { ParsedTurn } from './tool-call-formats.ts';
+import type { ParsedTurn } from '../tools/tool-call-formats.ts';
 
 /** The last turn of an episode. */
 export interface TokenTurn {

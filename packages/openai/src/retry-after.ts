@@ -1,18 +1,4 @@
-/** How long to wait before a request is sent again. */
-
-/** Milliseconds before the second attempt; each further wait is twice as long. */
-const first = 500;
-const longest = 30_000;
-
-/** Statuses that say "later": a timeout, a conflict, a server that starts, a limit of the rate, a fault of the server. */
-export function isTransient(status: number): boolean {
-  return status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
-}
-
-/** @param attempt Attempts so far, from 1. The wait varies by half, so that many clients do not return at once. */
-export function backoff(attempt: number): number {
-  return Math.min(longest, first * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
-}
+/** retryAfter: how long a server asks a client to wait. */
 
 /** Milliseconds that the server asks for in `retry-after-ms` or `Retry-After` (RFC 9110, section 10.2.3). */
 export function retryAfter(

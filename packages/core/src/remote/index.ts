@@ -1,0 +1,5 @@
+/** @toolenv/core/remote: what clients of model servers share. */
+export { type ModelAddress, parseModelAddress, readKey } from './model-address.ts';
+export { backoff, isTransient } from './retries.ts';
+export { findTurnEnd, type TokenChat, type TokenTurn, type TurnEnd } from './token-chat.ts';
+export { type SampledTokens, type TokenRequest, TokenTurns, tokensMistake } from './token-turns.ts';

@@ -1,0 +1,86 @@
+/** TokenTurns: the turns of a policy that sends prompts as token ids to a server, and keeps the tokens as they were sampled. */
+import type { Action } from '../protocol/action.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Observation } from '../protocol/message.ts';
+import type { SamplingOptions } from '../protocol/policy.ts';
+import { findTurnEnd, type TokenChat, type TokenTurn } from './token-chat.ts';
+
+/** What to sample. */
+export interface TokenRequest {
+  prompt: Int32Array;
+  /** At most the room that the prompt leaves in the context. */
+  maxTokens: number;
+  /** Whether the episode has had a turn. */
+  spoken: boolean;
+}
+
+/** What a server sampled. */
+export interface SampledTokens {
+  /** [A] */
+  tokens: Int32Array;
+  /** [A] in nats. */
+  logprobs: Float32Array;
+  /** Whether the server stopped at the largest number of tokens. */
+  isCut: boolean;
+}
+
+export class TokenTurns {
+  readonly #chat: TokenChat;
+  readonly #contextLength: number;
+  /** The last turn of each episode. */
+  readonly #last: Map<string, TokenTurn> = new Map();
+
+  constructor(chat: TokenChat, contextLength: number) {
+    this.#chat = chat;
+    this.#contextLength = contextLength;
+  }
+
+  /**
+   * Plays a turn: makes the prompt, calls `sample`, and parses the tokens.
+   * @throws ToolEnvError `context.overflow` if the prompt leaves no room for a token, and what `sample` throws.
+   */
+  async act(
+    observation: Observation,
+    { episodeId, maxTokens, stop = [] }: SamplingOptions,
+    sample: (request: TokenRequest) => Promise<SampledTokens>,
+  ): Promise<Action> {
+    const chat = this.#chat;
+    const last = episodeId === undefined ? undefined : this.#last.get(episodeId);
+    const prompt = (last && chat.continuation(last, observation)) ?? chat.prompt(observation);
+    const room = this.#contextLength - prompt.length;
+    if (room < 1) {
+      const message = `The prompt has ${prompt.length} tokens and leaves no room in a context of ${this.#contextLength}: shorten the context.`;
+      throw new ToolEnvError('context.overflow', message);
+    }
+    const spoken = last !== undefined;
+    const sampled = await sample({ prompt, maxTokens: Math.min(maxTokens, room), spoken });
+    const { length, stopped, written } = findTurnEnd(sampled.tokens, stop, chat);
+    const action = sampled.tokens.slice(0, length);
+    const { text, toolCalls } = chat.parse(written);
+    if (episodeId !== undefined) this.#last.set(episodeId, { observation, prompt, action, text });
+    const isCut = sampled.isCut && !stopped;
+    const stopReason = isCut ? 'length' : toolCalls.length > 0 ? 'tool_call' : 'stop';
+    const tokens = { prompt, action, logprobs: sampled.logprobs.slice(0, length) };
+    return { text, toolCalls, stopReason, tokens };
+  }
+
+  endEpisode(episodeId: string): void {
+    this.#last.delete(episodeId);
+  }
+}
+
+/** What is wrong with sampled tokens, as the end of a sentence about the server; `undefined` if nothing is. */
+export function tokensMistake(
+  ids: ArrayLike<number>,
+  logprobs: ArrayLike<number>,
+  { maxTokens, vocabularySize }: { maxTokens: number; vocabularySize: number },
+): string | undefined {
+  const strange = Array.from(ids).find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabularySize));
+  if (strange !== undefined)
+    return `gives the token ${strange}, and the tokenizer has ${vocabularySize} tokens: name the tokenizer of this model`;
+  if (logprobs.length !== ids.length)
+    return `gives ${logprobs.length} log-probabilities for ${ids.length} tokens`;
+  const infinite = Array.from(logprobs).find((logprob) => !Number.isFinite(logprob));
+  if (infinite !== undefined) return `gives the log-probability ${infinite}`;
+  return ids.length > maxTokens ? `gives ${ids.length} tokens, and ${maxTokens} were asked for` : undefined;
+}
