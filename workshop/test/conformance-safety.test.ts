@@ -74,7 +74,7 @@ const packages = readdirSync(join(root, 'packages')).filter(
 // a training run starts git, and a Python that logs to Weights & Biases.
 const startProcesses = [
   'packages/cli/src/commands/doctor-report.ts',
-  'packages/mcp/src/server-process.ts',
+  'packages/mcp/src/client/server-process.ts',
   'packages/policy/src/runtime/probe-device.ts',
   'packages/training/src/reports/wandb.ts',
   'packages/training/src/run-folder/run-config.ts',

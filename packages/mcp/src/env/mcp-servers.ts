@@ -2,11 +2,11 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
-import type { McpMaterial } from './material-tools.ts';
-import { type McpLease, type McpPool, openMcpPool } from './mcp-pool.ts';
-import type { McpEndpoint } from './mcp-server.ts';
-import type { McpTool } from './mcp-tool.ts';
-import { type ServerAdditions, withAdditions } from './server-additions.ts';
+import type { McpMaterial } from '../client/material-tools.ts';
+import { type McpLease, type McpPool, openMcpPool } from '../client/mcp-pool.ts';
+import type { McpEndpoint } from '../client/mcp-server.ts';
+import type { McpTool } from '../client/mcp-tool.ts';
+import { type ServerAdditions, withAdditions } from '../client/server-additions.ts';
 
 /** What a server may depend on, if each episode has its own. */
 export interface McpServerContext<Task = unknown, Options = unknown> {

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { defineToolEnv, type EnvHandle, openEnv, text } from '@toolenv/core';
 import { connectMcp, type HttpOptions, type McpService, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { doors, openDoors } from './door-env.ts';
+import { doors, openDoors } from '../door-env.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 const errors: unknown[] = [];
@@ -67,7 +67,7 @@ class Player {
 }
 
 const over = (handle: string) => `There is no episode "${handle}", or it has ended.`;
-const script = join(import.meta.dirname, 'serve-stdio.ts');
+const script = join(import.meta.dirname, '../serve-stdio.ts');
 const command = process.execPath;
 const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
 

@@ -9,8 +9,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { connectMcp, type McpService, type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { doors, openDoors } from './door-env.ts';
-import { context } from './servers.ts';
+import { doors, openDoors } from '../door-env.ts';
+import { context } from '../servers.ts';
 
 const controlToken = 'only-the-orchestrator-knows-this';
 

@@ -5,7 +5,7 @@ import type { ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { badServer, context, groupLives, realServer } from './servers.ts';
+import { badServer, context, groupLives, realServer } from '../servers.ts';
 
 const dispatchOptions = {
   limits: { maxTurns: 1, maxCallsPerTurn: 9, toolTimeout: 10_000, maxToolCharacters: 10_000 },

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { connectMcp, type McpOptions } from '@toolenv/mcp';
 import { describe, expect, test } from 'vitest';
-import { context } from './servers.ts';
+import { context } from '../servers.ts';
 
-const script = join(import.meta.dirname, 'failing-server.js');
+const script = join(import.meta.dirname, '../failing-server.js');
 
 function connect(way: string, options: McpOptions = {}) {
   return connectMcp({ command: process.execPath, args: [script, way] }, { closeGrace: 5_000, ...options });

@@ -7,8 +7,8 @@ import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelco
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { doors, openDoors } from './door-env.ts';
-import { context, groupLives } from './servers.ts';
+import { doors, openDoors } from '../door-env.ts';
+import { context, groupLives } from '../servers.ts';
 
 let env: EnvHandle<string>;
 const services: McpService[] = [];
@@ -151,7 +151,7 @@ test('a split without tasks is refused', async () => {
 
 describe('over stdio', () => {
   const command = process.execPath;
-  const script = join(import.meta.dirname, 'serve-stdio.ts');
+  const script = join(import.meta.dirname, '../serve-stdio.ts');
   const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
 
   test('the SDK’s client plays an episode', async () => {

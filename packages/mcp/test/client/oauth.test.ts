@@ -12,7 +12,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connectMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { context } from './servers.ts';
+import { context } from '../servers.ts';
 
 let http: HttpServer;
 let url: URL;

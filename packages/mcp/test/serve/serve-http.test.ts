@@ -3,8 +3,8 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { type EnvHandle, openEnv } from '@toolenv/core';
 import { connectMcp, type HttpOptions, type McpConnection, type McpService, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { doors, openDoors } from './door-env.ts';
-import { context } from './servers.ts';
+import { doors, openDoors } from '../door-env.ts';
+import { context } from '../servers.ts';
 
 /** As a client of MCP 2025-11-25. `episode-handles.test.ts` has clients without a session. */
 const withSession = { initialize: true };

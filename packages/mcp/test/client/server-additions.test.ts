@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { type Action, openEnv } from '@toolenv/core';
 import { connectMcp, defineMcpEnv, type McpEnvOptions, withAdditions } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { context, realServer } from './servers.ts';
+import { context, realServer } from '../servers.ts';
 
 beforeEach(() => {
   process.env.TOOLENV_TEST_KEY = 'sk-four-leaves';

@@ -3,7 +3,7 @@ import { collect, openEnv, rollout, scriptedPolicy, type ToolResult } from '@too
 import { defineMcpEnv, type McpLease, type McpTask, mcpToolFactory, openMcpPool } from '@toolenv/mcp';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { badServer, context, groupLives, realServer } from '../test/servers.ts';
+import { badServer, context, groupLives, realServer } from '../../test/servers.ts';
 
 /** Calls echo with the task's prompt, then answers with the result. */
 const echoing = scriptedPolicy(({ messages }, turn) => {

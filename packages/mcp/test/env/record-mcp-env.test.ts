@@ -6,7 +6,7 @@ import { collect, openEnv, rollout, scriptedPolicy } from '@toolenv/core';
 import { encodeTrajectory, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { defineMcpEnv, type McpEndpoint, type McpTask } from '@toolenv/mcp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { realServer } from './servers.ts';
+import { realServer } from '../servers.ts';
 
 let folder: string;
 beforeAll(async () => {

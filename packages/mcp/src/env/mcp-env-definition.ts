@@ -12,7 +12,7 @@ import {
   ToolEnvError,
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
-import type { McpMaterial } from './material-tools.ts';
+import type { McpMaterial } from '../client/material-tools.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 

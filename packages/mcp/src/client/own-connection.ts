@@ -8,9 +8,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
+import { implementation } from '../implementation.ts';
 import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
-import { implementation } from './implementation.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { Connection, defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import type { McpEndpoint, McpUrl } from './mcp-server.ts';

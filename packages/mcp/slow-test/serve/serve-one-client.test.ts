@@ -6,8 +6,8 @@ import { text as readAll } from 'node:stream/consumers';
 import { openEnv } from '@toolenv/core';
 import { connectMcp, type HttpOptions, serveMcp } from '@toolenv/mcp';
 import { expect, onTestFinished, test } from 'vitest';
-import { doors, openDoors } from '../test/door-env.ts';
-import { context } from '../test/servers.ts';
+import { doors, openDoors } from '../../test/door-env.ts';
+import { context } from '../../test/servers.ts';
 
 const waits = 120_000;
 
@@ -24,7 +24,7 @@ async function serve(options: HttpOptions): Promise<string> {
 }
 
 async function player(url: string, ...deed: string[]): Promise<ChildProcess> {
-  const script = join(import.meta.dirname, '../test/http-player.ts');
+  const script = join(import.meta.dirname, '../../test/http-player.ts');
   const args = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', script, url, ...deed];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

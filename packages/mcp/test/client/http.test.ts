@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { connectMcp, type McpConnection } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { badHttpServer, context, realServer } from './servers.ts';
+import { badHttpServer, context, realServer } from '../servers.ts';
 
 describe('server-everything', () => {
   let server: ChildProcess;

@@ -8,7 +8,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connectMcp, type McpConnection } from '@toolenv/mcp';
 import { afterEach, expect, test } from 'vitest';
-import { context, realServer } from './servers.ts';
+import { context, realServer } from '../servers.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

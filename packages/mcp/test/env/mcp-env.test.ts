@@ -8,7 +8,7 @@ import { collect, openEnv, rollout, type Script, scriptedPolicy, ToolEnvError } 
 import { encodeTrajectory, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { defineMcpEnv, type McpCommand } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { badServer, realServer } from './servers.ts';
+import { badServer, realServer } from '../servers.ts';
 
 const sampling = { maxTokens: 64, temperature: 1 };
 const memory = (folder: string): McpCommand => ({
@@ -314,7 +314,7 @@ test('the environment’s first call may take longer than toolTimeout, because t
 });
 
 test('the folders of episodes are removed if the process exits', async () => {
-  const script = join(import.meta.dirname, 'exit.ts');
+  const script = join(import.meta.dirname, '../exit.ts');
   const flags = ['--import', 'tsx', '--conditions=@toolenv/source', script];
   const { status, stdout } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
   expect(status).toBe(7);

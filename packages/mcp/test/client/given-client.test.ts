@@ -5,7 +5,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { connectMcp, type McpClient, type McpRequestOptions } from '@toolenv/mcp';
 import { describe, expect, test } from 'vitest';
-import { badServer, context, realServer } from './servers.ts';
+import { badServer, context, realServer } from '../servers.ts';
 
 const us = { name: 'test', version: '1.0.0' };
 

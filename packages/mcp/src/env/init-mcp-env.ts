@@ -3,12 +3,12 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Split, ToolEnvError } from '@toolenv/core';
 import { makeFolder, writing } from '@toolenv/core/recording';
-import { connectMcp } from './connect-mcp.ts';
-import { implementation } from './implementation.ts';
-import type { McpOptions } from './mcp-connection.ts';
-import type { McpEndpoint } from './mcp-server.ts';
+import { connectMcp } from '../client/connect-mcp.ts';
+import type { McpOptions } from '../client/mcp-connection.ts';
+import type { McpEndpoint } from '../client/mcp-server.ts';
+import type { McpTool } from '../client/mcp-tool.ts';
+import { implementation } from '../implementation.ts';
 import type { McpTask } from './mcp-task.ts';
-import type { McpTool } from './mcp-tool.ts';
 
 export interface InitResult {
   /** Reference of the environment, for `toolenv eval` in that folder. */
@@ -52,7 +52,7 @@ export async function initMcpEnv(
   };
   const contents = {
     ...files,
-    'env.js': await readFile(new URL('../template/env.js', import.meta.url), 'utf8'),
+    'env.js': await readFile(new URL('../../template/env.js', import.meta.url), 'utf8'),
   };
   await writePackage(folder, contents);
   return { ref: `${name}/${definition.name}`, files: Object.keys(contents) };

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { isInfrastructure, messageOf } from '@toolenv/core';
 import type { EpisodeOptions } from '@toolenv/core/serving';
-import { implementation } from './implementation.ts';
+import { implementation } from '../implementation.ts';
 
 export interface EnvServerOptions extends EpisodeOptions {
   /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */

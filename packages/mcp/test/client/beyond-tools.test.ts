@@ -7,7 +7,7 @@ import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { dispatch } from '@toolenv/core/tools';
 import { connectMcp, defineMcpEnv, type McpConnection } from '@toolenv/mcp';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { context, realServer } from './servers.ts';
+import { context, realServer } from '../servers.ts';
 
 const everything = realServer('everything');
 const open: McpConnection[] = [];

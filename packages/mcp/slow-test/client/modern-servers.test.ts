@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectMcp, type McpConnection, type McpServer, openMcpPool } from '@toolenv/mcp';
 import { afterEach, describe, expect, test } from 'vitest';
-import { badHttpServer, badServer, context, groupLives, httpServer } from '../test/servers.ts';
+import { badHttpServer, badServer, context, groupLives, httpServer } from '../../test/servers.ts';
 
 const open: McpConnection[] = [];
 const processes: ChildProcess[] = [];
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const modernServer = {
   command: process.execPath,
-  args: [join(import.meta.dirname, '../test/modern-server.js')],
+  args: [join(import.meta.dirname, '../../test/modern-server.js')],
 };
 
 async function modernUrl(): Promise<McpServer> {
