@@ -103,7 +103,7 @@ describe('a mistake of the user is one line, with exit code 2', () => {
     [
       'a folder that is not empty',
       () => trainArgs(fixture.folder),
-      /^toolenv: The folder .*fixture-plugin is not empty: choose another folder, or go on with that run by --resume\.\n$/,
+      /^toolenv: The folder .*fixture-plugin is not empty: choose another folder, or resume its run with --resume \(in code, resume: true\)\.\n$/,
     ],
   ];
   it.each(wrong)('%s', async (_what, args, message) => {

@@ -57,7 +57,8 @@ export { miniBatchesOf } from './rows/mini-batches.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
 export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
-export { type TrainOptions, train } from './run/train.ts';
+export type { TrainOptions } from './run/prepare-run.ts';
+export { train } from './run/train.ts';
 export { resumeCheckpoint, saveCheckpoint } from './run-folder/checkpoints.ts';
 export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
@@ -66,7 +67,7 @@ export { changesText } from './run-folder/run-differences.ts';
 export {
   bestCheckpoint,
   newestCheckpoint,
-  refuseOtherRun,
+  refuseRun,
   refuseUsedFolder,
 } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';

@@ -8,8 +8,7 @@ import {
   newestCheckpoint,
   readMetrics,
   refuseLockedFolder,
-  refuseOtherRun,
-  refuseUsedFolder,
+  refuseRun,
   train,
   trainingCurves,
   trainSettings,
@@ -90,14 +89,9 @@ async function trainPolicy(
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   await refuseLockedFolder(out);
-  if (!resume) await refuseUsedFolder(out, 'choose another folder, or go on with that run by --resume');
-  else if (!change) {
-    const trained = { trainer: given.trainer, trainerOptions: trainer.options };
-    const mayChange = changeableOptions(trainer.plugin.options, trainer.options).map(
-      (option) => `trainerOptions.${option}`,
-    );
-    await refuseOtherRun(out, { ...envs.identity, ...trained, seed, ...identity }, { mayChange });
-  }
+  const trained = { trainer: given.trainer, trainerOptions: trainer.options };
+  const config = { ...envs.identity, ...trained, seed, ...identity };
+  await refuseRun(out, config, { trainer: trainer.plugin, resume, change });
   const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, { ...given, seed });
   const { env, evaluateOn } = run.opened;
   let progress: TrainingProgress | undefined;

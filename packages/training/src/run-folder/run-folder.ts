@@ -2,6 +2,7 @@
 import { constants, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
+import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
 import { diskError, makeFolder, writing } from '@toolenv/core/recording';
 import { bestCheckpointStep, checkpointSteps, trainingState } from './checkpoints.ts';
 import { configFile, readConfig } from './config-file.ts';
@@ -41,19 +42,23 @@ export async function refuseUsedFolder(out: string, remedy: string): Promise<voi
 }
 
 /**
- * Refuses to resume a different run: every value in `config` must equal the value in the folder's config.json.
- * @throws ToolEnvError `usage.other_run` with all differences, `usage.not_a_folder`.
+ * Refuses to begin a run in a folder that has files, and to resume a different run: every value in `config` must equal the value in
+ * the folder's config.json, except the trainer's options that may change. Changes nothing.
+ * @throws ToolEnvError `usage.out_not_empty`, `usage.other_run` with all differences, `usage.not_a_folder`.
  */
-export async function refuseOtherRun(
+export async function refuseRun(
   out: string,
-  config: Readonly<Record<string, unknown>>,
-  {
-    mayChange = [],
-  }: {
-    /** Dotted names, as `trainerOptions.steps`, of values that may differ. */
-    mayChange?: readonly string[];
-  } = {},
+  config: Readonly<Record<string, unknown>> & { trainerOptions: Readonly<Record<string, unknown>> },
+  { trainer, resume, change }: { trainer: Pick<Trainer, 'options'>; resume: boolean; change: boolean },
 ): Promise<void> {
+  if (!resume)
+    return refuseUsedFolder(
+      out,
+      'choose another folder, or resume its run with --resume (in code, resume: true)',
+    );
+  if (change) return;
+  const changeable = changeableOptions(trainer.options, config.trainerOptions);
+  const mayChange = changeable.map((option) => `trainerOptions.${option}`);
   const names = await filesOf(out);
   const before = names.includes(configFile) ? await readConfig(out) : undefined;
   if (!before && (await checkpointSteps(out)).length === 0) return;

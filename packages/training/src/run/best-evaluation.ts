@@ -25,11 +25,6 @@ export class BestEvaluation {
       throw new ToolEnvError('usage.bad_option', `option "${idle}": give ${missing} too.`);
   }
 
-  /** Whether the run looks for the best evaluation. */
-  get isOn(): boolean {
-    return this.#options.bestMetric !== undefined;
-  }
-
   /** The step of the best evaluation so far. */
   get step(): number | undefined {
     return this.#best?.step;

@@ -187,7 +187,7 @@ test('refuses a used folder, and to resume another run', async () => {
   await eventsOf(train({ ...run, steps: 1 }));
   await expect(eventsOf(train({ ...run, steps: 1 }))).rejects.toMatchObject({
     code: 'usage.out_not_empty',
-    message: `The folder ${out} is not empty: choose another folder, or go on with its run by resume.`,
+    message: `The folder ${out} is not empty: choose another folder, or resume its run with --resume (in code, resume: true).`,
   });
   await expect(eventsOf(train({ ...run, resume: true, seed: 2 }))).rejects.toMatchObject({
     code: 'usage.other_run',

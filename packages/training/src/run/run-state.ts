@@ -1,0 +1,198 @@
+/** RunState: a run between two events: its algorithm, how many steps it has done, and what it must still evaluate and save. */
+import { deriveSeed } from '@toolenv/core';
+import type { Learner } from '@toolenv/core/learner';
+import type { Metrics, Run, TrainEvent } from '@toolenv/core/plugins';
+import { validationScores } from '../evaluation/validation-scores.ts';
+import {
+  learningRateSchedule,
+  type Schedule,
+  scheduledAdamW,
+} from '../learning-rate/learning-rate-schedule.ts';
+import { optimizerStep } from '../losses/optimizer-step.ts';
+import { StepTimes, timed } from '../metrics/step-times.ts';
+import { TokenReports } from '../metrics/token-reports.ts';
+import { requireEnv } from '../options/require-parts.ts';
+import type { RunOptions } from '../options/run-options.ts';
+import { TaskHistory } from '../rollouts/task-history.ts';
+import { resumeCheckpoint, saveCheckpoint } from '../run-folder/checkpoints.ts';
+import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
+import { WorkerRollouts } from '../workers/worker-rollouts.ts';
+import { BestEvaluation } from './best-evaluation.ts';
+import { dataSteps, episodeSteps, type Step, workerSteps } from './steps.ts';
+
+/** Makes the algorithm of a run, before a checkpoint is loaded. */
+export type CreateAlgorithm<Options> = (
+  context: Omit<AlgorithmContext<Options>, 'parts'>,
+) => Algorithm | DataAlgorithm | Promise<Algorithm | DataAlgorithm>;
+
+export class RunState {
+  /** Updates done. */
+  step = 0;
+  /** Whether the weights are those after `step` updates, and not in the middle of an update. */
+  isWhole = true;
+  isEvaluationDue = false;
+  readonly #run: Run;
+  readonly #options: RunOptions;
+  readonly #best: BestEvaluation;
+  readonly #times: StepTimes;
+  readonly #reports: TokenReports = new TokenReports();
+  readonly #history: TaskHistory = new TaskHistory();
+  readonly #workers: WorkerRollouts | undefined;
+  #algorithm!: Algorithm | DataAlgorithm;
+  /** The share of the learning rate that each step has. */
+  #schedule!: Schedule;
+  /** The learning rate of the last optimizer step. */
+  #rate: Metrics = {};
+  /** The step of the newest checkpoint. */
+  #saved = 0;
+  /** Whether the last evaluation was the best so far, and its weights are not saved yet. */
+  #isBest = false;
+
+  private constructor(run: Run, options: RunOptions) {
+    this.#run = run;
+    this.#options = options;
+    this.#best = new BestEvaluation(options);
+    this.#times = new StepTimes(run.learner);
+    const { rollouts } = run;
+    if (rollouts === undefined) return;
+    const withEnv = { ...run, rollouts, env: requireEnv(run.env) };
+    this.#workers = new WorkerRollouts(withEnv, options, () => this.#history.results);
+  }
+
+  /** Makes the algorithm, then loads the newest checkpoint if the run resumes. */
+  static async begin<Options extends RunOptions>(
+    run: Run,
+    options: Options,
+    create: CreateAlgorithm<Options>,
+  ): Promise<RunState> {
+    const state = new RunState(run, options);
+    await state.#create(options, create);
+    await state.#resume();
+    return state;
+  }
+
+  get isCheckpointDue(): boolean {
+    const { checkpointEvery } = this.#options;
+    return this.isOver || this.#isBest || (checkpointEvery > 0 && this.step % checkpointEvery === 0);
+  }
+
+  /** Whether every finished step is in a checkpoint, or saving it has failed. */
+  get isSaved(): boolean {
+    return this.step <= this.#saved;
+  }
+
+  /** Whether the last step is done, or the last `patience` evaluations were no better than the best. */
+  get isOver(): boolean {
+    return this.step >= this.#steps || this.#best.isOver;
+  }
+
+  /** The steps that are left, each with its rollout. */
+  steps(): AsyncGenerator<Step, void, void> {
+    const range = { from: this.step, to: this.#steps };
+    const algorithm = this.#algorithm;
+    if ('learn' in algorithm) return dataSteps(algorithm, range);
+    if (this.#workers) return workerSteps(algorithm, this.#workers, range);
+    const run = { ...this.#run, env: requireEnv(this.#run.env) };
+    return episodeSteps(algorithm, run, this.#options, range, this.#history.results);
+  }
+
+  async update({ rollout, staleness, learn }: Step): Promise<TrainEvent> {
+    const { seed, env } = this.#run;
+    const { step } = this;
+    this.isWhole = false;
+    this.#rate = {};
+    const learned = await this.#times.update(() => learn({ step, seed: deriveSeed(seed, 'step', step) }));
+    this.step += 1;
+    if (rollout && env?.draw) this.#history.add(rollout, this.step);
+    this.isWhole = true;
+    const { evaluateEvery } = this.#options;
+    this.isEvaluationDue = evaluateEvery > 0 && this.step % evaluateEvery === 0;
+    const tokens = this.#reports.take();
+    return {
+      type: 'update',
+      step: this.step,
+      ...(this.#data?.steps !== undefined && { of: this.#steps }),
+      metrics: { ...learned, ...this.#rate, ...(staleness !== undefined && { staleness }) },
+      ...(tokens.length > 0 && { tokens }),
+    };
+  }
+
+  async evaluate(): Promise<TrainEvent> {
+    const { step } = this;
+    const { result: scores, seconds } = await timed(async () => ({
+      ...(await validationScores(this.#run, this.#options)),
+      ...(await this.#data?.evaluate?.()),
+    }));
+    this.isEvaluationDue = false;
+    this.#isBest = this.#best.judge(step, scores);
+    return { type: 'evaluation', step, metrics: { ...scores, 'time/evaluation': seconds } };
+  }
+
+  async save(): Promise<TrainEvent> {
+    const { step } = this;
+    const { out, seed } = this.#run;
+    const due = this.isEvaluationDue && { evaluationDue: 1 };
+    const memory = { ...this.#algorithm.memory, ...this.#best.memory, ...due };
+    const kept = { keep: this.#options.keepCheckpoints, best: this.#best.step };
+    this.#isBest = false;
+    // A checkpoint that cannot be written is not tried again.
+    this.#saved = step;
+    const folder = await this.#times.save(() =>
+      saveCheckpoint(out, this.#saveable, { step, seed, memory }, kept),
+    );
+    return { type: 'checkpoint', step, folder };
+  }
+
+  /** Tells the workers that the run is over. */
+  async finish(): Promise<void> {
+    await this.#workers?.finish(this.step);
+  }
+
+  async #create<Options extends RunOptions>(
+    options: Options,
+    create: CreateAlgorithm<Options>,
+  ): Promise<void> {
+    const { learner } = this.#times;
+    const { out } = this.#run;
+    const { temperature } = options;
+    this.#algorithm = await create({
+      options,
+      run: this.#run,
+      learner,
+      optimize: (rows, gradients, given) => {
+        const optimizer = scheduledAdamW(given, options, this.#schedule(this.step));
+        this.#rate = { learning_rate: optimizer.learningRate };
+        return optimizerStep(learner, { rows: [...rows], temperature }, gradients, { ...optimizer, out });
+      },
+      report: (quantity, rows, values) => this.#reports.add(quantity, rows, values),
+    });
+    this.#schedule = learningRateSchedule({ ...options, steps: this.#steps });
+  }
+
+  async #resume(): Promise<void> {
+    const { out, resume } = this.#run;
+    const resumed = resume ? await resumeCheckpoint(out, this.#saveable) : undefined;
+    const { evaluationDue = 0, ...memory } = this.#best.restore(resumed?.memory ?? {});
+    if (this.#algorithm.memory) Object.assign(this.#algorithm.memory, memory);
+    this.step = resumed?.step ?? 0;
+    this.#saved = this.step;
+    this.isEvaluationDue = evaluationDue === 1 || (this.#options.evaluateFirst && !resumed);
+  }
+
+  /** The algorithm, if it learns from data. */
+  get #data(): DataAlgorithm | undefined {
+    return 'learn' in this.#algorithm ? this.#algorithm : undefined;
+  }
+
+  /** Steps of the whole run. */
+  get #steps(): number {
+    return this.#data?.steps ?? this.#options.steps;
+  }
+
+  /** The learner, with what else a checkpoint must have. Without a choice of tasks there is no history to remember. */
+  get #saveable(): Pick<Learner, 'save' | 'load'> {
+    const { learner } = this.#times;
+    const saveable = this.#run.env?.draw ? this.#history.savedWith(learner) : learner;
+    return this.#workers ? this.#workers.groups.savedWith(saveable) : saveable;
+  }
+}
