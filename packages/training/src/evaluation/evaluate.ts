@@ -7,8 +7,8 @@ import {
   type Policy,
   type RewardSpec,
   rollout,
-  type Split,
   summariseEpisode,
+  type TaskSet,
   ToolEnvError,
   type Trajectory,
 } from '@toolenv/core';
@@ -96,26 +96,25 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     known.add(index);
     add({ ...rest, group, sample, index });
   }
-  const plan = {
-    env,
-    policy,
-    episodes: episodesOf({ env, split, length, samples, known }),
-    concurrency,
-    sampling,
-    seed,
-    deadline,
-    retries,
-    onBug,
-    signal,
-  };
-  for await (const played of rollout(plan)) {
+  const episodes = episodesOf(env.tasks[split], { length, samples, known });
+  const common = { concurrency, sampling, seed, deadline, retries, onBug, signal };
+  for await (const played of rollout({ env, policy, episodes, ...common })) {
     const trajectory = { ...played, index: played.group * samples + played.sample };
     add(trajectory);
     await onTrajectory?.(trajectory);
     watch.add(trajectory.outcome);
   }
-  // In the order of the tasks, so that rounding does not depend on which episode finished first.
   summaries.sort((a, b) => a.index - b.index);
+  const seconds = (performance.now() - start) / 1000;
+  return { ...summarise(summaries, spec, { samples, passScore }), seconds };
+}
+
+/** @param summaries In the order of the tasks, so that rounding does not depend on which episode finished first. */
+function summarise(
+  summaries: readonly EpisodeSummary[],
+  spec: RewardSpec,
+  { samples, passScore }: Pick<EvaluationOptions, 'samples' | 'passScore'>,
+): Omit<Evaluation, 'seconds'> {
   const statistics = new EpisodeStatistics();
   for (const summary of summaries) statistics.add(summary);
   const { episodes, reward, rewards, outcomes, calls, turns } = statistics;
@@ -136,28 +135,18 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     toolCalls: calls ?? 0,
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
-    seconds: (performance.now() - start) / 1000,
   };
 }
 
 /** All episodes but the known, task by task. */
-function* episodesOf<Task>({
-  env,
-  split,
-  length,
-  samples,
-  known,
-}: {
-  env: EnvHandle<Task>;
-  split: Split;
-  length: number;
-  samples: number;
-  known: ReadonlySet<number>;
-}): Generator<EpisodeRequest<Task>> {
+function* episodesOf<Task>(
+  tasks: TaskSet<Task>,
+  { length, samples, known }: { length: number; samples: number; known: ReadonlySet<number> },
+): Generator<EpisodeRequest<Task>> {
   for (let index = 0; index < length * samples; index++) {
     if (known.has(index)) continue;
     const group = Math.floor(index / samples);
-    yield { task: env.tasks[split].get(group), group, sample: index % samples };
+    yield { task: tasks.get(group), group, sample: index % samples };
   }
 }
 

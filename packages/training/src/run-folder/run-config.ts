@@ -48,17 +48,24 @@ export interface RunVersions {
 }
 
 export async function runVersions(env: EnvHandle<unknown> | undefined): Promise<RunVersions> {
+  const folder = process.cwd();
+  const installed = found.get(folder) ?? findVersions();
+  found.set(folder, installed);
+  return { envVersion: env?.packageVersion, node: process.version, ...(await installed) };
+}
+
+type InstalledVersions = Pick<RunVersions, 'packages' | 'commit'>;
+
+/** By working folder. A process runs the code that it has loaded, whatever is installed or committed later. */
+const found = new Map<string, Promise<InstalledVersions>>();
+
+async function findVersions(): Promise<InstalledVersions> {
   const own = ['@toolenv/core', '@toolenv/training'].map((name) => [
     name,
     findPackage(name, import.meta.dirname)?.json.version,
   ]);
   const plugins = listPlugins().map(({ package: name, version }) => [name, version]);
-  return {
-    envVersion: env?.packageVersion,
-    node: process.version,
-    packages: Object.fromEntries([...own, ...plugins]),
-    commit: await commit(),
-  };
+  return { packages: Object.fromEntries([...own, ...plugins]), commit: await commit() };
 }
 
 /** `undefined` outside a git repository, and without git. */
