@@ -2,6 +2,7 @@
 import type { JsonSchema } from '@toolenv/core';
 import { resolvePointer } from '@toolenv/core/schemas';
 import fc, { type Arbitrary } from 'fast-check';
+import { anyCharacter } from './any-character.ts';
 
 /** Depth of references and nesting that is followed, so that a recursive schema ends. */
 const deepest = 5;
@@ -114,7 +115,7 @@ function texts({
   }
   return fc.oneof(
     plain,
-    fc.string({ minLength, maxLength, unit: 'binary' }),
+    fc.string({ minLength, maxLength, unit: anyCharacter }),
     fc.lorem().map(sized(minLength, maxLength)),
   );
 }

@@ -1,6 +1,7 @@
 /** Actions as a model might write them: right calls, wrong calls, no calls, and excessive text. */
 import type { Action, ParseFailure, ToolCall, ToolDescription } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
+import { anyCharacter } from '../any-character.ts';
 import { brokenArguments, schemaValues } from '../schema-values.ts';
 
 /** The empty name, names that every object inherits, and names that look like attacks. */
@@ -93,7 +94,7 @@ function texts(huge: number): Arbitrary<string> {
   return fc.oneof(
     { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }) },
     { weight: 3, arbitrary: fc.lorem() },
-    { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 2, arbitrary: fc.string({ unit: anyCharacter }) },
     {
       weight: 2,
       arbitrary: fc.constantFrom('', '<answer></answer>', '<tool_call>', '{"name":', '\u0000', '\ud800'),
