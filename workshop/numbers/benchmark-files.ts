@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../leaderboard/results.ts';
-import type { SearchRun } from './search-figures.ts';
 
 const folder = join(import.meta.dirname, '../../docs/benchmarks');
 
@@ -40,14 +39,6 @@ export interface EnvRun {
   versions: Record<string, string>;
 }
 
-/** The line of bench.jsonl about rollouts ahead of the learner; by staleness. */
-export interface AsyncRun {
-  name: 'async';
-  withoutLatency: { busy: number; secondsPerStep: number };
-  withLatency: Record<string, { busy: number; secondsPerStep: number }>;
-  ratio: Record<string, number>;
-}
-
 export interface TrlSide {
   seconds: number;
   cpuSeconds: number;
@@ -67,7 +58,7 @@ export interface TrlRun {
 
 export interface BenchmarkFiles {
   demo: DemoRun[];
-  bench: (SpeedRun | EnvRun | AsyncRun | SearchRun)[];
+  bench: (SpeedRun | EnvRun)[];
   trl: TrlRun[];
   leaderboard: Result[];
   /** The MCP servers that work, of those that were tried: `31 of 32`. */

@@ -1,17 +1,8 @@
 /** figuresOf: everything that a page may show of docs/benchmarks, by name, as Markdown. */
 import { rules } from '@toolenv/testing';
 import { markdownTable } from '../leaderboard/markdown-table.ts';
-import type {
-  AsyncRun,
-  BenchmarkFiles,
-  DemoRun,
-  EnvRun,
-  SpeedRun,
-  TrlRun,
-  TrlSide,
-} from './benchmark-files.ts';
+import type { BenchmarkFiles, DemoRun, EnvRun, SpeedRun, TrlRun, TrlSide } from './benchmark-files.ts';
 import { leaderboardFigures } from './leaderboard-figures.ts';
-import { type SearchRun, searchFigures } from './search-figures.ts';
 
 const sizes: Record<string, string> = { '1m': '1 million', '15m': '15 million', '100m': '100 million' };
 const peers: Record<string, [title: string, packageName: string]> = {
@@ -30,8 +21,6 @@ export function figuresOf({
 }: BenchmarkFiles): Map<string, string> {
   const speed = bench.filter((run): run is SpeedRun => run.name === 'train' || run.name === 'rollout');
   const env = bench.find((run): run is EnvRun => run.name === 'env')!;
-  const ahead = bench.find((run): run is AsyncRun => run.name === 'async')!;
-  const search = bench.find((run): run is SearchRun => run.name === 'search')!;
   const learned = demo.filter(({ shuffleRewards }) => !shuffleRewards);
   const shuffled = demo.filter(({ shuffleRewards }) => shuffleRewards);
   const training = speed.filter(({ name }) => name === 'train');
@@ -84,7 +73,6 @@ export function figuresOf({
       `env.${peer}.ratio`,
       one(ratio),
     ]),
-    ['async.table', table(asyncTable(ahead))],
     ['trl.table', table(trlTable(trl))],
     [
       'trl.wall-clock',
@@ -100,7 +88,6 @@ export function figuresOf({
         one,
       ),
     ],
-    ...searchFigures(search),
     ...leaderboardFigures(leaderboard),
     ['mcp.servers', mcpServers],
     ['spec.rules', String(Object.keys(rules).length)],
@@ -186,21 +173,6 @@ function envTable({ ours, peers: measured, versions }: EnvRun): string {
     return [`${title} ${versions[packageName]}`, shown, `${two(ours[like])} (${likes[like]})`, one(ratio)];
   });
   return markdownTable(header, lines);
-}
-
-function asyncTable({ withoutLatency, withLatency, ratio }: AsyncRun): string {
-  const header = ['', 'learner busy', 'over the share without latency', 'seconds a step'];
-  const lines = Object.entries(withLatency).map(([staleness, { busy, secondsPerStep }]) => [
-    `latency, staleness ${staleness}`,
-    busy.toFixed(3),
-    two(ratio[staleness]!),
-    two(secondsPerStep),
-  ]);
-  const { busy, secondsPerStep } = withoutLatency;
-  return markdownTable(header, [
-    ['no latency, staleness 0', busy.toFixed(3), '', two(secondsPerStep)],
-    ...lines,
-  ]);
 }
 
 function trlTable(runs: readonly TrlRun[]): string {

@@ -21,7 +21,7 @@ test.each(pages().filter(isMarked))('%s shows the numbers of docs/benchmarks', (
 });
 
 test('the README and the pages of benchmarks are marked', () => {
-  const benchmarks = ['README', 'async', 'trl'].map((name) => `docs/benchmarks/${name}.md`);
+  const benchmarks = ['README', 'trl'].map((name) => `docs/benchmarks/${name}.md`);
   expect(pages().filter(isMarked)).toEqual(expect.arrayContaining(['README.md', ...benchmarks]));
 });
 
