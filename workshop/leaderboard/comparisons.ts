@@ -1,4 +1,4 @@
-/** The differences between rows, as a table and as sentences that name the intervals. */
+/** The differences between rows, as a table with intervals and as sentences. */
 import { differenceText, direction } from './intervals.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Study } from './studies.ts';
@@ -31,14 +31,14 @@ export function comparisons({ references, rows: all }: Study, rows: readonly Row
     const list = (sign: -1 | 0 | 1) =>
       compared
         .filter(({ estimate }) => direction(estimate) === sign)
-        .map((row) => `${row.name} ${differenceText(row.estimate)}`)
+        .map((row) => row.name)
         .join(', ');
     const parts = [
       ['better', list(1)],
       ['worse', list(-1)],
       ['not told apart', list(0)],
     ].flatMap(([verdict, names]) => (names ? [`${verdict}: ${names}`] : []));
-    return [`- Beside ${name}: ${parts.join('; ')}.`];
+    return [`- Compared with ${name}: ${parts.join('; ')}.`];
   });
   return sentences.join('\n');
 }

@@ -18,46 +18,43 @@ const table: Introduce = (study, rows, results) => {
   return {
     title: 'Agents on synthetic worlds',
     introduction: `Exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, as means over ${worldsOf(rows)} worlds with 95 %
-intervals. All rows have the same model, search index and questions. A sceptic would ask:
+intervals. All rows have the same model, search index and questions.
 
-- **What is the ceiling?** The demonstrator knows each world and plays the good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
-- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions. No phase of any row showed it a
-  compose question. The last phase of its supervised training gave it bad habits on purpose. Before them it was better than it is at
-  the start of every agent: ${averageOf(rows, 'Best supervised phase')} against ${averageOf(rows, 'Base Tool Call')}. So an agent must beat the row “Best supervised phase”
-  to show more than a return to what the model could do. (That row is from another run of the recipe.)${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
+- **What is the ceiling?** The demonstrator knows each world and plays a good strategy with the same search tool: ${averageOf(rows, 'Demonstrator')}.
+- **What did the model know before?** It learned to search in other worlds, on bridge and comparison questions, and never saw a compose question. A last
+  supervised phase gave it bad habits on purpose: from ${averageOf(rows, 'Best supervised phase')} down to ${averageOf(rows, 'Base Tool Call')}, where every agent starts. So an agent must beat the row
+  “Best supervised phase”, which is from another run of the recipe, to show more than it could do before.${best ? ` The best agent, ${best.name}, minus that row: ${differenceTo(rows, best, 'Best supervised phase')}.` : ''}
 - **Is reinforcement learning needed?**${best ? ` ${best.name} minus supervised training on the demonstrator’s episodes: ${differenceTo(rows, best, 'SFT on demonstrations')}. Minus rejection sampling: ${differenceTo(rows, best, 'Rejection sampling')}.` : ''}
-- **Does it carry over to other questions?**${best?.em.compose ? ` ${best.name} answers ${estimateText(best.em.compose)} of the compose questions, which no row was trained on. A row that answers none of them has an average of 0.667 at most.` : ''}
+- **Does it carry over to other questions?**${best?.em.compose ? ` ${best.name} answers ${estimateText(best.em.compose)} of the compose questions, which no row trained on. Without them, an average is at most 0.667.` : ''}
 - **When did training end?** After ${study.patience} evaluations on ${study.evaluationEpisodes} validation questions without a new best, one every ${study.evaluateEvery} steps, or after ${study.steps} steps. The
-  weights of the best evaluation were scored; the table has their step. Every row makes one update from each ${study.tasksPerStep * study.groupSize} episodes.
-- **Who chose the learning rates?** Runs in another world, by validation questions: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
-- **Is it chance?** All rows played the same ${worldsOf(rows)} worlds, so that differences are paired. Read the intervals below, not the order of the rows.`,
+  weights of the best evaluation were scored; the table has their step. Each update uses ${study.tasksPerStep * study.groupSize} episodes.
+- **Who chose the learning rates?** Validation questions in another world: see below. REINFORCE++, REINFORCE++-baseline and RLOO have the rate of GRPO.
+- **Is it chance?** All rows played the same ${worldsOf(rows)} worlds, so differences are paired. Read the intervals below, not the order of the rows.`,
     explanation: '',
   };
 };
 
 const masks: Introduce = (study, rows, results) => ({
   title: 'What the masks are worth',
-  introduction: `The action mask keeps the environment’s tokens out of the loss. The advantage mask keeps them out of returns and advantages, and the critic from
-learning there. Each row below trains without one of them, or without both, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start,
-the same ${worldsOf(rows)} worlds, and the settings of [the table](table.md). PPO estimates advantages with γ = 1 and λ = 0.95. Scores are exact match (EM) and F1
-of greedy answers to ${countOf(results)} test questions of each dataset, with 95 % intervals. A sceptic would ask:
+  introduction: `The action mask keeps the environment’s tokens out of the loss. The advantage mask keeps them out of returns, advantages and the critic’s loss. Each
+row trains without one mask, or without both, and is otherwise equal: ${study.steps} updates of ${study.tasksPerStep * study.groupSize} episodes, the same start, the same ${worldsOf(rows)} worlds, and the settings
+of [the table](table.md). PPO has γ = 1 and λ = 0.95. Scores are exact match (EM) and F1 of greedy answers to ${countOf(results)} test questions of each dataset, with 95 %
+intervals.
 
 - **What is the action mask worth?** In PPO ${worthOf(rows, 'PPO', 'PPO without action mask')} of average exact match, in GRPO ${worthOf(rows, 'GRPO', 'GRPO without action mask')}.
 - **What is the advantage mask worth?** With the action mask ${worthOf(rows, 'PPO', 'PPO without advantage mask')}, without it ${worthOf(rows, 'PPO without action mask', 'PPO without both masks')}.
-- **What could the rows reach?** [The table](table.md) has the scores of the start and of the demonstrator, with the same questions.
-- **What could not show an effect?** GRPO has no row without the advantage mask. It gives every token of an episode the same advantage, so the mask cannot change
-  anything, and both runs are equal to the last bit. Compose questions were in no training, and hardly any is answered.`,
+- **What could not show an effect?** GRPO gives every token of an episode the same advantage, so the advantage mask changes nothing, to the last bit. No row
+  trained on compose questions.`,
   explanation: `## Why
 
 ${courseTable(rows, results)}
 
-- Without the action mask, each token of a document is trained as if the policy had chosen it. The policy finds these tokens improbable, so they make most of the
-  gradient. Its norm in the first update is greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO.
-  What a good search returned becomes likelier, and what a bad search returned less likely, without a bound. Both move the weights that the policy writes its own
-  turns with. In the last step the policy is less sure of each token that it writes than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and
-  ${withoutMask(results, 'GRPO', surprise)} in GRPO.
-- With λ below 1, what an action is credited with decays over the steps of the recursion. Without the advantage mask, each token of a document is such a step: over a
-  document of 60 tokens, a share of 0.95⁶⁰ = 5 % of a later reward comes through, and the critic’s values stand in for the rest.`,
+- Without the action mask, each token of a document is trained as if the policy had chosen it. These tokens are improbable for the policy, so they dominate the
+  gradient: its norm in the first update is greater by ${withoutMask(results, 'PPO', gradNorm)} in PPO, and by ${withoutMask(results, 'GRPO', gradNorm)} in GRPO.
+  The documents of good searches become likelier and those of bad searches less likely, without a bound, and the same weights write the policy’s turns. In the last
+  step, the policy is less sure of each token than with the mask, by ${withoutMask(results, 'PPO', surprise)} nats in PPO and ${withoutMask(results, 'GRPO', surprise)} in GRPO.
+- With λ below 1, credit decays over the steps of the recursion. Without the advantage mask, each token of a document is a step: over 60 tokens, only a share of
+  0.95⁶⁰ = 5 % of a later reward remains, and the critic’s values replace the rest.`,
 });
 
 /** How much better a row is than the same row without a mask. */
@@ -122,8 +119,8 @@ to ${countOf(results)} test questions, as means over ${worldsOf(rows)} worlds wi
 
 Each learning rate is the best of four on validation questions of another world: see below.
 
-The policy of the demo learned to answer such questions in other worlds, before a last supervised phase gave it bad habits on purpose. So these
-figures compare how fast the trainers bring back what the model could do. They do not show what each could teach a model that never could.`,
+The demo’s policy learned to answer such questions in other worlds, before a last supervised phase gave it bad habits on purpose. So these figures compare how fast the
+trainers restore a skill. They do not show what each could teach a model without that skill.`,
   explanation: '',
 });
 

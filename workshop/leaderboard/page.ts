@@ -17,7 +17,7 @@ export function pageOf(study: Study, results: readonly Result[], tuning: readonl
     scoreTable(study, rows),
     `![Mean exact match of each row](${study.name}.svg)`,
     '## Differences',
-    'Each difference is in average exact match, paired by world, with its 95 % interval (Student’s t over the worlds). An interval that excludes 0 is in bold. The intervals are not corrected for their number: of twenty comparisons of equals, about one is bold.',
+    'Differences in average exact match, paired by world, with 95 % intervals (Student’s t over the worlds). Intervals that exclude 0 are bold. They are not corrected for their number: of twenty comparisons of equals, about one is bold.',
     differenceTable(study, rows),
     comparisons(study, rows),
     explanation,
@@ -55,7 +55,7 @@ function rateSection(study: Study, tuning: readonly Result[]): string {
   const lines = tuning.map(({ row, validation, steps }) => [row, validation!.toFixed(3), String(steps)]);
   return `## Learning rates
 
-Exact match on validation questions, of one run of ${tuningOf(study).steps} steps each, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
+Exact match on validation questions, from one run of ${tuningOf(study).steps} steps each, in a world that no other run on this page uses. The best rate of each trainer is its rate above.
 
 ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 }
