@@ -22,9 +22,7 @@ export function pageOf(study: Study, results: readonly Result[], tuning: readonl
     comparisons(study, rows),
     explanation,
     rateSection(study, tuning),
-    '## Runs',
-    `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings; \`+\` marks a commit with changes.`,
-    runTable(rows, results),
+    `\`npm run leaderboard -- --study ${study.name}\` made this page. [leaderboard.jsonl](leaderboard.jsonl) has every run with its settings and its commit.`,
   ]
     .filter((part) => part !== '')
     .join('\n\n')}\n`;
@@ -60,12 +58,3 @@ Exact match on validation questions, from one run of ${tuningOf(study).steps} st
 ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 }
 
-function runTable(rows: readonly RowSummary[], results: readonly Result[]): string {
-  const lines = rows.map(({ name, seeds }) => {
-    const own = results.filter(({ row }) => row === name);
-    const prompts = [...new Set(own.flatMap(({ prompt }) => prompt ?? []))];
-    const commits = [...new Set(own.map(({ commit }) => commit))];
-    return [name, seeds.join(', '), commits.join(', '), prompts.join('; ')];
-  });
-  return markdownTable(['row', 'worlds', 'commits', 'best prompt'], lines);
-}
