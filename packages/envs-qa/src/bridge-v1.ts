@@ -1,6 +1,6 @@
 /** The environment `bridge-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
-import { bridgeQuestions } from './bridge-questions.ts';
+import { bridgeQuestions } from './chain-questions.ts';
 import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 

@@ -1,6 +1,6 @@
 /** The environment `compose-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
-import { composeQuestions } from './compose-questions.ts';
+import { composeQuestions } from './chain-questions.ts';
 import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 

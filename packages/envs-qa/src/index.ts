@@ -11,10 +11,9 @@ export {
   substringMatch,
 } from './answer-score.ts';
 export { readAnswer, type TaggedAnswer } from './answer-tag.ts';
-export { bridgeQuestions } from './bridge-questions.ts';
 export { askChain, type Chain, nameWithKind, walk } from './chain.ts';
+export { bridgeQuestions, composeQuestions, lookupQuestions } from './chain-questions.ts';
 export { comparisonQuestions } from './comparison-questions.ts';
-export { composeQuestions } from './compose-questions.ts';
 export type { DatasetOptions } from './datasets/dataset-env.ts';
 export { readRecords, writeRecords } from './datasets/hotpotqa-file.ts';
 export { hotpotFormat } from './datasets/hotpotqa-format.ts';
@@ -25,7 +24,6 @@ export { wikimultihopFormat } from './datasets/wikimultihop-format.ts';
 export { textOf } from './document.ts';
 export type { Entity, EntityDocument, Kind, KindName, Relation } from './entity.ts';
 export { kinds } from './kinds.ts';
-export { lookupQuestions } from './lookup-questions.ts';
 export type { QaOptions } from './qa-env.ts';
 export {
   goldTitles,

@@ -1,6 +1,6 @@
 /** The environment `lookup-v1`. */
 import type { EnvDefinition } from '@toolenv/core';
-import { lookupQuestions } from './lookup-questions.ts';
+import { lookupQuestions } from './chain-questions.ts';
 import type { QaRecord } from './qa-record.ts';
 import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
 

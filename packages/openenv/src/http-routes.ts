@@ -1,7 +1,7 @@
 /** OpenEnv's HTTP interface. Each request that plays has an episode of its own; only a WebSocket holds an episode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '@toolenv/core/schemas';
-import { prometheusType, readBody } from '@toolenv/core/serving';
+import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
 import { FrameError } from './frame.ts';
 import { answerRpc, type Sessions } from './json-rpc.ts';
@@ -28,17 +28,17 @@ export async function answerHttp(
   switch (route) {
     case 'GET /health':
       return sessions.isDraining
-        ? reply(response, 503, { status: 'draining' })
-        : reply(response, 200, { status: 'healthy' });
+        ? replyJson(response, 503, { status: 'draining' })
+        : replyJson(response, 200, { status: 'healthy' });
     case 'GET /metrics':
       response.writeHead(200, { 'content-type': prometheusType }).end(sessions.metrics);
       return;
     case 'GET /metadata':
-      return reply(response, 200, metadata);
+      return replyJson(response, 200, metadata);
     case 'GET /schema':
-      return reply(response, 200, schemas);
+      return replyJson(response, 200, schemas);
     case 'GET /openapi.json':
-      return reply(response, 200, openApi(metadata.name));
+      return replyJson(response, 200, openApi(metadata.name));
     case 'GET /state':
       return play(response, sessions, (session) => session.state());
     case 'POST /reset':
@@ -46,16 +46,16 @@ export async function answerHttp(
     case 'POST /mcp':
       break;
     default:
-      return reply(response, 404, { detail: 'Not Found' });
+      return replyJson(response, 404, { detail: 'Not Found' });
   }
   const body = await readBody(request, maxBodyBytes);
   // Node has answered 408, or the client is gone.
   if (body === 'broken') return;
   if (body === 'too_large') {
-    return reply(response, 413, { detail: `A body may have ${maxBodyBytes} bytes (maxBodyBytes).` });
+    return replyJson(response, 413, { detail: `A body may have ${maxBodyBytes} bytes (maxBodyBytes).` });
   }
   if (route === 'POST /mcp') {
-    return reply(response, 200, body === 'not_json' ? parseError : await answerRpc(body.json, sessions));
+    return replyJson(response, 200, body === 'not_json' ? parseError : await answerRpc(body.json, sessions));
   }
   if (body === 'not_json' || !isObject(body.json)) return invalid(response, ['body'], 'expected an object');
   if (route === 'POST /reset') {
@@ -69,15 +69,6 @@ export async function answerHttp(
 
 export function pathOf({ url = '/' }: IncomingMessage): string {
   return URL.canParse(url, 'http://any') ? new URL(url, 'http://any').pathname : '/';
-}
-
-export function reply(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
 }
 
 const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not JSON.' } };
@@ -96,11 +87,11 @@ async function play(
   try {
     session = sessions.open();
     response.once('close', () => void session?.close());
-    reply(response, 200, await work(session));
+    replyJson(response, 200, await work(session));
   } catch (error) {
     if (!(error instanceof FrameError)) throw error;
     if (error.code === 'VALIDATION_ERROR') return invalid(response, ['body'], error.message);
-    reply(response, statusOf[error.code] ?? 500, { detail: error.message, code: error.code });
+    replyJson(response, statusOf[error.code] ?? 500, { detail: error.message, code: error.code });
   } finally {
     await session?.close();
   }
@@ -108,5 +99,5 @@ async function play(
 
 /** FastAPI's form of errors. */
 function invalid(response: ServerResponse, loc: string[], msg: string): void {
-  reply(response, 422, { detail: [{ type: 'value_error', loc, msg }] });
+  replyJson(response, 422, { detail: [{ type: 'value_error', loc, msg }] });
 }

@@ -2,4 +2,3 @@
 
 export { default as openEnvV1, type OpenEnvTask } from './openenv-v1.ts';
 export { type OpenEnvService, type ServeOpenEnvOptions, serveOpenEnv } from './serve-openenv.ts';
-export type { OpenEnvServeOptions } from './serve-options.ts';

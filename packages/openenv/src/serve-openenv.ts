@@ -1,28 +1,30 @@
 /** serveOpenEnv: serves an environment to clients of OpenEnv 0.10, TRL and verifiers. Each client has its own episodes. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '@toolenv/core';
-import { completeOptions } from '@toolenv/core/plugins';
 import {
   type CompleteServeOptions,
+  completeServeOptions,
   type EpisodeOptions,
   HttpAccess,
   listen,
+  type Refusal,
+  replyJson,
   type ServedEnv,
+  type ServeOptions,
   tasksOf,
+  writeToStderr,
 } from '@toolenv/core/serving';
 import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';
-import { answerHttp, pathOf, probePaths, reply } from './http-routes.ts';
+import { answerHttp, pathOf, probePaths } from './http-routes.ts';
 import type { Sessions } from './json-rpc.ts';
 import { OpenEnvSession } from './openenv-session.ts';
-import { type OpenEnvServeOptions, serveOptionsSchema } from './serve-options.ts';
 import { ServerMetrics } from './server-metrics.ts';
 import { SessionSocket } from './session-socket.ts';
 
-export interface ServeOpenEnvOptions extends OpenEnvServeOptions, EpisodeOptions {
+export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
   /** Called with errors that are bugs. The client learns only that there was one. Default: write to stderr. */
   onError?(error: unknown): void;
 }
@@ -38,6 +40,7 @@ export interface OpenEnvService {
 }
 
 const socketPath = '/ws';
+const notFound = { status: 404, detail: `The WebSocket is at ${socketPath}.` };
 
 /**
  * Serves an environment. Does not close it: close it yourself after {@link OpenEnvService.close}.
@@ -50,14 +53,13 @@ const socketPath = '/ws';
  */
 export async function serveOpenEnv<Task>(
   env: ServedEnv<Task>,
-  { onError = toStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
+  { onError = writeToStderr, split, seed, ...given }: ServeOpenEnvOptions = {},
 ): Promise<OpenEnvService> {
-  const options = completeOptions(
-    serveOptionsSchema,
+  const options = completeServeOptions(
     // An environment that is not concurrent can serve only one client at a time.
-    env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : { ...given },
+    env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given,
     'serveOpenEnv',
-  ) as CompleteServeOptions;
+  );
   tasksOf(env, split);
   const access = new HttpAccess(options);
   const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
@@ -72,7 +74,7 @@ export async function serveOpenEnv<Task>(
     answerHttp(request, response, routes).catch((error: unknown) => {
       onError(error);
       if (response.headersSent) response.destroy();
-      else reply(response, 500, { detail: 'The server failed: see its log.' });
+      else replyJson(response, 500, { detail: 'The server failed: see its log.' });
     });
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes });
@@ -198,39 +200,22 @@ class OpenSessions<Task> implements Sessions {
   }
 }
 
-type Refusal = readonly [status: number, reason: string, detail: string];
-
-const notFound: Refusal = [404, 'Not Found', `The WebSocket is at ${socketPath}.`];
-const unauthorized: Refusal = [
-  401,
-  'Unauthorized',
-  'Send the token of this server as "Authorization: Bearer <token>".',
-];
-const forbidden: Refusal = [403, 'Forbidden', 'This host name or origin is not served.'];
-
 /** Health and counts are no secrets: probes have no token. */
 function refusalOf(request: IncomingMessage, access: HttpAccess): Refusal | undefined {
-  if (!access.isAllowed(request)) return forbidden;
-  const isProbe =
-    request.method === 'GET' && probePaths.includes(pathOf(request)) && !request.headers.upgrade;
-  return isProbe || access.isAuthorized(request) ? undefined : unauthorized;
+  const { method, headers } = request;
+  const isOpen = method === 'GET' && probePaths.includes(pathOf(request)) && !headers.upgrade;
+  return access.refusal(request, { isOpen });
 }
 
-function refuse(response: ServerResponse, refusal: Refusal): void {
-  const [status, , detail] = refusal;
-  if (refusal === unauthorized) response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
+function refuse(response: ServerResponse, { status, detail }: Refusal): void {
   response.setHeader('connection', 'close');
-  reply(response, status, { detail });
+  replyJson(response, status, { detail });
 }
 
-function refuseUpgrade(stream: Duplex, [status, reason, detail]: Refusal): void {
+function refuseUpgrade(stream: Duplex, { status, detail }: { status: number; detail: string }): void {
   const body = JSON.stringify({ detail });
-  const head = `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
   // A client that never closes its side holds no socket.
   stream.once('finish', () => stream.destroy());
   stream.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
-}
-
-function toStderr(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
 }

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
 import { byScore, indexedText, longestQuery } from './index-rules.ts';
 import { giveLanceThreads } from './lance-threads.ts';
+import { hasTable } from './passages/index-record.ts';
 
 export interface SearchIndexOptions {
   documents: readonly SearchDocument[];
@@ -99,7 +100,7 @@ class LanceSearchIndex implements SearchIndex {
 }
 
 async function openKept(connection: Connection, name: string): Promise<Table | undefined> {
-  if (!(await connection.tableNames({ limit: 10_000 })).includes(name)) return undefined;
+  if (!(await hasTable(connection, name))) return undefined;
   const table = await connection.openTable(name);
   if ((await table.listIndices()).length > 0) return table;
   // A process ended while it was building this table.

@@ -1,5 +1,11 @@
 /** Encoding: conversations and texts as rows of tokens to learn from, in the format that the policy samples. */
-import type { TokenRow } from './token-row.ts';
+
+/** One sequence of tokens to learn from. Both arrays have the same length T. */
+export interface TokenRow {
+  tokens: Int32Array;
+  /** 1 where the policy generated the token; outputs and gradients exist only there. Position 0 must be 0. */
+  mask: Uint8Array;
+}
 
 /** Text that is learned without a chat template, in pieces. */
 export interface PlainText {

@@ -1,8 +1,8 @@
 /** Learner: what a trainer needs from a model, independent of the engine that runs it. */
+import type { TokenRow } from './encoding.ts';
 import type { Policy } from './policy.ts';
-import type { TokenRow } from './token-row.ts';
 
-export type { TokenRow } from './token-row.ts';
+export type { TokenRow } from './encoding.ts';
 
 /** Rows of different lengths. A learner pads them, and splits the batch to fit its memory. */
 export interface TokenBatch {

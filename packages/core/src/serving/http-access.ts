@@ -16,6 +16,12 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
+/** Why a request may not reach the server. */
+export interface Refusal {
+  status: 401 | 403;
+  detail: string;
+}
+
 /** Which requests a server answers: by host, origin and token. */
 export class HttpAccess {
   /** Lower-case host names; `undefined` if requests may name any host. */
@@ -45,6 +51,13 @@ export class HttpAccess {
     if (!URL.canParse(headers.origin)) return false;
     const page = new URL(headers.origin);
     return this.#origins.includes(page.origin) || this.#hosts?.includes(page.hostname) === true;
+  }
+
+  /** @param isOpen Whether the request needs no token. */
+  refusal(request: IncomingMessage, { isOpen = false }: { isOpen?: boolean } = {}): Refusal | undefined {
+    if (!this.isAllowed(request)) return { status: 403, detail: 'This host name or origin is not served.' };
+    if (isOpen || this.isAuthorized(request)) return undefined;
+    return { status: 401, detail: 'Send the token of this server as "Authorization: Bearer <token>".' };
   }
 
   /** Whether the request has the token. Comparing takes the same time for all wrong tokens. */

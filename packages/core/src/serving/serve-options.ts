@@ -1,4 +1,6 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
+import { messageOf } from '../protocol/errors.ts';
+import { completeOptions } from '../schemas/complete-options.ts';
 import type { OptionsOf } from '../schemas/json-schema-type.ts';
 
 /** The times are at most the longest delay of setTimeout. */
@@ -75,3 +77,18 @@ export const serveProperties = {
 export type ServeOptions = Partial<OptionsOf<{ type: 'object'; properties: typeof serveProperties }>>;
 /** The options of a server, with the defaults filled in. */
 export type CompleteServeOptions = OptionsOf<{ type: 'object'; properties: typeof serveProperties }>;
+
+/**
+ * The options with their defaults.
+ * @param owner Names the server in errors.
+ * @throws ToolEnvError `usage.bad_option`, `usage.unknown_option`.
+ */
+export function completeServeOptions(given: ServeOptions, owner: string): CompleteServeOptions {
+  const schema = { type: 'object', properties: serveProperties };
+  return completeOptions(schema, { ...given }, owner) as CompleteServeOptions;
+}
+
+/** What a server does with errors that are bugs, by default. */
+export function writeToStderr(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+}

@@ -4,20 +4,7 @@ import type { Account, Card, Customer, Database } from './database.ts';
 import { feeOf, forbiddingRule, needsConfirmation } from './rules.ts';
 import type { BankRequest, BankTask } from './task.ts';
 
-const firstNames = [
-  'Ada',
-  'Ben',
-  'Cleo',
-  'Dora',
-  'Emil',
-  'Fay',
-  'Gus',
-  'Hana',
-  'Ivo',
-  'June',
-  'Kofi',
-  'Lena',
-];
+const firstNames = 'Ada Ben Cleo Dora Emil Fay Gus Hana Ivo June Kofi Lena'.split(' ');
 /** No customer belongs to two splits. */
 const lastNames: Record<Split, readonly string[]> = {
   train: ['Adeyemi', 'Brandt', 'Castillo', 'Dahl', 'Eriksen', 'Fontaine', 'Greco', 'Haas', 'Ito', 'Jansen'],

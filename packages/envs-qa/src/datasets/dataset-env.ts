@@ -6,8 +6,7 @@ import {
   type PublishedData,
   type Split,
 } from '@toolenv/core';
-import type { AnswerScore } from '../answer-score.ts';
-import { defineQaEnv, type QaMaterial, type QaOptions } from '../qa-env.ts';
+import { defineQaEnv, type QaFamily, type QaMaterial, type QaOptions } from '../qa-env.ts';
 import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
 import { streamRecords } from './read-records.ts';
 import type { RecordFormat } from './record-format.ts';
@@ -32,15 +31,10 @@ export interface DatasetOptions extends QaOptions {
   corpus?: 'contexts' | 'question' | 'elsewhere';
 }
 
-export interface Dataset<Options> {
-  name: string;
-  description: string;
+export interface Dataset<Options>
+  extends Pick<QaFamily<Options>, 'name' | 'description' | 'f1' | 'maxTurns' | 'mayBeUnanswerable'> {
   format: RecordFormat;
   data: PublishedData;
-  f1?: AnswerScore;
-  /** As in `QaFamily`. */
-  maxTurns?: number;
-  mayBeUnanswerable?: boolean;
   /** Default of the option. Default: `contexts`. */
   corpus?: DatasetOptions['corpus'];
   /** Options beside {@link DatasetOptions}. */
@@ -50,28 +44,18 @@ export interface Dataset<Options> {
 }
 
 export function defineDatasetEnv<Options extends DatasetOptions>({
-  name,
-  description,
   format,
-  data,
-  f1,
-  maxTurns,
-  mayBeUnanswerable = false,
   corpus = 'contexts',
   options = {},
   complete,
+  ...family
 }: Dataset<Options>): EnvDefinition<QaTask, Options> {
   return defineQaEnv<Options, QaTask>({
-    name,
-    description,
+    ...family,
     options: { ...datasetOptions(format.name, corpus), ...options },
     required: ['path'],
-    f1,
-    data,
-    maxTurns,
-    mayBeUnanswerable,
     async load(given) {
-      const isAsked = ({ answerable }: QaRecord) => mayBeUnanswerable || answerable !== false;
+      const isAsked = ({ answerable }: QaRecord) => family.mayBeUnanswerable || answerable !== false;
       const records = await drawRecords(given, format, isAsked);
       const all = Object.values(records).flat();
       await complete?.(all, given);

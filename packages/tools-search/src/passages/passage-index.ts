@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
 import type { Embedder } from '../embeddings/embedder.ts';
 import { openEmbedder } from '../embeddings/open-embedder.ts';
+import { longestQuery } from '../index-rules.ts';
 import { giveLanceThreads } from '../lance-threads.ts';
 import type { Retriever, SearchOptions } from '../retriever.ts';
 import { isUri } from './build-index.ts';
@@ -36,8 +37,6 @@ export interface OpenIndexOptions {
   cache?: number | undefined;
 }
 
-/** Characters of a query that are used. Longer queries come from models that do not stop. */
-const longestQuery = 1_000;
 /** Hits beyond the limit, so that ties at the limit are ordered the same way each time. */
 const spareHits = 3;
 /** Hits of each ranking that are merged, as a multiple of the limit, and at least. */

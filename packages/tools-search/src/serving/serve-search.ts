@@ -1,14 +1,13 @@
 /** serveSearch: serves a retriever over HTTP to clients of Search-R1 and Agent-R1. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageOf } from '@toolenv/core';
-import { completeOptions } from '@toolenv/core/plugins';
 import {
-  type CompleteServeOptions,
+  completeServeOptions,
   HttpAccess,
   listen,
   readBody,
+  replyJson,
   type ServeOptions,
-  serveProperties,
+  writeToStderr,
 } from '@toolenv/core/serving';
 import {
   type RetrievalProtocol,
@@ -31,9 +30,6 @@ export interface SearchService {
   close(): Promise<void>;
 }
 
-/** Limits that a server without sessions has no use for are ignored. */
-const schema = { type: 'object', properties: serveProperties } as const;
-
 /**
  * Serves `POST /retrieve` as Search-R1's retrieval server does, `POST /search` and `GET /search?query=&top_k=` as Agent-R1's, and
  * `GET /health`.
@@ -41,18 +37,20 @@ const schema = { type: 'object', properties: serveProperties } as const;
  */
 export async function serveSearch(
   retriever: Retriever,
-  { topK = 5, onError = toStderr, ...given }: ServeSearchOptions = {},
+  { topK = 5, onError = writeToStderr, ...given }: ServeSearchOptions = {},
 ): Promise<SearchService> {
-  const options = completeOptions(schema, { ...given }, 'serveSearch') as CompleteServeOptions;
+  // A server without sessions ignores their limits.
+  const options = completeServeOptions(given, 'serveSearch');
   const access = new HttpAccess(options);
   const routes = { retriever, topK, maxBodyBytes: options.maxBodyBytes };
   const listener = await listen(options, (request, response) => {
-    const refusal = refusalOf(request, access);
-    if (refusal) return reply(response, ...refusal);
+    // Health is no secret: probes have no token.
+    const refusal = access.refusal(request, { isOpen: request.url === '/health' });
+    if (refusal) return replyJson(response, refusal.status, { detail: refusal.detail });
     answer(request, response, routes).catch((error: unknown) => {
       onError(error);
       if (response.headersSent) response.destroy();
-      else reply(response, 500, { detail: 'The search failed: see the log of the server.' });
+      else replyJson(response, 500, { detail: 'The search failed: see the log of the server.' });
     });
   });
   return {
@@ -73,23 +71,25 @@ interface Routes {
 async function answer(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<void> {
   const { url = '/' } = request;
   const { pathname, searchParams } = new URL(URL.canParse(url, 'http://any') ? url : '/', 'http://any');
-  if (pathname === '/health') return reply(response, 200, { status: 'healthy' });
+  if (pathname === '/health') return replyJson(response, 200, { status: 'healthy' });
   const protocol = Object.values(retrievalProtocols).find(({ path }) => path === pathname);
   const isGet = request.method === 'GET' && pathname === retrievalProtocols['agent-r1'].path;
   if (!protocol || !(request.method === 'POST' || isGet))
-    return reply(response, 404, { detail: 'Not Found' });
+    return replyJson(response, 404, { detail: 'Not Found' });
   const body = isGet ? { json: queryOf(searchParams) } : await readBody(request, routes.maxBodyBytes);
   // Node has answered 408, or the client is gone.
   if (body === 'broken') return;
   if (body === 'too_large') {
-    return reply(response, 413, { detail: `A body may have ${routes.maxBodyBytes} bytes (maxBodyBytes).` });
+    return replyJson(response, 413, {
+      detail: `A body may have ${routes.maxBodyBytes} bytes (maxBodyBytes).`,
+    });
   }
   const asked = body === 'not_json' ? undefined : protocol.readRequest(body.json);
   if (!asked) {
     const example = JSON.stringify(protocol.request(['a query'], 5));
-    return reply(response, 422, { detail: `The request is not of this protocol: send ${example}.` });
+    return replyJson(response, 422, { detail: `The request is not of this protocol: send ${example}.` });
   }
-  reply(response, 200, await search(protocol, asked, routes));
+  replyJson(response, 200, await search(protocol, asked, routes));
 }
 
 async function search(
@@ -105,22 +105,4 @@ async function search(
 function queryOf(params: URLSearchParams): object {
   const limit = params.get('top_k');
   return { queries: params.getAll('query'), ...(limit !== null && { top_k: Number(limit) }) };
-}
-
-/** Health is no secret: probes have no token. */
-function refusalOf(request: IncomingMessage, access: HttpAccess): [status: number, body: object] | undefined {
-  if (!access.isAllowed(request)) return [403, { detail: 'This host name or origin is not served.' }];
-  if (request.url === '/health' || access.isAuthorized(request)) return undefined;
-  return [401, { detail: 'Send the token of this server as "Authorization: Bearer <token>".' }];
-}
-
-function reply(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-  response.writeHead(status, headers).end(text);
-}
-
-function toStderr(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
 }
