@@ -24,18 +24,15 @@ export function writtenSidebars(): Record<string, Item[]> {
 /** For a reader who learns, a reader who looks something up, and a reader who changes toolenv. */
 function sidebarsWith(generatedPages: readonly Item[]): Record<string, Item[]> {
   const reference = [...referencePages(), ...generatedPages];
-  const decisions = decisionFolders();
+  const project = projectPages();
   return {
     '/api/': reference,
     '/packages/': reference,
     '/spec/': reference,
     '/source/': reference,
-    ...Object.fromEntries(
-      decisions.map(({ folder }) => [`/decisions/${folder}/`, projectPages(decisions, folder)]),
-    ),
-    '/benchmarks/': projectPages(decisions),
-    '/decisions/': projectPages(decisions),
-    '/project/': projectPages(decisions),
+    '/benchmarks/': project,
+    '/decisions/': project,
+    '/project/': project,
     '/': learningPages(),
   };
 }
@@ -101,14 +98,11 @@ function referencePages(): Item[] {
   return [group('The standard', ['packages/core/spec/v1.md']), group('Packages', packages)];
 }
 
-interface DecisionFolder {
-  folder: string;
-  title: string;
-  pages: Item[];
-}
-
-/** The pages about the project. A sidebar with all decisions would be most of each page: it lists those of one folder. */
-function projectPages(decisions: readonly DecisionFolder[], open?: string): Item[] {
+/** The pages about the project. */
+function projectPages(): Item[] {
+  const decisions = readdirSync(join(repository, 'docs/decisions'))
+    .filter((name) => name !== 'README.md')
+    .map((name) => `docs/decisions/${name}`);
   return [
     group(
       'Benchmarks',
@@ -125,34 +119,8 @@ function projectPages(decisions: readonly DecisionFolder[], open?: string): Item
         ),
       ],
     },
-    {
-      text: 'Decisions',
-      items: [
-        item('docs/decisions/README.md'),
-        ...decisions.map(({ folder, title, pages }) =>
-          folder === open ? { text: title, items: pages } : { text: title, link: pages[0]!.link! },
-        ),
-      ],
-    },
+    group('Decisions', ['docs/decisions/README.md', ...decisions]),
   ];
-}
-
-/** The sections of the list of decisions, which are a folder each. */
-function decisionFolders(): DecisionFolder[] {
-  const text = readFileSync(join(repository, 'docs/decisions/README.md'), 'utf8');
-  return text
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => ({ section, links: [...section.matchAll(/^- \[(.+)\]\(([^)]+)\)/gm)] }))
-    .filter(({ links }) => links.length > 0)
-    .map(({ section, links }) => ({
-      folder: links[0]![2]!.split('/')[0]!,
-      title: section.slice(0, section.indexOf('\n')),
-      pages: links.map(([, title, link]) => ({
-        text: title!.replaceAll('`', ''),
-        link: addressOf(`docs/decisions/${link}`),
-      })),
-    }));
 }
 
 /** Generated pages below a folder, in order of their titles. */

@@ -17,7 +17,7 @@ export type Plan = readonly Hop[];
  * The plan for a question of any family.
  *
  * After each document, the policy writes what it looked for in the document, so that it need not find these words in the
- * distant question (docs/decisions/tiny-policy/think-in-one-hop-questions.md).
+ * distant question (docs/decisions/workshop.md).
  */
 export function planOf(record: QaRecord, entities: ReadonlyMap<string, Entity>): Plan {
   const titles = [...new Set(record.supporting_facts.map(([title]) => title))];
