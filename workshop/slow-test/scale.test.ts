@@ -1,9 +1,9 @@
-/** A trainer and two workers, which are killed, learn the demo's task for a few steps. `npm run scale` is the whole. */
+/** A trainer and two workers, which are killed, learn the demo's task for a few steps. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { killedRun } from '../scale/killed-run.ts';
+import { killedRun } from './killed-run.ts';
 
 test('two workers and a trainer: kills lose no episode, and none is learned from twice', async () => {
   const out = await mkdtemp(join(tmpdir(), 'toolenv-scale-'));

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toPage } from '../interop/mcp/page.ts';
 import { versionOf } from '../interop/mcp/pinned-versions.ts';
+import { readRecord } from '../interop/mcp/record.ts';
 import { servers } from '../interop/mcp/servers.ts';
-import tried from '../interop/mcp/tried.json' with { type: 'json' };
-import type { Tried } from '../interop/mcp/try-server.ts';
 
-const record = tried as Tried[];
+const record = readRecord();
 const page = readFileSync(join(import.meta.dirname, '../../docs/mcp-servers.md'), 'utf8');
 
 test('the page is the record', () => {

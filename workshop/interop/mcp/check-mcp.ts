@@ -3,17 +3,17 @@
  * docs/mcp-servers.md and its record.
  */
 import { spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pythonWithOlderMcp } from '../python-environment.ts';
 import { toPage } from './page.ts';
 import { pinsOf, versionOf } from './pinned-versions.ts';
 import { openPlace } from './place.ts';
+import { readRecord, recordFile } from './record.ts';
 import { servers } from './servers.ts';
 import { type Check, type Tried, tryServer } from './try-server.ts';
 
-const recordFile = join(import.meta.dirname, 'tried.json');
 const pageFile = join(import.meta.dirname, '../../../docs/mcp-servers.md');
 
 /** @param python Has the packages of mcp.txt. */
@@ -46,10 +46,10 @@ function checkInstalled(python: string, from: 'PyPI' | 'PyPI, mcp 1', check: Che
 
 /** Servers that were not tried this time keep their rows. */
 async function write(tried: readonly Tried[]): Promise<void> {
-  const before = JSON.parse(await readFile(recordFile, 'utf8').catch(() => '[]')) as Tried[];
+  const before = readRecord();
   const rows = servers.flatMap(
     ({ name }) => tried.find((each) => each.name === name) ?? before.find((each) => each.name === name) ?? [],
   );
-  await writeFile(recordFile, `${JSON.stringify(rows, null, 2)}\n`);
+  await writeFile(recordFile, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   await writeFile(pageFile, toPage(rows));
 }

@@ -22,8 +22,6 @@ export interface KilledRunOptions {
   maxStaleness: number;
   tasksPerStep?: number;
   groupSize?: number;
-  say?(text: string): void;
-  signal?: AbortSignal;
 }
 
 export interface KilledRun {
@@ -47,7 +45,7 @@ export interface KilledRun {
 
 /** Trains, and resolves when all processes have ended. */
 export async function killedRun(options: KilledRunOptions): Promise<KilledRun> {
-  const { out, steps, workers: count, kills, maxStaleness, say = () => {}, signal } = options;
+  const { out, steps, workers: count, kills, maxStaleness } = options;
   const { tasksPerStep = training.tasksPerStep, groupSize = training.groupSize } = options;
   const rollouts = join(out, 'rollouts');
   const begun = performance.now();
@@ -74,7 +72,6 @@ export async function killedRun(options: KilledRunOptions): Promise<KilledRun> {
   const stopAll = () => {
     for (const { child } of [trainer, ...workers]) child.kill('SIGKILL');
   };
-  signal?.addEventListener('abort', stopAll);
   try {
     const killed = await killWorkers();
     const codes = await Promise.all([trainer, ...workers].map(({ ended }) => ended));
@@ -83,7 +80,6 @@ export async function killedRun(options: KilledRunOptions): Promise<KilledRun> {
     return { kills: killed, seconds, codes, ...(await countEpisodes(join(out, 'run'), wanted)) };
   } finally {
     stopAll();
-    signal?.removeEventListener('abort', stopAll);
   }
 
   /** Spreads the kills over the steps of the run. */
@@ -93,11 +89,10 @@ export async function killedRun(options: KilledRunOptions): Promise<KilledRun> {
       const step = Math.max(1, Math.floor(((done + 1) * steps) / (kills + 1)));
       while (trainer.child.exitCode === null && (await stepsOf(join(out, 'run'))) < step) await sleep(200);
       await sleep(2_000 * rng.float());
-      if (trainer.child.exitCode !== null || signal?.aborted) return done;
+      if (trainer.child.exitCode !== null) return done;
       const place = rng.int(count);
       workers[place]!.child.kill('SIGKILL');
       await workers[place]!.ended;
-      say(`Step ${step}: killed worker ${place + 1}, and started it anew.`);
       workers[place] = worker(place);
     }
     return kills;
