@@ -1,5 +1,5 @@
 /**
- * `npm run dependencies`: weighs what each package brings with it, and writes dependencies.json and the READMEs of the packages.
+ * `npm run dependencies`: weighs the third-party packages that each package installs, and writes dependencies.json and the READMEs of the packages.
  * Run it on Linux x64 after `npm ci`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

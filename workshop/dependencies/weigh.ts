@@ -1,14 +1,14 @@
-/** How much of others each package brings with it: the number of packages, and their size on disk. */
+/** The third-party packages that each package installs: their number, and their size on disk. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Closure, closureOf, type Lock } from './closure.ts';
 
 export const root = join(import.meta.dirname, '../..');
-/** The golden table, beside the script that makes it. */
+/** The golden table. */
 export const tableFile = join(import.meta.dirname, 'dependencies.json');
 
 export interface Weight {
-  /** Packages of others that are always installed. */
+  /** Third-party packages that are always installed. */
   packages: number;
   /** Further packages that are installed on some systems only, such as binaries. */
   optional: number;
@@ -47,11 +47,11 @@ function bytesOf(path: string): number {
 
 /** What the README of a package says of its weight. */
 export function weightText(name: string, { packages, optional, megabytes }: Weight): string {
-  if (packages === 0) return `\`${name}\` brings no package of others.`;
+  if (packages === 0) return `\`${name}\` adds no third-party packages.`;
   const size = megabytes < 10 ? megabytes.toFixed(1) : megabytes.toFixed(0);
   const binaries = optional > 0 ? ' and the binaries of your system' : '';
-  return `\`${name}\` brings ${packages} packages of others${binaries}, ${size} MB on Linux x64.`;
+  return `\`${name}\` adds ${packages} third-party packages${binaries}, ${size} MB on Linux x64.`;
 }
 
 /** Finds {@link weightText} in a README. */
-export const anyWeightText = /`[^`\n]+` brings [^\n]+? of others[^\n]*\./;
+export const anyWeightText = /`[^`\n]+` adds (?:no|\d+) third-party packages[^\n]*\./;
