@@ -57,4 +57,3 @@ Exact match on validation questions, from one run of ${tuningOf(study).steps} st
 
 ${markdownTable(['row', 'validation EM', 'steps'], lines)}`;
 }
-
