@@ -4,6 +4,7 @@ import {
   type EnvDefinition,
   type EnvHandle,
   openEnv,
+  type Tool,
   type ToolFactory,
   type Transition,
 } from '@toolenv/core';
@@ -12,10 +13,21 @@ import bridge from '@toolenv/envs-qa/bridge-v1';
 import comparison from '@toolenv/envs-qa/comparison-v1';
 import compose from '@toolenv/envs-qa/compose-v1';
 import lookup from '@toolenv/envs-qa/lookup-v1';
-import { createSearchTool } from '@toolenv/tools-search';
+import { createSearchTool, type SearchMaterial } from '@toolenv/tools-search';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-const tools = { search: createSearchTool as ToolFactory };
+/** The families of a world have the same documents: their searches share an index. */
+const indexes = new Map<string, Promise<Tool>>();
+const tools: Record<string, ToolFactory> = {
+  async search(material) {
+    const key = JSON.stringify(material);
+    if (!indexes.has(key)) indexes.set(key, createSearchTool(material as SearchMaterial));
+    return { ...(await indexes.get(key)!), close: async () => {} };
+  },
+};
+afterAll(async () => {
+  for (const index of indexes.values()) await (await index).close?.();
+});
 
 function search(query: string): Action {
   const call = { id: 'c', name: 'search', arguments: { query } };
