@@ -1,12 +1,12 @@
 /**
- * The blocks of code of every page of the site: TypeScript compiles, command lines name commands, flags, plugins and scripts that
+ * The blocks of code of every page of the site and of the templates' AGENTS.md: TypeScript compiles, command lines name commands, flags, plugins and scripts that
  * exist, and JSON parses.
  *
  * In `docs`, the blocks of a page are one program, from top to bottom; elsewhere each block is a program. A block that begins with a
  * comment like `// guess-v1.ts` is that file. `<!-- given: … -->` before a block has declarations of what the block does not define.
  */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,7 +25,8 @@ interface Block {
 }
 
 const blocks: Block[] = [];
-for (const page of writtenPages()) {
+const forAgents = readdirSync(join(repository, 'templates')).map((name) => `templates/${name}/AGENTS.md`);
+for (const page of [...writtenPages(), ...forAgents]) {
   const text = await readFile(join(repository, page), 'utf8');
   const fence = /(?:^<!-- given: (.+) -->\n+)?^(`{3,})(\w*)\n([\s\S]*?)^\2$/gm;
   for (const [, given = '', , language, code] of text.matchAll(fence))

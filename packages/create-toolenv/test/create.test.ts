@@ -39,7 +39,14 @@ describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) =
       .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, 'mine').length + 1));
     expect(there.sort()).toEqual([...files].sort());
     expect(files).toEqual(
-      expect.arrayContaining(['.gitignore', '.npmrc', 'README.md', 'package.json', 'tsconfig.json']),
+      expect.arrayContaining([
+        '.gitignore',
+        '.npmrc',
+        'AGENTS.md',
+        'README.md',
+        'package.json',
+        'tsconfig.json',
+      ]),
     );
     for (const file of files) {
       expect(await readFile(join(folder, 'mine', file), 'utf8'), file).not.toContain('toolenv-template');
