@@ -20,5 +20,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     testTimeout: 60_000,
+    // Tests damage indexes on purpose, of which LanceDB warns.
+    env: { LANCEDB_LOG: 'error' },
   },
 });

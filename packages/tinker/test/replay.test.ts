@@ -162,7 +162,7 @@ test('an aborted action ends at once', async () => {
 
 test('a result that never comes is an infrastructure fault', async () => {
   await using server = await startReplay(pollsOf(resultOf('asample', 0), () => 'hang'));
-  const policy = await openPolicy({ url: server.url, ...fast, timeout: 3000 });
+  const policy = await openPolicy({ url: server.url, ...fast, timeout: 1500 });
   await expect(policy.act(observation, sampling)).rejects.toMatchObject({
     code: 'infrastructure.tinker_timeout',
   });
@@ -171,7 +171,7 @@ test('a result that never comes is an infrastructure fault', async () => {
 
 test('an action that waits for a step ends at once when it is aborted', async () => {
   await using server = await startReplay(pollsOf(resultOf('optim_step', firstStep), () => 'hang'));
-  const policy = await opened({ url: server.url, ...fast, timeout: 3000 });
+  const policy = await opened({ url: server.url, ...fast });
   await policy.learner.backward({ rows }, { dLogprobs: slopes });
   let stepped = false;
   const step = policy.learner.step({ learningRate: 0.01 }).catch(() => {
@@ -180,8 +180,8 @@ test('an action that waits for a step ends at once when it is aborted', async ()
   const action = policy.act(observation, { ...sampling, signal: AbortSignal.timeout(200) });
   await expect(action).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(stepped).toBe(false);
-  await step;
   await policy.close();
+  await step;
 });
 
 test('a request whose answer is lost is sent again with the same number', async () => {
