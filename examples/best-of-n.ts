@@ -1,5 +1,5 @@
 /**
- * Rejection sampling: learn from the best episode of each group as from a demonstration (RAFT, arXiv 2304.06767). The loss is
+ * Rejection sampling: learn from the best episode of each group, as if it were a demonstration (RAFT, arXiv 2304.06767). The loss is
  * the cross-entropy of the tokens that the policy generated in the kept episodes.
  */
 import type { Trajectory } from '@toolenv/core';

@@ -1,4 +1,4 @@
-/** An advantage estimator of the user's own: `toolenv train … --advantage ./own-advantage.ts --floor 0.2`. */
+/** Your own advantage estimator: `toolenv train … --advantage ./own-advantage.ts --floor 0.2`. */
 import { defineAdvantage, groupAdvantages, ofEpisodes } from '@toolenv/training';
 
 export default defineAdvantage({

@@ -1,4 +1,4 @@
-/** A loss of the user's own: `toolenv train … --loss ./own-loss.ts --width 0.3`, or `grpo({ loss: ownLoss({ width: 0.3 }) })`. */
+/** Your own loss: `toolenv train … --loss ./own-loss.ts --width 0.3`, or `grpo({ loss: ownLoss({ width: 0.3 }) })`. */
 import { defineLoss } from '@toolenv/training';
 
 export default defineLoss({

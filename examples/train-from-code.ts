@@ -1,6 +1,6 @@
 /**
  * Evaluates a policy, trains it with GRPO, evaluates it again and saves it: `npm run example examples/train-from-code.ts`.
- * A few steps only show how it works; `npm run demo` trains for long enough to learn.
+ * A few steps show how it works; `npm run demo` trains long enough to learn.
  */
 import { openEnv } from '@toolenv/core';
 import { loadPolicy } from '@toolenv/policy';

@@ -3,7 +3,7 @@ import { defineToolEnv } from '@toolenv/core';
 
 const words = ['apple', 'bread', 'chair', 'dance', 'eagle', 'flame', 'grape', 'house', 'lemon', 'mouse'];
 
-/** A letter of the word earns one mark, so that a repeated letter of the guess may earn none. */
+/** Each letter of the word earns one mark: a repeated letter of the guess may earn none. */
 function marks(guess: string, word: string): string {
   const others = [...word].filter((letter, place) => guess[place] !== letter);
   const mark = (letter: string, place: number) => {

@@ -1,4 +1,4 @@
-/** Links of the repository's Markdown, as links of the site. A link to a file that is no page leads to a page that shows the file. */
+/** Links of the repository's Markdown, as links of the site. A link to a file without a page leads to a generated page that shows the file. */
 import { existsSync, statSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
@@ -6,7 +6,7 @@ import { pageOf, repository } from './pages.ts';
 
 export type Target =
   | { kind: 'page'; page: string; anchor: string }
-  /** A file or a folder of the repository that is no page, without `/` at its end. */
+  /** A file or a folder without a page, without `/` at its end. */
   | { kind: 'file'; file: string }
   | { kind: 'elsewhere' };
 

@@ -1,8 +1,8 @@
 /**
  * Starts workers as jobs of a Ray cluster: `node ray-workers.mjs http://head:8265 8 "toolenv rollout … --out /shared/bridge"`.
  *
- * Ray's dashboard takes a request with the headers of Node's fetch for that of a web page, and refuses it with 405. node:http sends
- * no such headers. Ray has no rank for jobs, so each worker gets its place in TOOLENV_WORKER.
+ * Ray's dashboard mistakes requests of Node's fetch for requests of a web page, and refuses them with 405. node:http sends no such
+ * headers. Ray has no rank for jobs, so each worker gets its place in TOOLENV_WORKER.
  */
 import { request } from 'node:http';
 

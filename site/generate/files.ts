@@ -1,4 +1,4 @@
-/** Writes a page for each file and folder of the repository that a page links to and that is no page itself. */
+/** Writes a page for each linked file and folder of the repository that has none. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { pageOfFile, targetOf } from '../links.ts';

@@ -1,4 +1,4 @@
-/** Writes the pages that are made from sources: the API reference, and the files that pages link to. */
+/** Writes the generated pages: the API reference, and the files that pages link to. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeApi } from './api.ts';

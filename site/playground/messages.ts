@@ -17,12 +17,12 @@ export type Order =
   /** Loads the weights with which the playground began. */
   | { type: 'reset' };
 
-/** What the worker is doing; the page asks for nothing else meanwhile. */
+/** What the worker is doing; the page sends no other order meanwhile. */
 export type Work = 'loading' | 'acting' | 'training' | 'nothing';
 
 export interface PlaygroundState {
   work: Work;
-  /** Of the policy. */
+  /** Parameters of the policy. */
   parameters: number;
   /** The questions of the test split. */
   questions: readonly string[];
@@ -36,7 +36,7 @@ export interface PlaygroundState {
   steps: number;
   /** The metrics of these steps. */
   lines: readonly MetricsLine[];
-  /** Of the last step. */
+  /** Seconds of the last step. */
   secondsPerStep?: number;
   /** What went wrong. */
   problem: string;

@@ -1,4 +1,4 @@
-/** Playground: the environment, the policy and its training, behind the orders of the page. */
+/** Playground: the environment, the policy and its training, controlled by the orders of the page. */
 import { rm } from 'node:fs/promises';
 import { messageOf, type Observation, type OpenedEnv, openEnv } from '@toolenv/core';
 import type { QaRecord } from '@toolenv/envs-qa';
@@ -114,7 +114,7 @@ export class Playground {
     await this.#write(await this.#policy.act(observation, sampling));
   }
 
-  /** Writes a turn and waits for what the environment makes of it. */
+  /** Writes a turn and waits for the environment. */
   async #write(turn: Parameters<PlaySession<QaRecord>['write']>[0]): Promise<void> {
     if (!(await this.#observation())) return;
     this.#session!.write(turn);

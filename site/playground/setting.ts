@@ -8,6 +8,6 @@ export const training = {
   tasksPerStep: 4,
   groupSize: 8,
   learningRate: 2e-4,
-  /** Of a turn: enough for a thought and a call or an answer. */
+  /** Tokens of a turn: enough for a thought and a call or an answer. */
   maxTokens: 64,
 };

@@ -1,4 +1,4 @@
-/** The next turn: the policy's, or a person's in its place. */
+/** The next turn, by the policy or by a person. */
 import { TurnForms } from '../../packages/view/page/play/turn-forms.tsx';
 import type { Order, PlaygroundState } from './messages.ts';
 

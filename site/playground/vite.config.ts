@@ -42,7 +42,7 @@ export default defineConfig({
     target: 'es2022',
     reportCompressedSize: false,
     chunkSizeWarningLimit: 2000,
-    // A worker is a build of its own, which takes its time.
+    // A worker is a separate build, and takes long.
     rolldownOptions: { checks: { pluginTimings: false } },
   },
 });
