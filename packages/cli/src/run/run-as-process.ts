@@ -10,7 +10,7 @@ import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-c
 const graceAfterUncaught = 300_000;
 
 /**
- * Runs the work and ends the process with the code of {@link exitCodeOf}. The output is guarded against control characters.
+ * Runs the work and ends the process with the code of `exitCodeOf`. The output is guarded against control characters.
  *
  * An uncaught error, such as an error in a plugin's timer, is written with its stack and aborts `signal`, so that a run keeps
  * its finished steps. The first SIGHUP, SIGINT or SIGTERM aborts `signal`; the second ends the process and its child processes

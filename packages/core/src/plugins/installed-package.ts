@@ -12,6 +12,7 @@ export interface PackageJson {
   toolenv?: unknown;
 }
 
+/** An npm package in node_modules, or in a folder. */
 export interface InstalledPackage {
   /**
    * The name under which imports find the package: its folder's in node_modules, or its own elsewhere. A package in

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { isJson } from '../schemas/json-text.ts';
 
+/** A line of a file. */
 export interface JsonLine {
   text: string;
   /** `file:line`, for errors. */

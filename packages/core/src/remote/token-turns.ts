@@ -24,6 +24,7 @@ export interface SampledTokens {
   isCut: boolean;
 }
 
+/** Plays the turns of a policy on a server that takes and returns token ids. */
 export class TokenTurns {
   readonly #chat: TokenChat;
   readonly #contextLength: number;

@@ -6,7 +6,7 @@ import type { Flat, FromJsonSchema, OptionsOf } from './json-schema-type.ts';
 /** A JSON Schema (2020-12), or a schema of zod, valibot, arktype or another library that implements Standard Schema. */
 export type ArgumentsSchema = JsonSchema | StandardSchemaV1;
 
-/** The arguments of {@link Tool.execute}, as the model sends them. */
+/** The arguments of `Tool.execute`, as the model sends them. */
 export type SentArguments<Schema> = Schema extends StandardSchemaV1
   ? Flat<StandardSchemaV1.InferInput<Schema>>
   : FromSchema<Schema>;

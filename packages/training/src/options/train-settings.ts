@@ -43,5 +43,5 @@ const schema = {
 
 export type TrainSettings = OptionsOf<typeof schema>;
 
-/** JSON Schema of {@link TrainSettings}, with defaults. */
+/** JSON Schema of the settings of a run, with defaults. */
 export const trainSettings: typeof schema = schema;

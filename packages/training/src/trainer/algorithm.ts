@@ -52,7 +52,7 @@ export interface DataAlgorithm {
   steps?: number;
   /** Scores on held-out data. */
   evaluate?(): Promise<Metrics>;
-  /** As {@link Algorithm.memory}. */
+  /** Numbers that checkpoints keep, such as a counter. */
   memory?: Record<string, number>;
 }
 

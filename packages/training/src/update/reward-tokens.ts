@@ -23,7 +23,6 @@ export interface TokenRewards {
 }
 
 /**
- * @param tokens.lengthRewards [N] what `shapedByLength` added to each episode.
  * @param penalty The KL penalty to subtract; `undefined` if there is none or it is in the loss.
  * @param reference Measures the KL every `klEvery` steps if `beta` is 0.
  */
@@ -35,6 +34,7 @@ export async function rewardTokens(
   }: {
     rows: readonly TrainingRow[];
     scored: ScoredTokens;
+    /** [N] what `shapedByLength` added to each episode. */
     lengthRewards?: readonly number[];
   },
   penalty: KlInReward | undefined,
