@@ -1,12 +1,11 @@
-/** Begins an episode with a folder, prints the folder and exits without closing anything. */
+/** Begins an episode with a folder, prints the folder and exits without closing anything. The first argument is a server. */
 import { openEnv } from '@toolenv/core';
 import { defineMcpEnv } from '@toolenv/mcp';
-import { badServer } from './servers.ts';
 
 const env = await openEnv(
   defineMcpEnv({
     name: 'exit-v1',
-    server: ({ folder }) => ({ ...badServer, cwd: folder }),
+    server: ({ folder }) => ({ command: process.execPath, args: [process.argv[2]!], cwd: folder }),
     tasks: [{ prompt: 'go' }],
     async episode({ folder, call }) {
       const { text: child } = await call('child');

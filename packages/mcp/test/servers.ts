@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { McpCommand } from '@toolenv/mcp';
+import { bundle } from './bundle.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -10,13 +11,25 @@ export function realServer(
   name: 'everything' | 'filesystem' | 'memory' | 'sequential-thinking',
   ...args: string[]
 ): McpCommand {
-  const json = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
-  return { command: process.execPath, args: [join(dirname(json), 'dist', 'index.js'), ...args] };
+  const dist = join(dirname(require.resolve(`@modelcontextprotocol/server-${name}/package.json`)), 'dist');
+  // The server `everything` reads its documents relative to this folder.
+  const at = name === 'everything' ? join(dist, 'resources/index.js') : undefined;
+  return { command: process.execPath, args: [bundle(join(dist, 'index.js'), at), ...args] };
 }
 
 export const badServer: McpCommand = {
   command: process.execPath,
-  args: [join(import.meta.dirname, 'bad-server.js')],
+  get args() {
+    return [bundle(join(import.meta.dirname, 'bad-server.js'))];
+  },
+};
+
+/** Serves the door environment over stdio. */
+export const doorServer: McpCommand & { args: string[] } = {
+  command: process.execPath,
+  get args() {
+    return [bundle(join(import.meta.dirname, 'serve-stdio.ts'))];
+  },
 };
 
 /** Starts the server that misbehaves over Streamable HTTP. */

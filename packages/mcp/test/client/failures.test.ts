@@ -33,8 +33,8 @@ describe('a server that ends at its start', () => {
 
 test('a server that never answers is quoted too', async () => {
   const silence =
-    'did not answer within 3 s; its stderr says: store.SettingsError: DATABASE_URL is not set: raise';
-  expect(await messageOf(connect('waits', { connectTimeout: 3_000, closeGrace: 100 }))).toContain(silence);
+    'did not answer within 1.5 s; its stderr says: store.SettingsError: DATABASE_URL is not set: raise';
+  expect(await messageOf(connect('waits', { connectTimeout: 1_500, closeGrace: 100 }))).toContain(silence);
 });
 
 test('a server that refuses to connect: its own error, and not what closing its input causes', async () => {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { connectMcp, type McpConnection } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { expectCutCallToEnd } from '../cut-call.ts';
 import { badHttpServer, context, realServer } from '../servers.ts';
 
 describe('server-everything', () => {
@@ -85,39 +86,6 @@ describe('a server that misbehaves', () => {
     expect(await call('cancelled')).toMatchObject({ content: [{ text: '0' }] });
   });
 
-  test('answers on another stream, if its streams can be resumed', async () => {
-    const resumable = await badHttpServer('resumable');
-    const other = await connectMcp({ url: resumable.url });
-    const pause = other.tools.find(({ name }) => name === 'pause')!;
-    expect(await pause.execute({}, context())).toEqual({ content: [{ type: 'text', text: 'resumed' }] });
-    await other.close();
-    resumable.process.kill('SIGKILL');
-  });
-
-  test.each([
-    ['end', {}, 10_000],
-    ['destroy', { resumeTimeout: 500 }, 6_000],
-  ])(
-    'ends a call whose stream it cuts (%s) and resumes without an answer',
-    async (how, options, limit) => {
-      const forgetful = await badHttpServer('forgetful');
-      const other = await connectMcp({ url: forgetful.url }, options);
-      const tool = (name: string) => other.tools.find((tool) => tool.name === name)!;
-      const start = performance.now();
-      await expect(tool('hang-up').execute({ how, after: 100 }, context())).rejects.toMatchObject({
-        code: 'infrastructure.mcp_closed',
-        message: expect.stringContaining('the stream of the call ended without an answer'),
-      });
-      expect(performance.now() - start).toBeLessThan(limit);
-      // It still answers.
-      expect(other.lost).toBeUndefined();
-      expect(await tool('cancelled').execute({}, context())).toMatchObject({ content: [{ text: '0' }] });
-      await other.close();
-      forgetful.process.kill('SIGKILL');
-    },
-    30_000,
-  );
-
   test('ends a call in which it dies, and further calls', async () => {
     const start = performance.now();
     const waiting = call('wait');
@@ -127,6 +95,23 @@ describe('a server that misbehaves', () => {
     expect(connection.lost).toMatchObject({ code: 'infrastructure.mcp_closed' });
     await expect(call('cancelled')).rejects.toMatchObject({ code: 'infrastructure.mcp_closed' });
   });
+});
+
+describe('a server whose streams can be resumed', () => {
+  test('answers on another stream', async () => {
+    const resumable = await badHttpServer('resumable');
+    const connection = await connectMcp({ url: resumable.url });
+    const pause = connection.tools.find(({ name }) => name === 'pause')!;
+    expect(await pause.execute({}, context())).toEqual({ content: [{ type: 'text', text: 'resumed' }] });
+    await connection.close();
+    resumable.process.kill('SIGKILL');
+  });
+
+  test.each(['end', 'destroy'] as const)(
+    'ends a call whose stream it cuts (%s) and resumes without an answer',
+    (how) => expectCutCallToEnd(how, { resumeTimeout: 500 }, 6_000),
+    30_000,
+  );
 });
 
 function freePort(): Promise<number> {

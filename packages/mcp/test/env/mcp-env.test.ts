@@ -8,6 +8,7 @@ import { collect, openEnv, rollout, type Script, scriptedPolicy, ToolEnvError } 
 import { encodeTrajectory, recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { defineMcpEnv, type McpCommand } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundle } from '../bundle.ts';
 import { badServer, realServer } from '../servers.ts';
 
 const sampling = { maxTokens: 64, temperature: 1 };
@@ -314,9 +315,9 @@ test('the environment’s first call may take longer than toolTimeout, because t
 });
 
 test('the folders of episodes are removed if the process exits', async () => {
-  const script = join(import.meta.dirname, '../exit.ts');
-  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', script];
-  const { status, stdout } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  const program = bundle(join(import.meta.dirname, '../exit.ts'));
+  const args = [program, ...badServer.args!];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(status).toBe(7);
   const { folder, child } = JSON.parse(stdout);
   expect(folder).toContain('toolenv-mcp-');

@@ -1,11 +1,11 @@
 /** Clients of MCP 2026-07-28, which have no session: their program opens an episode, and each call names it. */
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { defineToolEnv, type EnvHandle, openEnv, text } from '@toolenv/core';
 import { connectMcp, type HttpOptions, type McpService, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
+import { doorServer } from '../servers.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 const errors: unknown[] = [];
@@ -67,13 +67,10 @@ class Player {
 }
 
 const over = (handle: string) => `There is no episode "${handle}", or it has ended.`;
-const script = join(import.meta.dirname, '../serve-stdio.ts');
-const command = process.execPath;
-const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
 
 describe.each([
   ['Streamable HTTP', async () => connect(await serve())],
-  ['stdio', async () => connect(new StdioClientTransport({ command, args }))],
+  ['stdio', async () => connect(new StdioClientTransport(doorServer))],
 ])('a client over %s', (_, begin) => {
   test('opens an episode, and names it with each call', async () => {
     const player = await begin();
@@ -196,9 +193,9 @@ describe('a place', () => {
   test('of an episode with a call in flight is kept', async () => {
     const player = await connect(await serve({ idleTimeout: 300 }));
     await player.open();
-    const waiting = player.call('wait', {}, { signal: AbortSignal.timeout(2_000) });
+    const waiting = player.call('wait', {}, { signal: AbortSignal.timeout(1_300) });
     waiting.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 900));
     expect(openDoors.size).toBe(1);
     await expect(waiting).rejects.toThrow();
     await expect.poll(() => openDoors.size, patience).toBe(0);

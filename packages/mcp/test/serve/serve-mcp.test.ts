@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -8,7 +7,7 @@ import { type EnvHandle, openEnv } from '@toolenv/core';
 import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
-import { context, groupLives } from '../servers.ts';
+import { context, doorServer, groupLives } from '../servers.ts';
 
 let env: EnvHandle<string>;
 const services: McpService[] = [];
@@ -150,20 +149,16 @@ test('a split without tasks is refused', async () => {
 });
 
 describe('over stdio', () => {
-  const command = process.execPath;
-  const script = join(import.meta.dirname, '../serve-stdio.ts');
-  const args = ['--import', 'tsx', '--conditions=@toolenv/source', script];
-
   test('the SDK’s client plays an episode', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
-    await client.connect(new StdioClientTransport({ command, args }));
+    await client.connect(new StdioClientTransport(doorServer));
     await call(client, 'knock');
     expect(textOf(await call(client, 'answer', { text: 'cat' }))).toBe('The episode has ended.');
     await client.close();
   });
 
   test('the process exits when the client leaves', async () => {
-    const connection = await connectMcp({ command, args }, { closeGrace: 60_000 });
+    const connection = await connectMcp(doorServer, { closeGrace: 60_000 });
     const start = performance.now();
     await connection.close();
     expect(performance.now() - start).toBeLessThan(30_000);
