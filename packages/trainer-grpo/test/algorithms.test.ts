@@ -60,7 +60,7 @@ const twice = (learner: Softmax): Policy => ({
 });
 
 test.each(Object.keys(algorithms) as Algorithm[])('%s learns which arm pays', async (algorithm) => {
-  const { learner, rollouts } = await train({ algorithm, steps: 60, groupSize: 8, tasksPerStep: 8 });
+  const { learner, rollouts } = await train({ algorithm, steps: 15, groupSize: 8, tasksPerStep: 6, learningRate: 2 });
   expect(rollouts[0]!.metrics.reward).toBeLessThan(0.4);
   expect(learner.probabilities()[best]).toBeGreaterThan(0.8);
 });
@@ -68,7 +68,7 @@ test.each(Object.keys(algorithms) as Algorithm[])('%s learns which arm pays', as
 test.each(Object.keys(algorithms) as Algorithm[])(
   '%s learns it in several epochs of mini-batches',
   async (algorithm) => {
-    const options = { algorithm, steps: 25, epochs: 2, miniBatches: 2 };
+    const options = { algorithm, steps: 8, epochs: 2, miniBatches: 2, learningRate: 2 };
     const { learner } = await train(options);
     expect(learner.probabilities()[best]).toBeGreaterThan(0.6);
   },

@@ -31,7 +31,7 @@ async function run(options: Partial<TrainOptions<object>> & Record<string, unkno
 test('a loss of the user learns, and the record has its name and options', async () => {
   const { table, trainerOptions } = await run({
     trainer: ppo({ loss: ownLoss({ width: 0.3 }) }),
-    ...{ steps: 60, tasksPerStep: 64, learningRate: 2 },
+    ...{ steps: 15, tasksPerStep: 24, learningRate: 12 },
   });
   expect(table.skill).toBeGreaterThan(0.85);
   expect(trainerOptions).toMatchObject({ loss: 'spo', width: 0.3, advantage: 'gae' });
@@ -53,7 +53,8 @@ test('an estimator without a critic works in PPO too, and the critic learns', as
 test.each(['grpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'luspo', 'vespo'])(
   'the loss %s learns',
   async (loss) => {
-    const skills = { steps: 60, tasksPerStep: 64, learningRate: loss === 'dr_grpo' ? 20 : 2, maxTokens: 10 };
+    const learningRate = loss === 'dr_grpo' ? 120 : 12;
+    const skills = { steps: 15, tasksPerStep: 24, learningRate, maxTokens: 10 };
     const { table } = await run({ loss, ...skills });
     expect(table.skill).toBeGreaterThan(0.6);
   },

@@ -21,7 +21,7 @@ async function train(
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
   const { seed = 1, resume, signal, ...rest } = options;
-  const own = { steps: 60, tasksPerStep: 64, learningRate: 2, criticLearningRate: 3, ...rest };
+  const own = { steps: 25, tasksPerStep: 24, learningRate: 8, criticLearningRate: 8, ...rest };
   const run = { env: await openClimb(), policy: table, learner: table, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   for await (const event of ppo.train(run, own)) {
@@ -41,7 +41,7 @@ function metricsOf(events: TrainEvent[], type: 'rollout' | 'update' | 'evaluatio
 test('the policy learns when to climb and answer, and the critic learns the values', async () => {
   const table = new Table();
   const before = table.skill;
-  const events = await train(table, { evaluateEvery: 60 });
+  const events = await train(table, { evaluateEvery: 25 });
   expect(before).toBeLessThan(0.1);
   expect(table.skill).toBeGreaterThan(0.85);
   const rewards = metricsOf(events, 'rollout').map(({ reward }) => reward!);
@@ -67,8 +67,8 @@ test('learns with several epochs and mini-batches, a discount, λ, a bonus and a
   const own = { epochs: 2, miniBatches: 4, gamma: 0.95, lambda: 0.9, entropyCoefficient: 1e-3 };
   const events = await train(table, {
     ...own,
-    steps: 30,
-    learningRate: 0.3,
+    steps: 20,
+    learningRate: 1.5,
     klControl: 'adaptive',
     beta: 0.01,
   });
@@ -80,7 +80,7 @@ test('learns with several epochs and mini-batches, a discount, λ, a bonus and a
 
 test('learns with credit by turns, and the critic learns the states before turns', async () => {
   const table = new Table();
-  await train(table, { credit: 'turn', gamma: 0.99, lambda: 0.95 });
+  await train(table, { credit: 'turn', gamma: 0.99, lambda: 0.95, learningRate: 16 });
   expect(table.skill).toBeGreaterThan(0.85);
   expect(table.values[2]).toBeGreaterThan(0.8);
 });
@@ -114,7 +114,7 @@ test('the first update equals a policy gradient computed by hand', async () => {
       for (const [k, p] of start.distribution(last).entries()) {
         expected[last * 8 + k]! += (advantages[b]![t]! / tokens) * (Number(k === token) - p);
       }
-      value[last]! += (3 * 0.1 * toGo[b]![t]!) / tokens;
+      value[last]! += (8 * 0.1 * toGo[b]![t]!) / tokens;
     }
   }
   for (const [i, logit] of expected.entries()) expect(table.logits[i]).toBeCloseTo(logit, 5);
@@ -152,9 +152,9 @@ test('outputs at the environment’s tokens change nothing with the masks, and c
 
 test('a penalty in the reward keeps the policy near the initial policy', async () => {
   const [free, held] = [new Table(), new Table()];
-  await train(free, { beta: 0, steps: 30, checkpointEvery: 0 });
+  await train(free, { beta: 0, checkpointEvery: 0 });
   await rm(join(out, 'checkpoints'), { recursive: true });
-  const events = await train(held, { beta: 0.3, steps: 30, checkpointEvery: 0 });
+  const events = await train(held, { beta: 0.3, checkpointEvery: 0 });
   expect(held.skill).toBeLessThan(free.skill - 0.15);
   const updates = metricsOf(events, 'update');
   expect(updates[0]!.kl).toBe(0);
