@@ -67,8 +67,7 @@ test('learns with several epochs and mini-batches, a discount, λ, a bonus and a
   const own = { epochs: 2, miniBatches: 4, gamma: 0.95, lambda: 0.9, entropyCoefficient: 1e-3 };
   const events = await train(table, {
     ...own,
-    steps: 20,
-    learningRate: 1.5,
+    ...{ steps: 20, tasksPerStep: 64, learningRate: 0.3, criticLearningRate: 3 },
     klControl: 'adaptive',
     beta: 0.01,
   });
@@ -80,7 +79,14 @@ test('learns with several epochs and mini-batches, a discount, λ, a bonus and a
 
 test('learns with credit by turns, and the critic learns the states before turns', async () => {
   const table = new Table();
-  await train(table, { credit: 'turn', gamma: 0.99, lambda: 0.95, learningRate: 16 });
+  await train(table, {
+    credit: 'turn',
+    gamma: 0.99,
+    lambda: 0.95,
+    steps: 40,
+    learningRate: 5,
+    criticLearningRate: 3,
+  });
   expect(table.skill).toBeGreaterThan(0.85);
   expect(table.values[2]).toBeGreaterThan(0.8);
 });
