@@ -7,6 +7,6 @@ export { Progress } from './display/progress.ts';
 export { RunningScores } from './display/running-scores.ts';
 export { type TerminalChartOptions, terminalChart } from './display/terminal-chart.ts';
 export { TrainingProgress } from './display/training-progress.ts';
-export { parseFlags } from './flags/command-line.ts';
+export { parseFlags } from './flags/parse-flags.ts';
 export { Interrupted } from './run/exit-code.ts';
 export { runAsProcess } from './run/run-as-process.ts';

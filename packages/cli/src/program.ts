@@ -1,64 +1,116 @@
-/** The program `toolenv`: finds the command that was asked for, and runs it. */
+/** The program `toolenv`: loads the command that was asked for, and runs it. */
 import { readFileSync } from 'node:fs';
-import type { JsonSchema } from '@toolenv/core';
 import { Command } from 'commander';
-import { baselineCommand } from './commands/baseline-command.ts';
-import { checkCommand } from './commands/check-command.ts';
-import { dataCommand } from './commands/data-command.ts';
-import { doctorCommand } from './commands/doctor-command.ts';
-import { evalCommand } from './commands/eval-command.ts';
-import { httpSchema } from './commands/import-mcp.ts';
-import { indexSchema } from './commands/import-search.ts';
-import { indexCommand } from './commands/index-command.ts';
-import { infoCommand } from './commands/info-command.ts';
-import { initCommand } from './commands/init-command.ts';
-import { listCommand } from './commands/list-command.ts';
-import { playCommand } from './commands/play-command.ts';
-import { rolloutCommand } from './commands/rollout-command.ts';
-import { serveCommand } from './commands/serve-command.ts';
-import { showCommand } from './commands/show-command.ts';
-import { toolsCommand } from './commands/tools-command.ts';
-import { trainCommand } from './commands/train-command.ts';
-import { viewCommand } from './commands/view-command.ts';
+import type { MakeCommand } from './commands/make-command.ts';
 import { parseCommandLine } from './flags/command-line.ts';
-import { type NamedPlugins, namedPlugins, noPlugins } from './flags/named-plugins.ts';
+
+/** The help lists the commands without loading them. */
+interface ListedCommand {
+  usage: string;
+  summary: string;
+  load(): Promise<{ make: MakeCommand }>;
+}
+
+export const commands: Readonly<Record<string, ListedCommand>> = {
+  list: {
+    usage: '[options]',
+    summary: 'list the installed environments, tools, trainers and policies',
+    load: () => import('./commands/list-command.ts'),
+  },
+  info: {
+    usage: '[options] <subject>',
+    summary: 'show what an environment, tool, trainer or policy is',
+    load: () => import('./commands/info-command.ts'),
+  },
+  eval: {
+    usage: '[options] <environment>',
+    summary: 'score policies in an environment',
+    load: () => import('./commands/eval-command.ts'),
+  },
+  baseline: {
+    usage: '[options] <environment>',
+    summary: 'score a policy without training: direct, naive RAG, or with tools',
+    load: () => import('./commands/baseline-command.ts'),
+  },
+  train: {
+    usage: '[options] [environment...]',
+    summary: 'improve a policy in an environment',
+    load: () => import('./commands/train-command.ts'),
+  },
+  rollout: {
+    usage: '[options] <environment>',
+    summary: 'play episodes as one of many workers',
+    load: () => import('./commands/rollout-command.ts'),
+  },
+  show: {
+    usage: '[options] <run>',
+    summary: 'show the curves and the episodes of a run',
+    load: () => import('./commands/show-command.ts'),
+  },
+  view: {
+    usage: '[options] <run...>',
+    summary: 'show runs as a web page, live while they train',
+    load: () => import('./commands/view-command.ts'),
+  },
+  play: {
+    usage: '[options] <environment>',
+    summary: "play the policy's part yourself",
+    load: () => import('./commands/play-command.ts'),
+  },
+  check: {
+    usage: '[options] <subject>',
+    summary: 'check a plugin, package, checkpoint or trajectories against the spec',
+    load: () => import('./commands/check-command.ts'),
+  },
+  tools: {
+    usage: '[options]',
+    summary: 'list the tools of an MCP server, or call one',
+    load: () => import('./commands/tools-command.ts'),
+  },
+  serve: {
+    usage: '[options] [environment]',
+    summary: 'serve an environment to clients of MCP or OpenEnv',
+    load: () => import('./commands/serve-command.ts'),
+  },
+  data: {
+    usage: '[options] <name>',
+    summary: "fetch a dataset from its authors' addresses",
+    load: () => import('./commands/data-command.ts'),
+  },
+  index: {
+    usage: '[options] <passages>',
+    summary: 'make a search index of a file of passages',
+    load: () => import('./commands/index-command.ts'),
+  },
+  init: {
+    usage: '[options] <folder>',
+    summary: 'make an environment of an MCP server and a task file',
+    load: () => import('./commands/init-command.ts'),
+  },
+  doctor: {
+    usage: '[options]',
+    summary: 'show what this machine can compute with',
+    load: () => import('./commands/doctor-command.ts'),
+  },
+};
 
 /** @throws What the command throws; ToolEnvError `usage.*` for a mistake in the command line. */
 export async function runProgram(argv: string[], signal: AbortSignal): Promise<void> {
   const program = new Command('toolenv')
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '--version', 'print the version')
-    .helpCommand(false);
-  const schemas = { http: await httpSchema(), index: await indexSchema() };
-  const bare = commands(signal, noPlugins, schemas);
-  const named = await namedPlugins(argv, bare);
-  for (const command of commands(signal, named, schemas)) program.addCommand(command);
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` });
+  const at = argv.findIndex((word) => !word.startsWith('-'));
+  for (const [name, { usage, summary, load }] of Object.entries(commands)) {
+    const command = new Command(name).summary(summary).usage(usage);
+    if (name === argv[at]) {
+      const { make } = await load();
+      await make(command, { words: argv.slice(at + 1), signal });
+    }
+    program.addCommand(command);
+  }
   await parseCommandLine(program, argv.length === 0 ? ['--help'] : argv);
-}
-
-function commands(
-  signal: AbortSignal,
-  { env, taken, policies, trainer }: NamedPlugins,
-  { http, index }: { http: JsonSchema; index: JsonSchema },
-): Command[] {
-  return [
-    listCommand(),
-    infoCommand(signal, { env, taken }),
-    evalCommand(signal, { env, policies }),
-    baselineCommand(signal, { env, policies }),
-    trainCommand(signal, { env, policy: policies[0]!, trainer }),
-    rolloutCommand(signal, { env, policy: policies[0]! }),
-    showCommand(signal),
-    viewCommand(signal),
-    playCommand(signal, env),
-    checkCommand(signal, env),
-    toolsCommand(signal),
-    serveCommand(signal, env, http),
-    dataCommand(signal),
-    indexCommand(signal, index),
-    initCommand(signal),
-    doctorCommand(signal),
-  ];
 }
 
 function ownVersion(): string {

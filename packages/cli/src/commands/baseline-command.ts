@@ -7,10 +7,10 @@ import {
   type Placement,
   placements,
 } from '@toolenv/training';
-import { Command, Option } from 'commander';
-import type { NamedEnv } from '../flags/env-flags.ts';
-import type { NamedPlugin } from '../flags/plugin-flags.ts';
+import { Option } from 'commander';
+import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface BaselineFlags extends EvaluationFlags {
   kind: BaselineKind;
@@ -20,13 +20,8 @@ interface BaselineFlags extends EvaluationFlags {
   instruction?: string;
 }
 
-/** @param plugins The policies of `--policy` and `--against`. */
-export function baselineCommand(
-  signal: AbortSignal,
-  plugins: { env: NamedEnv; policies: readonly NamedPlugin<'policies'>[] },
-): Command {
-  const command = new Command('baseline')
-    .summary('score a policy without training: direct, naive RAG, or with tools')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       'Plays the first tasks of a split with a policy as a baseline, and reports the scores with their intervals. With --against, a trained policy plays the same tasks with the same tools, and its difference is reported.',
     )
@@ -57,8 +52,9 @@ export function baselineCommand(
       '--out <folder>',
       'write trajectories.jsonl and summary.json there, in a folder of each policy with --against',
     );
-  addEvaluationFlags(command, plugins);
-  return command.action((ref: string, given: BaselineFlags) => {
+  addEvaluationFlags(command);
+  const plugins = await addPluginFlags(command, words, { policies: ['policy', 'against'] });
+  command.action((ref: string, given: BaselineFlags) => {
     const { kind, policy, against, placement, instruction } = given;
     if (placement !== 'before' && kind !== 'naive-rag') {
       const message = `--placement is for --kind naive-rag, and this is ${kind}: leave it out.`;
@@ -77,6 +73,6 @@ export function baselineCommand(
     };
     const trained =
       against === undefined ? [] : [{ policy: against, label: against, plugin: plugins.policies[1]! }];
-    return evaluateEntrants(ref, [baseline, ...trained], given, plugins.env, signal);
+    return evaluateEntrants(ref, [baseline, ...trained], given, plugins.env!, signal);
   });
-}
+};

@@ -1,12 +1,12 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
-import { Command } from 'commander';
 import { CheckProgress } from '../display/check-progress.ts';
 import { reportView } from '../display/report-view.ts';
-import { addEnvFlags, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
+import { addPluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface OwnFlags {
   json?: boolean;
@@ -24,9 +24,8 @@ const schema = {
   },
 } as const;
 
-export function checkCommand(signal: AbortSignal, env: NamedEnv): Command {
-  const command = new Command('check')
-    .summary('check a plugin, package, checkpoint or trajectories against the spec')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       'Checks a subject against the rules of the spec (spec/v1.md of @toolenv/core) and says how to fix it. Exit code 1 if a rule is broken or there is a warning.',
     )
@@ -42,11 +41,11 @@ export function checkCommand(signal: AbortSignal, env: NamedEnv): Command {
     .option('--material <json>', "make a tool plugin from this material, in place of its example's")
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
-  addEnvFlags(command, env);
-  return command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
-    check(subject, given, givenEnvOptions(env, given), signal),
+  const { env } = await addPluginFlags(command, words, { anySubject: true });
+  command.action((subject: string, given: OwnFlags & Record<string, unknown>) =>
+    check(subject, given, env?.given(given) ?? {}, signal),
   );
-}
+};
 
 async function check(
   subject: string,

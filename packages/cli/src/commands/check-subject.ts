@@ -16,10 +16,10 @@ import {
   type RuleId,
 } from '@toolenv/testing';
 import type { AdvantageEstimator } from '@toolenv/training';
-import { criticTrainer, defaultTrainer, policyReference } from '../flags/plugin-flags.ts';
 import { readPairs } from '../flags/schema-flags.ts';
 import { trainerWithPart } from '../flags/trainer-parts.ts';
 import { type AnyPlugin, findSubject, importPlugin, packagePlugins } from '../subject/find-subject.ts';
+import { criticTrainer, defaultTrainer, policyReference } from '../subject/load-named.ts';
 
 export interface SubjectOptions {
   seed: number;

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { type PublishedData, ToolEnvError } from '@toolenv/core';
 import { findPlugin, listPlugins } from '@toolenv/core/plugins';
-import { Command } from 'commander';
 import { type FetchedFile, fetchDataset } from '../data/fetch-dataset.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { flagName } from '../flags/schema-flags.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface Flags {
   dir: string;
@@ -14,9 +14,8 @@ interface Flags {
   json?: boolean;
 }
 
-export function dataCommand(signal: AbortSignal): Command {
-  return new Command('data')
-    .summary("fetch a dataset from its authors' addresses")
+export const make: MakeCommand = (command, { signal }) => {
+  command
     .description(
       "Fetches the files of an environment's dataset, goes on where an earlier download stopped, and verifies them by their SHA-256. Files that are in the folder already are only verified.",
     )
@@ -25,7 +24,7 @@ export function dataCommand(signal: AbortSignal): Command {
     .option('--from <url>', "mirror that has the files by their names, in place of the authors' addresses")
     .option('--json', 'print one JSON object: the files with their digests, and the options that use them')
     .action((name: string, flags: Flags) => fetchData(name, flags, signal));
-}
+};
 
 async function fetchData(name: string, { dir, from, json }: Flags, signal: AbortSignal): Promise<void> {
   const { ref, plugin } = await findPlugin('envs', referenceOf(name), { from: pluginFolders() });

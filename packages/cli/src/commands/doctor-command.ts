@@ -1,11 +1,10 @@
 /** `toolenv doctor`: shows what this machine can compute with, what of it works, and what runs will use. */
 import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
-import { Command } from 'commander';
 import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
+import type { MakeCommand } from './make-command.ts';
 
-export function doctorCommand(signal: AbortSignal): Command {
-  return new Command('doctor')
-    .summary('show what this machine can compute with')
+export const make: MakeCommand = (command, { signal }) => {
+  command
     .description(
       'Shows what the installed policies can compute with, tries every device, and says how fast the device is and whether a run uses it. Exit code 1 if no policy has a device that works.',
     )
@@ -16,7 +15,7 @@ export function doctorCommand(signal: AbortSignal): Command {
       const works = report.policies.some((policy) => 'auto' in policy && policy.auto !== null);
       if (!works) process.exitCode = 1;
     });
-}
+};
 
 type Row = [topic: string, part: string, state: string];
 

@@ -20,13 +20,12 @@ import {
   pairedDifference,
   taskScores,
 } from '@toolenv/training';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { type Compared, comparisonTable } from '../display/comparison-table.ts';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
-import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
-import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import {
   EvaluationFolder,
@@ -42,16 +41,11 @@ import {
   type RecordingFlags,
   recordingFlags,
 } from '../run/open-run.ts';
+import type { MakeCommand } from './make-command.ts';
 
 /** What the flags of {@link addEvaluationFlags} and `--out` give. */
 export type EvaluationFlags = EnvFlags &
   RecordingFlags & { out?: string; resume?: boolean; json?: boolean } & Record<string, unknown>;
-
-/** The plugins that a command line names. */
-interface Plugins {
-  env: NamedEnv;
-  policies: readonly NamedPlugin<'policies'>[];
-}
 
 /** What is evaluated. */
 export interface Entrant {
@@ -59,7 +53,7 @@ export interface Entrant {
   policy: string;
   /** Its name in reports, and in the folder. */
   label: string;
-  plugin: NamedPlugin<'policies'>;
+  plugin: PluginFlags<'policies'>;
   /** Plays the policy in another way. */
   adapt?(policy: Policy): Policy;
 }
@@ -76,9 +70,8 @@ interface Evaluated {
   episodes: EpisodeSummary[];
 }
 
-export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
-  const command = new Command('eval')
-    .summary('score policies in an environment')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description('Plays the first tasks of a split with one policy or several and reports the scores.')
     .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
     .requiredOption(
@@ -90,24 +83,23 @@ export function evalCommand(signal: AbortSignal, plugins: Plugins): Command {
       '--out <folder>',
       'write trajectories.jsonl and summary.json there; several policies have folders in it, beside comparison.json',
     );
-  addEvaluationFlags(command, plugins);
-  return command.action((ref: string, given: EvaluationFlags & { policy: string[] }) => {
+  addEvaluationFlags(command);
+  const plugins = await addPluginFlags(command, words, { policies: ['policy'], severalPolicies: true });
+  command.action((ref: string, given: EvaluationFlags & { policy: string[] }) => {
     const entrants = given.policy.map(
       (policy, index): Entrant => ({ policy, label: policy, plugin: plugins.policies[index]! }),
     );
-    return evaluateEntrants(ref, entrants, given, plugins.env, signal);
+    return evaluateEntrants(ref, entrants, given, plugins.env!, signal);
   });
-}
+};
 
-/** The flags of a command that evaluates, beside the policies and the folder. */
-export function addEvaluationFlags(command: Command, { env, policies }: Plugins): void {
+/** The flags of a command that evaluates, except the policies and the folder. */
+export function addEvaluationFlags(command: Command): void {
   command
     .option('--resume', 'go on with the evaluation in --out: its finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(evaluationOptions)])
     command.addOption(flag);
-  addEnvFlags(command, env);
-  addPluginFlags(command, policies);
 }
 
 /** Plays the same tasks with each entrant, and prints the scores and the differences from the first. */
@@ -115,15 +107,15 @@ export async function evaluateEntrants(
   ref: string,
   entrants: readonly Entrant[],
   given: EvaluationFlags,
-  env: NamedEnv,
+  env: PluginFlags<'envs'>,
   signal: AbortSignal,
 ): Promise<void> {
   const flags = completeFlags(evaluationOptions, given);
   const { split, temperature, seed } = flags;
   const { out, resume = false } = given;
   refuseContradictions(entrants, given);
-  chosenEnv(env, given);
-  for (const { plugin } of entrants) pluginOptions(plugin, given);
+  env.chosen(given);
+  for (const { plugin } of entrants) plugin.chosen(given);
   if (out !== undefined) await refuseEvaluationFolder(out, resume);
   let lock: FolderLock | undefined;
   // After the environment and the policy are open: a mistake in their options makes no folder.
@@ -177,7 +169,7 @@ interface EntrantPlan {
   enter(): Promise<void>;
   flags: EvaluationOptions;
   given: EvaluationFlags;
-  env: NamedEnv;
+  env: PluginFlags<'envs'>;
 }
 
 async function evaluateEntrant(
@@ -186,9 +178,10 @@ async function evaluateEntrant(
 ): Promise<Evaluated> {
   const { seed, samples } = flags;
   const { label: name, plugin, adapt = (policy) => policy } = entrant;
-  const chosen = pluginOptions(plugin, given);
-  const { source, options } = chosenEnv(namedEnv, given);
-  const open = (tap: ToolTap | undefined) => openRunEnv({ source, options }, { ...given, seed, tap });
+  const chosen = plugin.chosen(given);
+  const chosenEnv = namedEnv.chosen(given);
+  const { options } = chosenEnv;
+  const open = (tap: ToolTap | undefined) => openRunEnv(chosenEnv, { ...given, seed, tap });
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;

@@ -1,10 +1,10 @@
 /** `toolenv index`: makes a search index of a file of passages. */
 import type { JsonSchema } from '@toolenv/core';
-import { Command } from 'commander';
 import { LateStatus } from '../display/late-status.ts';
 import { countText } from '../display/number-text.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { importSearch } from './import-search.ts';
+import { importSearch, indexSchema } from './import-search.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends Record<string, unknown> {
   out: string;
@@ -14,10 +14,9 @@ interface Flags extends Record<string, unknown> {
 /** Milliseconds between the lines of a log. */
 const logInterval = 10_000;
 
-/** @param schema Schema of the options of an index. */
-export function indexCommand(signal: AbortSignal, schema: JsonSchema): Command {
-  const command = new Command('index')
-    .summary('make a search index of a file of passages')
+export const make: MakeCommand = async (command, { signal }) => {
+  const schema = await indexSchema();
+  command
     .description(
       'Makes a search index of passages: JSONL, BEIR, KILT or the Wikipedia dump of Search-R1, gzipped or not. A command that was stopped goes on where it stopped.',
     )
@@ -25,8 +24,8 @@ export function indexCommand(signal: AbortSignal, schema: JsonSchema): Command {
     .requiredOption('--out <folder>', 'folder of the index, or a URI as s3://bucket/index')
     .option('--json', 'print the result as JSON');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
-  return command.action((passages: string, given: Flags) => makeIndex(passages, given, { schema, signal }));
-}
+  command.action((passages: string, given: Flags) => makeIndex(passages, given, { schema, signal }));
+};
 
 async function makeIndex(
   passages: string,

@@ -1,20 +1,17 @@
 /** `toolenv info`: what a plugin says of itself, and what an environment shows once it is open. */
 import { type EnvDefinition, messageOf, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type PluginInfo, type PluginKind, type PluginTypes } from '@toolenv/core/plugins';
-import { Command } from 'commander';
 import { detailsView, openedView } from '../display/details-view.ts';
 import { safeLine, terminalWidth } from '../display/terminal-text.ts';
 import {
-  addEnvFlags,
-  envFlagOption,
-  flagsOfEnv,
-  givenEnvOptions,
-  type NamedEnv,
-  type TakenFlags,
-} from '../flags/env-flags.ts';
-import { policyReference } from '../flags/plugin-flags.ts';
+  addPluginFlags,
+  commandOption,
+  envFlags,
+  envOptionFlags,
+  type PluginFlags,
+} from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, envFlags, readTools } from '../run/open-run.ts';
+import { type EnvFlags, readTools, envFlags as sharedEnvFlags } from '../run/open-run.ts';
 import {
   findSubject,
   importPlugin,
@@ -22,8 +19,10 @@ import {
   pluginFolders,
   type Subject,
 } from '../subject/find-subject.ts';
+import { policyReference } from '../subject/load-named.ts';
 import { missingOptions, type OpenedDetails, openedDetails } from '../subject/opened-details.ts';
 import { type Details, detailsOf } from '../subject/plugin-details.ts';
+import type { MakeCommand } from './make-command.ts';
 
 const schema = {
   type: 'object',
@@ -41,8 +40,7 @@ type Given = EnvFlags & { json?: boolean } & Record<string, unknown>;
 
 interface Context {
   given: Given;
-  env: NamedEnv;
-  taken: TakenFlags;
+  env: PluginFlags<'envs'> | undefined;
   signal: AbortSignal;
 }
 
@@ -66,13 +64,8 @@ interface Report extends Found {
   failure?: unknown;
 }
 
-/** @param taken Flags that exist already: they decide the names of an environment's flags. */
-export function infoCommand(
-  signal: AbortSignal,
-  { env, taken }: { env: NamedEnv; taken: TakenFlags },
-): Command {
-  const command = new Command('info')
-    .summary('show what an environment, tool, trainer or policy is')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       'Shows the description and the options of a plugin. An environment is opened, to show its tasks, its tools and what the model reads first, too.',
     )
@@ -81,19 +74,17 @@ export function infoCommand(
       'reference (@toolenv/envs-qa/bridge-v1), package folder, checkpoint folder or module',
     )
     .option('--json', 'print a JSON object; for a package folder, an array');
-  for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
-  addEnvFlags(command, env);
-  return command.action((subject: string, given: Given) =>
-    info(findSubject(subject), { given, env, taken, signal }),
-  );
-}
+  for (const flag of [...sharedEnvFlags(), ...schemaFlags(schema)]) command.addOption(flag);
+  const { env } = await addPluginFlags(command, words, { anySubject: true });
+  command.action((subject: string, given: Given) => info(findSubject(subject), { given, env, signal }));
+};
 
 async function info(subject: Subject, context: Context): Promise<void> {
   const { json } = context.given;
   const reports: Report[] = [];
   for await (const found of pluginsOf(subject)) {
     const report = await reportOf(found, context);
-    if (!json) process.stdout.write(`${reports.length > 0 ? '\n' : ''}${textOf(report, context)}\n`);
+    if (!json) process.stdout.write(`${reports.length > 0 ? '\n' : ''}${textOf(report)}\n`);
     reports.push(report);
   }
   const values = reports.map(jsonOf);
@@ -161,10 +152,10 @@ function isEnv(found: Found): found is Found & { plugin: EnvDefinition } {
 
 /** The options of a named environment; of an environment among others in a package, those that it has. */
 function optionsOf(definition: EnvDefinition, { env, given }: Context): Record<string, unknown> {
-  if (env.definition) return givenEnvOptions(env, given);
+  if (env) return env.given(given);
   const known = propertiesOf(definition.options);
   const envOption = given.envOption?.filter((pair) => Object.hasOwn(known, pair.split('=')[0]!));
-  return givenEnvOptions({ definition, flags: [] }, { envOption });
+  return envFlags(definition.name, definition).given({ envOption });
 }
 
 function jsonOf({ info, details, missingOptions, opened, failure }: Report): object {
@@ -186,22 +177,22 @@ const nouns = {
   policies: 'policy',
 };
 
-function textOf(report: Report, { taken }: Context): string {
+function textOf(report: Report): string {
   const { info, details, missingOptions, opened } = report;
   const width = terminalWidth();
   const heading =
     'ref' in info
       ? `${info.ref}  ${nouns[info.kind]}, version ${safeLine(info.version)} of ${ownerOf(info)}`
       : `${safeLine(String(details.name))}  ${nouns[info.kind]} in ${info.module}`;
-  const envFlags = isEnv(report) ? flagsOfEnv(report.plugin.options, taken) : [];
+  const optionFlags = isEnv(report) ? envOptionFlags(report.plugin.options) : [];
   const flags = isEnv(report)
-    ? envFlags.flatMap((flag) => envFlagOption(flag) ?? [])
+    ? optionFlags.flatMap((flag) => commandOption(flag) ?? [])
     : schemaFlags(details.options ?? {});
   const parts = [detailsView(heading, details, { flags, width })];
   if (missingOptions.length > 0) {
     const given = missingOptions.map((name) => {
-      const flag = envFlags.find(({ option }) => option === name);
-      return (flag && envFlagOption(flag)?.flags) ?? `--env-option ${name}=…`;
+      const flag = optionFlags.find(({ option }) => option === name);
+      return (flag && commandOption(flag)?.flags) ?? `--env-option ${name}=…`;
     });
     parts.push(`Give ${given.join(' and ')} to see its tasks, its tools and what the model reads first.`);
   }

@@ -1,24 +1,23 @@
 /** `toolenv init`: writes an environment that consists of an MCP server and a task file. */
-import { Command } from 'commander';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
 import { importMcp } from './import-mcp.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {
   json?: boolean;
 }
 
-export function initCommand(signal: AbortSignal): Command {
-  const command = new Command('init')
-    .summary('make an environment of an MCP server and a task file')
+export const make: MakeCommand = (command, { signal }) => {
+  command
     .description(
       `Writes a package with an environment that has an MCP server's tools, and a task file to fill. The values of --env and --header are written too: for a secret, write '\${NAME}', so that the variable NAME is read when the server starts.`,
     )
     .argument('<folder>', 'new or empty; the package is named after it');
   for (const flag of serverFlags()) command.addOption(flag);
-  return command
+  command
     .option('--json', 'print one JSON object: the reference of the environment, and the files')
     .action((folder: string, flags: Flags) => init(folder, flags, signal));
-}
+};
 
 async function init(folder: string, flags: Flags, signal: AbortSignal): Promise<void> {
   const { initMcpEnv } = await importMcp('--mcp');

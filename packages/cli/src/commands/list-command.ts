@@ -1,10 +1,10 @@
 /** `toolenv list`: lists the installed plugins from their manifests. */
 import { ToolEnvError } from '@toolenv/core';
 import { listPlugins, type PluginInfo, pluginKinds } from '@toolenv/core/plugins';
-import { Command } from 'commander';
 import { safeLine } from '../display/terminal-text.ts';
 import { pluginFolders } from '../subject/find-subject.ts';
 import { pluginDetails } from '../subject/plugin-details.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface Flags {
   kind?: string;
@@ -12,9 +12,8 @@ interface Flags {
   details?: boolean;
 }
 
-export function listCommand(): Command {
-  return new Command('list')
-    .summary('list the installed environments, tools, trainers and policies')
+export const make: MakeCommand = (command) => {
+  command
     .description(
       'Lists the plugins that are installed here, by reference. Without --details, it reads package.json files and runs no plugin.',
     )
@@ -25,7 +24,7 @@ export function listCommand(): Command {
       'with --json: load each plugin, and add its description, options, rewards, limits, capabilities and roles',
     )
     .action(list);
-}
+};
 
 async function list({ kind, json, details }: Flags): Promise<void> {
   const known: readonly string[] = pluginKinds;

@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { type OpenedEnv, ToolEnvError, type Trajectory } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
-import { Command } from 'commander';
 import { endView } from '../display/episode-view.ts';
 import { paint } from '../display/paint.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
-import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
+import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
 import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import type { MakeCommand } from './make-command.ts';
 
 const schema = {
   type: 'object',
@@ -33,9 +33,8 @@ const schema = {
 
 type Flags = EnvFlags & { out?: string; browser?: boolean } & Record<string, unknown>;
 
-export function playCommand(signal: AbortSignal, env: NamedEnv): Command {
-  const command = new Command('play')
-    .summary("play the policy's part yourself")
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       "A person plays the policy's part: reads what the policy reads, calls tools, answers, and sees the rewards. Finished episodes can be kept as examples to learn from.",
     )
@@ -46,13 +45,13 @@ export function playCommand(signal: AbortSignal, env: NamedEnv): Command {
       'append finished episodes to this file, which @toolenv/trainer-sft/sft-v1 takes as --data',
     );
   for (const flag of [...schemaFlags(schema), ...envFlags()]) command.addOption(flag);
-  addEnvFlags(command, env);
-  return command.action((_: string, given: Flags) => play(given, env, signal));
-}
+  const { env } = await addPluginFlags(command, words);
+  command.action((_: string, given: Flags) => play(given, env!.chosen(given), signal));
+};
 
-async function play(given: Flags, env: NamedEnv, signal: AbortSignal): Promise<void> {
+async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): Promise<void> {
   const { split, task: first, seed, port } = completeFlags(schema, given);
-  const opened = await openRunEnv(chosenEnv(env, given), { ...given, seed });
+  const opened = await openRunEnv(chosen, { ...given, seed });
   try {
     const tasks = opened.tasks[split];
     if (tasks.length === 0) {

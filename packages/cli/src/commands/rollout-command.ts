@@ -15,26 +15,19 @@ import {
   type SharedFolder,
   withVersion,
 } from '@toolenv/training';
-import { Command } from 'commander';
 import { plural, scoreText } from '../display/number-text.ts';
-import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
-import { addPluginFlags, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface OwnFlags extends EnvFlags {
   policy: string;
   out: string;
   worker?: string;
   json?: boolean;
-}
-
-/** The plugins that a command line names. */
-interface Plugins {
-  env: NamedEnv;
-  policy: NamedPlugin<'policies'>;
 }
 
 const statusSchema = {
@@ -55,9 +48,8 @@ const statusSchema = {
   },
 } as const;
 
-export function rolloutCommand(signal: AbortSignal, plugins: Plugins): Command {
-  const command = new Command('rollout')
-    .summary('play episodes as one of many workers')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       'Plays episodes into a folder that any number of workers share, on one machine or on many. A worker may be killed at any moment: others play what it was playing. With {version} in --policy the workers play for "toolenv train --rollouts <folder>", which says what to play; without it they play the first tasks of a split, and merge all episodes into trajectories.jsonl.',
     )
@@ -74,24 +66,23 @@ export function rolloutCommand(signal: AbortSignal, plugins: Plugins): Command {
     .option('--json', 'print one JSON object at the end');
   for (const flag of [...envFlags(), ...schemaFlags(rolloutOptions), ...schemaFlags(statusSchema)])
     command.addOption(flag);
-  addEnvFlags(command, plugins.env);
-  addPluginFlags(command, [plugins.policy]);
-  return command.action((_ref: string, given: OwnFlags & Record<string, unknown>) =>
+  const plugins = await addPluginFlags(command, words, { policies: ['policy'] });
+  command.action((_ref: string, given: OwnFlags & Record<string, unknown>) =>
     playAsWorker(given, plugins, signal),
   );
-}
+};
 
 async function playAsWorker(
   given: OwnFlags & Record<string, unknown>,
-  named: Plugins,
+  { env: namedEnv, policies }: NamedPlugins,
   signal: AbortSignal,
 ): Promise<void> {
   const { out, policy: policyText, json = false } = given;
   const { statusPort, statusHost } = completeFlags(statusSchema, given);
   const { concurrency, retries, maxAborted, lease, drain } = completeFlags(rolloutOptions, given);
   const share = workerShare(given.worker, process.env);
-  const { plugin, options } = pluginOptions(named.policy, given);
-  const source = chosenEnv(named.env, given);
+  const { plugin, options } = policies[0]!.chosen(given);
+  const source = namedEnv!.chosen(given);
   const folder = await openSharedFolder(out);
   const status = new WorkerStatus();
   const service = statusPort === undefined ? undefined : await status.serve(statusPort, statusHost);

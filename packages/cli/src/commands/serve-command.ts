@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
-import { Command } from 'commander';
-import { addEnvFlags, chosenEnv, type NamedEnv } from '../flags/env-flags.ts';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
+import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type ChosenEnv, type EnvFlags, envFlags, openRunEnv, readTools } from '../run/open-run.ts';
-import { importMcp } from './import-mcp.ts';
+import { type EnvFlags, envFlags, openRunEnv, readTools } from '../run/open-run.ts';
+import { httpSchema, importMcp } from './import-mcp.ts';
 import { importOpenEnv } from './import-openenv.ts';
+import type { MakeCommand } from './make-command.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
 
 const schema = {
@@ -40,10 +40,9 @@ const schema = {
   },
 } as const;
 
-/** @param http Schema of the options of serving over HTTP. */
-export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchema): Command {
-  const command = new Command('serve')
-    .summary('serve an environment to clients of MCP or OpenEnv')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  const http = await httpSchema();
+  command
     .description(
       "Serves an environment as an MCP server or an OpenEnv server. Each client plays episodes of its own. Without an environment, --tool search=<reference> serves a search tool over HTTP, by the protocols of Search-R1's and Agent-R1's retrieval servers.",
     )
@@ -53,13 +52,13 @@ export function serveCommand(signal: AbortSignal, env: NamedEnv, http: JsonSchem
     );
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   for (const flag of httpFlags(http)) command.addOption(flag.helpGroup('Options of --http:'));
-  addEnvFlags(command, env);
-  return command.action((ref: string | undefined, given: EnvFlags & Record<string, unknown>) =>
+  const { env } = await addPluginFlags(command, words);
+  command.action((ref: string | undefined, given: EnvFlags & Record<string, unknown>) =>
     ref === undefined
       ? serveSearchTool(given, http, signal)
-      : serve(ref, { chosen: chosenEnv(env, given), given, http, signal }),
+      : serve(ref, { chosen: env!.chosen(given), given, http, signal }),
   );
-}
+};
 
 async function serveSearchTool(
   given: EnvFlags & Record<string, unknown>,
@@ -97,7 +96,7 @@ function announce(name: string, url: string | undefined, token: string | undefin
 }
 
 interface Serving {
-  chosen: ChosenEnv;
+  chosen: Chosen<'envs'>;
   given: EnvFlags & Record<string, unknown>;
   http: JsonSchema;
   signal: AbortSignal;

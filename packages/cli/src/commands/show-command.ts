@@ -5,7 +5,6 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { readChanges, readMetrics } from '@toolenv/training';
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import { findRecordedRun, type RecordedRun } from '@toolenv/view/recorded';
-import { Command } from 'commander';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
 import { LateStatus } from '../display/late-status.ts';
@@ -19,6 +18,7 @@ import { EpisodeCensus } from '../show/episode-census.ts';
 import { type FilterFlags, filterFlags, readFilter } from '../show/episode-filter.ts';
 import { orders, type Selection, selectEpisodes } from '../show/select-episodes.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface OwnFlags extends FilterFlags {
   tokens?: boolean;
@@ -43,9 +43,8 @@ const schema = {
 const few = 3;
 const many = 100;
 
-export function showCommand(signal: AbortSignal): Command {
-  const command = new Command('show')
-    .summary('show the curves and the episodes of a run')
+export const make: MakeCommand = (command, { signal }) => {
+  command
     .description(
       'Shows a training run or an evaluation: its curves, then its episodes, as conversations with what was rewarded. In a terminal, a key shows the next episode.',
     )
@@ -61,10 +60,8 @@ export function showCommand(signal: AbortSignal): Command {
       "Hugging Face folder, or reference of a policy, whose tokens they are (default: the run's)",
     )
     .option('--json', 'print the episodes as lines of JSON, and nothing else');
-  return command.action((path: string, given: OwnFlags & Record<string, unknown>) =>
-    show(path, given, signal),
-  );
-}
+  command.action((path: string, given: OwnFlags & Record<string, unknown>) => show(path, given, signal));
+};
 
 async function show(
   path: string,

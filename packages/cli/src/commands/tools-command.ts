@@ -1,11 +1,11 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
 import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
-import { Command } from 'commander';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
 import { importMcp } from './import-mcp.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {
   call?: string;
@@ -16,12 +16,10 @@ interface Flags extends ServerFlags {
   json?: boolean;
 }
 
-export function toolsCommand(signal: AbortSignal): Command {
-  const command = new Command('tools')
-    .summary('list the tools of an MCP server, or call one')
-    .description('Lists the tools of an MCP server, or calls one of them.');
+export const make: MakeCommand = (command, { signal }) => {
+  command.description('Lists the tools of an MCP server, or calls one of them.');
   for (const flag of serverFlags()) command.addOption(flag);
-  return command
+  command
     .option('--call <tool>', 'call this tool')
     .option('--arguments <json>', 'arguments of the call (default: {})')
     .option('--resources', 'offer the resources of the server as tools')
@@ -29,7 +27,7 @@ export function toolsCommand(signal: AbortSignal): Command {
     .option('--timeout <seconds>', 'longest time that the call may go without progress')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
     .action((flags: Flags) => showTools(flags, signal));
-}
+};
 
 async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
   if (flags.call === undefined && flags.arguments !== undefined) {

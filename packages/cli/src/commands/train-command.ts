@@ -13,17 +13,17 @@ import {
   trainingCurves,
   trainSettings,
 } from '@toolenv/training';
-import { Command } from 'commander';
 import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { addEnvFlags, type NamedEnv } from '../flags/env-flags.ts';
-import { addPluginFlags, defaultTrainer, type NamedPlugin, pluginOptions } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
 import { envFlags, openRun, recordingFlags } from '../run/open-run.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
+import { defaultTrainer } from '../subject/load-named.ts';
+import type { MakeCommand } from './make-command.ts';
 
 interface OwnFlags extends TrainingFlags {
   policy: string;
@@ -32,16 +32,8 @@ interface OwnFlags extends TrainingFlags {
   json?: boolean;
 }
 
-/** The plugins that a command line names. */
-interface Plugins {
-  env: NamedEnv;
-  policy: NamedPlugin<'policies'>;
-  trainer: NamedPlugin<'trainers'>;
-}
-
-export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
-  const command = new Command('train')
-    .summary('improve a policy in an environment')
+export const make: MakeCommand = async (command, { words, signal }) => {
+  command
     .description(
       'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
     )
@@ -63,29 +55,28 @@ export function trainCommand(signal: AbortSignal, plugins: Plugins): Command {
     .option('--json', 'print each event as a line of JSON');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(trainSettings)])
     command.addOption(flag);
-  addEnvFlags(command, plugins.env);
-  addPluginFlags(command, [plugins.policy, plugins.trainer]);
-  return command.action((envs: string[], given: OwnFlags & Record<string, unknown>) =>
+  const plugins = await addPluginFlags(command, words, { policies: ['policy'], trainer: true });
+  command.action((envs: string[], given: OwnFlags & Record<string, unknown>) =>
     trainPolicy(envs, given, plugins, signal),
   );
-}
+};
 
 async function trainPolicy(
   texts: readonly string[],
   given: OwnFlags & Record<string, unknown>,
-  named: Plugins,
+  { env: namedEnv, policies, trainer: namedTrainer }: NamedPlugins,
   signal: AbortSignal,
 ): Promise<void> {
   const { out } = given;
   const settings = completeFlags(trainSettings, given);
   const { seed, resume, change } = settings;
-  const trainer = pluginOptions(named.trainer, given);
-  const policy = pluginOptions(named.policy, given);
+  const trainer = namedTrainer!.chosen(given);
+  const policy = policies[0]!.chosen(given);
   if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
     const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
-  const envs = await chooseTrainingEnvs(named.env, texts, given);
+  const envs = await chooseTrainingEnvs(namedEnv, texts, given);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
   // Refused here, and not only by train, before the environment and the policy are opened.
   await refuseLockedFolder(out);
@@ -145,7 +136,7 @@ async function trainPolicy(
 }
 
 /** The options of a policy that a resumed run must have too. */
-function lastingOptions({ plugin, options }: ReturnType<typeof pluginOptions<'policies'>>): object {
+function lastingOptions({ plugin, options }: Chosen<'policies'>): object {
   const mayChange = changeableOptions(plugin.options, options);
   return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }

@@ -1,9 +1,9 @@
 /** `toolenv view`: a web page over runs, live while they train. */
 import { once } from 'node:events';
 import { findRecordedRun } from '@toolenv/view/recorded';
-import { Command } from 'commander';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
+import type { MakeCommand } from './make-command.ts';
 
 const schema = {
   type: 'object',
@@ -18,9 +18,8 @@ const schema = {
   },
 } as const;
 
-export function viewCommand(signal: AbortSignal): Command {
-  const command = new Command('view')
-    .summary('show runs as a web page, live while they train')
+export const make: MakeCommand = (command, { signal }) => {
+  command
     .description(
       'Serves a web page on this machine: the curves of one or several runs, their options beside each other, and their episodes, token by token. It follows runs that are still training. Ctrl-C ends it.',
     )
@@ -32,10 +31,8 @@ export function viewCommand(signal: AbortSignal): Command {
       "Hugging Face folder, or reference of a policy, whose tokens they are (default: each run's)",
     )
     .option('--json', 'print the address as JSON');
-  return command.action((runs: string[], given: { policy?: string; json?: boolean }) =>
-    view(runs, given, signal),
-  );
-}
+  command.action((runs: string[], given: { policy?: string; json?: boolean }) => view(runs, given, signal));
+};
 
 async function view(
   runs: readonly string[],

@@ -1,8 +1,6 @@
 /** Parses command lines. A mistake in a command line becomes an error of one line. */
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import type { OptionsOf } from '@toolenv/core/schemas';
-import { Command, CommanderError } from 'commander';
-import { completeFlags, schemaFlags } from './schema-flags.ts';
+import { ToolEnvError } from '@toolenv/core/errors';
+import { type Command, CommanderError } from 'commander';
 
 /**
  * Parses and runs the command's action; `--help` and `--version` print and run nothing.
@@ -24,29 +22,6 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
     if (error.exitCode === 0) return false;
     throw new ToolEnvError('usage.arguments', `${sentence(error.message)} See --help.`);
   }
-}
-
-/**
- * The flags of a program that has no commands, with the schema's defaults; `undefined` if help was asked for.
- * @param argument Names a property that may also be given without its flag.
- * @throws ToolEnvError `usage.arguments` or `usage.bad_flag`.
- */
-export async function parseFlags<const Schema extends JsonSchema>(
-  schema: Schema,
-  {
-    name,
-    description,
-    argv,
-    argument,
-  }: { name: string; description: string; argv: readonly string[]; argument?: string },
-): Promise<OptionsOf<Schema> | undefined> {
-  const command = new Command(name).description(description).action(() => {});
-  for (const flag of schemaFlags(schema)) command.addOption(flag);
-  if (argument !== undefined) command.argument(`[${argument}]`);
-  const parsed = await parseCommandLine(command, argv);
-  const [word] = command.args;
-  const named = argument !== undefined && word !== undefined && { [argument]: word };
-  return parsed ? completeFlags(schema, { ...command.opts(), ...named }) : undefined;
 }
 
 /** `error: unknown option '--x'` → `Unknown option '--x'.` */

@@ -1,6 +1,14 @@
-/** Finds the argument of a command before all of its flags are known, because the argument names a plugin with flags. */
+/** Reads words of a command line before all of its flags are known, because these words name plugins with flags. */
 import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import type { Command, Option } from 'commander';
+
+/** The values of a flag, `policy` for `--policy <name>`. A flag without its value has none: commander refuses it. */
+export function valuesOf(words: readonly string[], flag: string): string[] {
+  const options = { [flag]: { type: 'string', multiple: true } } as const;
+  const { values } = parseArgs({ args: [...words], strict: false, options });
+  return [values[flag] ?? []].flat().filter((value) => typeof value === 'string');
+}
 
 /**
  * The first word that is neither a flag nor the value of a flag. A word after an unknown flag may be the value of that

@@ -1,144 +1,302 @@
-/** The command line names a policy and a trainer; the options of these plugins are flags of the command. */
-import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { completeOptions, loadPlugin, type PluginTypes, parseAddressed } from '@toolenv/core/plugins';
-import type { Command } from 'commander';
-import { importPlugin } from '../subject/find-subject.ts';
-import { type Property, propertiesOf, readFlags, schemaFlag } from './schema-flags.ts';
+/**
+ * The options of a plugin that a command line names are flags of the command. `--clip 0.2,0.3` reaches the option `clip` of a
+ * trainer like this: the command calls {@link addPluginFlags}, which loads the trainer and adds a flag for each of its options
+ * (`schema-flags.ts`); commander parses the line; the command reads the options with {@link PluginFlags.chosen}, and gives them to
+ * `train`.
+ */
+import { type EnvDefinition, type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { completeOptions, type PluginTypes } from '@toolenv/core/plugins';
+import type { Command, Option } from 'commander';
+import { findEnv } from '../subject/find-subject.ts';
+import { defaultTrainer, loadNamed, policyReference, referencePolicy } from '../subject/load-named.ts';
+import { firstArgument, valuesOf } from './first-argument.ts';
+import { reservedFlags } from './reserved-flags.ts';
+import { flagName, type Property, propertiesOf, readFlags, readPairs, schemaFlag } from './schema-flags.ts';
 
-type Kind = 'policies' | 'trainers';
+type Kind = 'envs' | 'policies' | 'trainers';
 
-/** A plugin that a command line names. */
-export interface NamedPlugin<K extends Kind = Kind> {
-  ref: string;
-  /** `undefined` if the plugin was not loaded, because the command only shows help. */
-  plugin: PluginTypes[K] | undefined;
-  /** The options that are flags, as an object schema. */
-  flags: JsonSchema;
-  /** The options that the command line sets in another way. */
-  preset: Record<string, unknown>;
-  /** The names of a trainer's parts, whose flags take references and files. */
-  parts?: Record<string, string>;
+/** The flag of a plugin's option. */
+export interface OptionFlag {
+  /** Name of the option. */
+  option: string;
+  /** Name of the flag as a property: `topK` for `--top-k`. `undefined` if only `--env-option` sets the option. */
+  name: string | undefined;
+  property: Property;
+  /** The command or plugin whose flag has the name of the option. */
+  owner?: string | undefined;
 }
 
-/** The policy that opens Hugging Face folders. */
-export const referencePolicy = '@toolenv/policy/transformer-v1';
-export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
-/** Takes advantage estimators that need a critic. */
-export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
+/** The values of a command's flags, as commander has them. */
+export type Given = Record<string, unknown> & { envOption?: string[] };
+
+/** A plugin that is to run, with its complete options. */
+export interface Chosen<K extends Kind> {
+  plugin: PluginTypes[K];
+  /** A reference, or the plugin if no package lists it. */
+  source: string | PluginTypes[K];
+  options: Record<string, unknown>;
+}
+
+/** The flags of a plugin that a command line names. */
+export class PluginFlags<K extends Kind = Kind> {
+  /** The name on the command line. */
+  readonly name: string;
+  /** `undefined` if the plugin could not be loaded, and the command only shows help. */
+  readonly plugin: PluginTypes[K] | undefined;
+  readonly flags: readonly OptionFlag[];
+  readonly #source: string | PluginTypes[K];
+  readonly #preset: Record<string, unknown>;
+  readonly #takesPairs: boolean;
+
+  /**
+   * @param about.preset The options that the name sets.
+   * @param about.takesPairs Whether `--env-option` sets options too.
+   */
+  constructor(
+    name: string,
+    about: {
+      plugin?: PluginTypes[K] | undefined;
+      source?: string | PluginTypes[K];
+      flags?: readonly OptionFlag[];
+      preset?: Record<string, unknown>;
+      takesPairs?: boolean;
+    } = {},
+  ) {
+    this.name = name;
+    this.plugin = about.plugin;
+    this.flags = about.flags ?? [];
+    this.#source = about.source ?? name;
+    this.#preset = about.preset ?? {};
+    this.#takesPairs = about.takesPairs ?? false;
+  }
+
+  /**
+   * Adds the flags to the command, in a group of their own. If a flag exists already, the command throws ToolEnvError
+   * `usage.flag_collision` instead of running.
+   * @param owners The flags that exist, and the command or plugin that has each.
+   */
+  addTo(command: Command, owners: Map<string, string>): void {
+    const note = (text: string) => command.addHelpText('after', `\n${text}`);
+    if (!this.plugin) note(`${this.name} cannot be loaded: its options are not listed.`);
+    for (const flag of this.flags) {
+      const option = commandOption(flag);
+      const owner = option && owners.get(option.attributeName());
+      if (!option) note(`Option "${flag.option}" of ${this.name} has no flag: set it with --env-option.`);
+      else if (owner === undefined) {
+        owners.set(option.attributeName(), this.name);
+        command.addOption(option.helpGroup(`Options of ${this.name}:`));
+      } else if (owner !== this.name) {
+        // Policies of one plugin share its flags.
+        const message = `Option "${flag.option}" of ${this.name} is the flag ${option.long}, which ${owner} has already: ${this.name} must rename its option.`;
+        note(message).hook('preAction', () => {
+          throw new ToolEnvError('usage.flag_collision', message);
+        });
+      }
+    }
+  }
+
+  /**
+   * The options that the command line sets, without defaults.
+   * @throws ToolEnvError `usage.bad_flag`; `usage.arguments` if an option is set twice.
+   */
+  given(values: Given): Record<string, unknown> {
+    const pairs = this.#takesPairs ? (values.envOption ?? []) : [];
+    const options = readPairs(this.plugin?.options ?? {}, pairs, '--env-option');
+    for (const { option, name, property } of this.flags) {
+      if (name === undefined || Object.hasOwn(this.#preset, option)) continue;
+      const read = readFlags({ properties: { [name]: property } }, values);
+      if (!Object.hasOwn(read, name)) continue;
+      if (Object.hasOwn(options, option)) {
+        const message = `--env-option ${option} and ${flagName(name)} set the same option: give one of them.`;
+        throw new ToolEnvError('usage.arguments', message);
+      }
+      options[option] = read[name];
+    }
+    return { ...options, ...this.#preset };
+  }
+
+  /**
+   * The plugin with its complete options.
+   * @throws ToolEnvError What {@link given} throws, `usage.unknown_option` and `usage.bad_option`.
+   */
+  chosen(values: Given): Chosen<K> {
+    const { name, plugin } = this;
+    if (!plugin) throw new ToolEnvError('usage.missing_package', `${name} cannot be loaded.`);
+    const options = completeOptions(plugin.options, this.given(values), name);
+    return { plugin, source: this.#source, options };
+  }
+}
 
 /**
- * A reference; `<scheme>:<address>`, as `openai:<url>#<model>`; a file whose default export is a policy; or the reference policy
- * and the folder that it opens.
+ * The flags of an environment: an option `topK` is `--top-k`; where another flag has this name, it is `--env-top-k`.
+ * @param taken The flags that exist, and the command or plugin that has each.
  */
-export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
-  if (isModule(name)) return { ref: name, preset: {} };
-  const addressed = existsSync(name) ? undefined : parseAddressed(name);
-  if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
-  const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
-  return isReference ? { ref: name, preset: {} } : { ref: referencePolicy, preset: { checkpoint: name } };
+export function envOptionFlags(
+  options: JsonSchema,
+  taken: ReadonlyMap<string, string> = reservedFlags,
+): OptionFlag[] {
+  const used = new Set(taken.keys());
+  return Object.entries(propertiesOf(options)).map(([option, property]) => {
+    const isPlain = /^[a-z][\w-]*$/.test(option);
+    const names = isPlain ? [option, `env${option[0]!.toUpperCase()}${option.slice(1)}`] : [];
+    const attribute = (name: string) => schemaFlag(name, property).attributeName();
+    const name = names.find((each) => !used.has(attribute(each)));
+    if (name !== undefined) used.add(attribute(name));
+    const owner = isPlain ? taken.get(attribute(option)) : undefined;
+    return { option, name, property, owner };
+  });
+}
+
+/** `undefined` if the option has no flag of its own. */
+export function commandOption({ option, name, property, owner }: OptionFlag): Option | undefined {
+  if (name === undefined) return undefined;
+  const flag = schemaFlag(name, property);
+  if (name !== option && owner) flag.description += ` (${flagName(option)} is a flag of ${owner})`;
+  return flag;
+}
+
+/** The plugins that a command takes. */
+interface Takes {
+  /** The first argument may name something other than an environment. */
+  anySubject?: boolean;
+  /** The flags that name policies. */
+  policies?: readonly ('policy' | 'against')[];
+  /** Each `--policy` names a policy of its own. */
+  severalPolicies?: boolean;
+  trainer?: boolean;
+}
+
+/** The plugins that a command line names. */
+export interface NamedPlugins {
+  /** `undefined` if the first argument names no environment. */
+  env: PluginFlags<'envs'> | undefined;
+  policies: readonly PluginFlags<'policies'>[];
+  trainer: PluginFlags<'trainers'> | undefined;
 }
 
 /**
- * The policy that `--policy` names; without `--policy`, the reference policy for the help.
- * @param isHelp The command only shows help: a policy that is not installed is no error.
- * @param isTraining Options that only training needs are flags too.
+ * Loads the plugins that the words after a command's name call for, and adds their flags to the command.
+ * @param command Has its own flags already.
+ * @throws ToolEnvError What loading a plugin throws, unless the words ask for help.
  */
-export function namedPolicy(
-  name: string | undefined,
-  { isHelp, isTraining }: { isHelp: boolean; isTraining: boolean },
-): Promise<NamedPlugin<'policies'>> {
-  const { ref, preset } = name === undefined ? { ref: referencePolicy, preset: {} } : policyReference(name);
-  const isFlag = ({ trainingOnly }: Property) => isTraining || !trainingOnly;
-  return namedPlugin('policies', ref, { isHelp: isHelp || name === undefined, preset, isFlag });
-}
-
-/** @throws ToolEnvError What `loadPlugin` throws, unless the command only shows help. */
-export async function namedPlugin<K extends Kind>(
-  kind: K,
-  ref: string,
+export async function addPluginFlags(
+  command: Command,
+  words: readonly string[],
   {
-    isHelp,
-    preset = {},
-    isFlag = () => true,
-  }: { isHelp: boolean; preset?: Record<string, unknown>; isFlag?: (property: Property) => boolean },
-): Promise<NamedPlugin<K>> {
+    anySubject = false,
+    policies: policyFlags = [],
+    severalPolicies = false,
+    trainer: takesTrainer = false,
+  }: Takes = {},
+): Promise<NamedPlugins> {
+  const isHelp = words.includes('--help');
+  const policies: PluginFlags<'policies'>[] = [];
+  for (const flag of policyFlags) {
+    const names = valuesOf(words, flag);
+    for (const name of severalPolicies ? names : names.slice(-1))
+      policies.push(await policyNamed(name, isHelp, takesTrainer));
+  }
+  // For the help.
+  if (policies.length === 0 && policyFlags.length > 0)
+    policies.push(await policyNamed(undefined, true, takesTrainer));
+  const trainer = takesTrainer
+    ? await trainerNamed(valuesOf(words, 'trainer').at(-1) ?? defaultTrainer, words, isHelp)
+    : undefined;
+
+  const plugins = [...policies, ...(trainer ? [trainer] : [])];
+  const taken = new Map(reservedFlags);
+  const options: Option[] = [];
+  for (const { name, flags } of plugins) {
+    for (const option of flags.map((flag) => commandOption(flag)!)) {
+      options.push(option);
+      if (!taken.has(option.attributeName())) taken.set(option.attributeName(), name);
+    }
+  }
+  const first = firstArgument(command, words, options);
+  const env = first === undefined ? undefined : await envNamed(first, { isHelp, anySubject, taken });
+
+  const own = [...command.options.map((option) => option.attributeName()), 'help', 'version'];
+  const owners = new Map(own.map((name) => [name, `toolenv ${command.name()}`]));
+  for (const plugin of [...(env ? [env] : []), ...plugins]) plugin.addTo(command, owners);
+  return { env, policies, trainer };
+}
+
+/** `undefined` for a subject that is not an environment, if the command takes any subject. */
+async function envNamed(
+  name: string,
+  { isHelp, anySubject, taken }: { isHelp: boolean; anySubject: boolean; taken: ReadonlyMap<string, string> },
+): Promise<PluginFlags<'envs'> | undefined> {
   try {
-    const plugin = await loadNamed(kind, ref);
-    const properties = Object.entries(propertiesOf(plugin.options));
-    const flags = properties.filter(([name, property]) => !Object.hasOwn(preset, name) && isFlag(property));
-    return { ref, plugin, flags: { properties: Object.fromEntries(flags) }, preset };
+    const found = await findEnv(name);
+    if (found) return envFlags(name, found.definition, found.source, taken);
+    if (anySubject) return undefined;
+    const remedy =
+      'give a reference, such as @toolenv/envs-qa/bridge-v1, or a file whose default export is an environment';
+    throw new ToolEnvError('usage.not_an_environment', `${name} is not an environment: ${remedy}.`);
   } catch (error) {
-    if (isHelp && ToolEnvError.isInstance(error)) return unloaded(ref);
+    if (isHelp && ToolEnvError.isInstance(error)) return new PluginFlags(name);
     throw error;
   }
 }
 
-/**
- * @param name A reference, or a file whose default export is the plugin.
- * @throws ToolEnvError What `loadPlugin` throws; `usage.not_a_plugin` for a file without such a plugin.
- */
-export async function loadNamed<K extends Kind>(
-  kind: K,
+/** The flags of an environment, which `--env-option` sets too. */
+export function envFlags(
   name: string,
-  options?: { from: string[] },
-): Promise<PluginTypes[K]> {
-  if (!isModule(name)) return loadPlugin(kind, name, options);
-  const found = await importPlugin(resolve(name));
-  if (found.kind === kind) return found.plugin as PluginTypes[K];
-  const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
-  throw new ToolEnvError('usage.not_a_plugin', `The default export of ${name} is not ${expected}.`);
+  plugin: EnvDefinition,
+  source: string | EnvDefinition = plugin,
+  taken: ReadonlyMap<string, string> = reservedFlags,
+): PluginFlags<'envs'> {
+  const flags = envOptionFlags(plugin.options, taken);
+  return new PluginFlags(name, { plugin, source, flags, takesPairs: true });
 }
 
-function isModule(name: string): boolean {
-  return /\.[cm]?[jt]s$/.test(name) && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+/** @param name Default: the reference policy. */
+async function policyNamed(
+  name: string | undefined,
+  isHelp: boolean,
+  isTraining: boolean,
+): Promise<PluginFlags<'policies'>> {
+  const { ref, preset } = name === undefined ? { ref: referencePolicy, preset: {} } : policyReference(name);
+  return unlessHelp(isHelp, ref, async () => {
+    const plugin = await loadNamed('policies', ref);
+    const flags = plainFlags(plugin.options).filter(
+      ({ option, property }) => !Object.hasOwn(preset, option) && (isTraining || !property.trainingOnly),
+    );
+    return new PluginFlags(ref, { plugin, flags, preset });
+  });
 }
 
-export function unloaded<K extends Kind>(ref: string): NamedPlugin<K> {
-  return { ref, plugin: undefined, flags: {}, preset: {} };
+/** The trainer with the parts that the words name: their options are flags too. */
+async function trainerNamed(
+  ref: string,
+  words: readonly string[],
+  isHelp: boolean,
+): Promise<PluginFlags<'trainers'>> {
+  return unlessHelp(isHelp, ref, async () => {
+    const { namedParts } = await import('./trainer-parts.ts');
+    const { trainer, preset } = await namedParts(await loadNamed('trainers', ref), words);
+    return new PluginFlags(ref, { plugin: trainer, flags: plainFlags(trainer.options), preset });
+  });
 }
 
-/**
- * Adds the options of plugins to the command's own flags. If the flag of an option exists already, the command throws
- * ToolEnvError `usage.flag_collision` instead of running.
- */
-export function addPluginFlags(command: Command, plugins: readonly NamedPlugin[]): void {
-  const own = [...command.options.map((option) => option.attributeName()), 'help', 'version'];
-  const owners = new Map(own.map((name) => [name, `toolenv ${command.name()}`]));
-  for (const { ref, plugin, flags } of plugins) {
-    if (!plugin) command.addHelpText('after', `\n${ref} is not installed: its options are not listed.`);
-    for (const [name, property] of Object.entries(propertiesOf(flags))) {
-      const flag = schemaFlag(name, property);
-      const owner = owners.get(flag.attributeName());
-      if (owner === undefined) {
-        owners.set(flag.attributeName(), ref);
-        command.addOption(flag.helpGroup(`Options of ${ref}:`));
-        continue;
-      }
-      // Policies of one plugin share its flags.
-      if (owner === ref) continue;
-      const message = `Option "${name}" of ${ref} is the flag ${flag.long}, which ${owner} has already: ${ref} must rename its option.`;
-      command.addHelpText('after', `\n${message}`).hook('preAction', () => {
-        throw new ToolEnvError('usage.flag_collision', message);
-      });
-    }
+function plainFlags(options: JsonSchema): OptionFlag[] {
+  return Object.entries(propertiesOf(options)).map(([option, property]) => ({
+    option,
+    name: option,
+    property,
+  }));
+}
+
+/** Help is shown even if a plugin is not installed. */
+async function unlessHelp<K extends Kind>(
+  isHelp: boolean,
+  ref: string,
+  load: () => Promise<PluginFlags<K>>,
+): Promise<PluginFlags<K>> {
+  try {
+    return await load();
+  } catch (error) {
+    if (isHelp && ToolEnvError.isInstance(error)) return new PluginFlags(ref);
+    throw error;
   }
-}
-
-/**
- * The complete options of a plugin that is to run.
- * @throws ToolEnvError `usage.bad_flag`, `usage.bad_option`.
- */
-export function pluginOptions<K extends Kind>(
-  { ref, plugin, flags, preset, parts }: NamedPlugin<K>,
-  given: Record<string, unknown>,
-): { plugin: PluginTypes[K]; options: Record<string, unknown> } {
-  if (!plugin) throw new ToolEnvError('usage.missing_package', `${ref} is not installed.`);
-  const options = completeOptions(
-    plugin.options,
-    { ...readFlags(flags, { ...given, ...parts }), ...preset },
-    ref,
-  );
-  return { plugin, options };
 }

@@ -1,25 +1,23 @@
 /** The parts of a trainer that a command line names: `--loss` and `--advantage` take a name, a reference or a file. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ToolEnvError } from '@toolenv/core';
 import { loadPlugin, type PartKind, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import { partProperties } from '@toolenv/training';
 import { importPlugin } from '../subject/find-subject.ts';
+import { valuesOf } from './first-argument.ts';
 import { flagName } from './schema-flags.ts';
 
 /** The trainer with the parts that its flags name, and the options that name them. */
 export async function namedParts(
   trainer: Trainer,
-  argv: string[],
+  words: readonly string[],
 ): Promise<{ trainer: Trainer; preset: Record<string, string> }> {
   let made = trainer;
   const preset: Record<string, string> = {};
   for (const [option, { part: kind, enum: known }] of partProperties(trainer.options)) {
-    const flag = flagName(option).slice(2);
-    const { values } = parseArgs({ args: argv, strict: false, options: { [flag]: { type: 'string' } } });
-    const value = values[flag];
-    if (typeof value !== 'string' || known.includes(value)) continue;
+    const value = valuesOf(words, flagName(option).slice(2)).at(-1);
+    if (value === undefined || known.includes(value)) continue;
     // Another text is refused with the flags.
     if (!value.includes('/') && !existsSync(value)) continue;
     const part = await partNamed(kind, value);

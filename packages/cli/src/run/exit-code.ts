@@ -1,7 +1,6 @@
 /** The exit code of a command's work. An error is written to stderr first. */
 import { constants } from 'node:os';
-import { messageOf, ToolEnvError } from '@toolenv/core';
-import { diskError } from '@toolenv/core/recording';
+import { messageOf, ToolEnvError } from '@toolenv/core/errors';
 
 /** The signals of a closed terminal, of Ctrl-C, and of a system or job that ends. */
 export const interrupts = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
@@ -35,20 +34,21 @@ export function exitCodeOf(work: Promise<void>, signal: AbortSignal): Promise<nu
 }
 
 /** The exit code of work that ended well. Its output may have been lost all the same. */
-function ended({ reason }: AbortSignal): number {
+async function ended({ reason }: AbortSignal): Promise<number> {
   if (reason === undefined || reason instanceof Interrupted) return Number(process.exitCode ?? 0);
   if (reason instanceof Uncaught) return 1;
-  process.stderr.write(`toolenv: ${messageOf(reason)}\n`);
+  // Only output that cannot be written aborts the work with another reason.
+  process.stderr.write(`toolenv: ${messageOf((await diskError(reason, 'Standard output')) ?? reason)}\n`);
   return 1;
 }
 
-function report(error: unknown, signal: AbortSignal): number {
+async function report(error: unknown, signal: AbortSignal): Promise<number> {
   const { reason } = signal;
   const isAbort = error === reason || (error instanceof Error && error.name === 'AbortError');
   if (isAbort && reason instanceof Interrupted) return reason.exitCode;
   if (isAbort && signal.aborted) return ended(signal);
   // A plugin writes files too.
-  const full = diskError(error);
+  const full = await diskError(error);
   if (full) return report(full, signal);
   if (ToolEnvError.isInstance(error) && error.code === 'bug.replay_divergence') {
     // Its lines say where the run differs from its recording; the stack says nothing about it.
@@ -61,6 +61,12 @@ function report(error: unknown, signal: AbortSignal): number {
   }
   process.stderr.write(`${stackOf(error)}\n`);
   return 1;
+}
+
+/** Loaded only for an error, so that commands start without it. */
+async function diskError(error: unknown, path?: string): Promise<ToolEnvError | undefined> {
+  const recording = await import('@toolenv/core/recording');
+  return recording.diskError(error, path);
 }
 
 export function stackOf(error: unknown): string {

@@ -1,20 +1,14 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
-import { type EnvDefinition, type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
-import type { PolicyDefinition, PolicyHandle } from '@toolenv/core/plugins';
+import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
+import type { PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
+import type { Chosen } from '../flags/plugin-flags.ts';
 
 /** What the flags of {@link envFlags} give. */
 export interface EnvFlags {
   envOption?: string[];
   tool?: string[];
-}
-
-/** An environment to open. */
-export interface ChosenEnv {
-  /** A reference, or the definition of an environment that is not a plugin yet. */
-  source: string | EnvDefinition;
-  options: Record<string, unknown>;
 }
 
 /** The flags of every command that opens an environment. */
@@ -62,7 +56,7 @@ export interface OpenRun<Env> {
  */
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
-  { plugin, options }: { plugin: PolicyDefinition; options: Record<string, unknown> },
+  { plugin, options }: Chosen<'policies'>,
   { record, replay, seed }: RecordingFlags & { seed: number },
 ): Promise<OpenRun<Opened>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
@@ -82,7 +76,7 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
 }
 
 export function openRunEnv(
-  { source, options }: ChosenEnv,
+  { source, options }: Pick<Chosen<'envs'>, 'source' | 'options'>,
   { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
 ): Promise<OpenedEnv<unknown>> {
   const settings = { seed, tools: readTools(tool), tap };

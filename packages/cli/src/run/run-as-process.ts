@@ -1,8 +1,7 @@
 /** Runs work as a process: signals, broken pipes and errors become exit codes and messages, as a shell expects. */
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { messageOf } from '@toolenv/core';
-import { diskError } from '@toolenv/core/recording';
+import { messageOf } from '@toolenv/core/errors';
 import { guardOutput } from '../display/guarded-output.ts';
 import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-code.ts';
 
@@ -22,7 +21,7 @@ export async function runAsProcess(work: (signal: AbortSignal) => Promise<void>)
   const controller = new AbortController();
   const { signal } = controller;
   process.stdout.on('error', (error) => {
-    if (!isReaderGone(error)) controller.abort(diskError(error, 'Standard output') ?? error);
+    if (!isReaderGone(error)) controller.abort(error);
   });
   // There is no other place to report an error of stderr.
   process.stderr.on('error', () => {});

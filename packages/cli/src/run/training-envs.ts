@@ -3,10 +3,10 @@ import { type EnvHandle, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
 import { mixEnvs } from '@toolenv/core/wrappers';
-import { chosenEnv, givenEnvOptions, type NamedEnv } from '../flags/env-flags.ts';
+import type { Chosen, PluginFlags } from '../flags/plugin-flags.ts';
 import { propertiesOf, readPairs } from '../flags/schema-flags.ts';
-import { findSubject, subjectEnv } from '../subject/find-subject.ts';
-import { type ChosenEnv, type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
+import { findEnv } from '../subject/find-subject.ts';
+import { type EnvFlags, openRunEnv, type RecordingFlags } from './open-run.ts';
 import { shortNames } from './short-names.ts';
 
 export interface TrainingFlags extends EnvFlags, RecordingFlags {
@@ -15,7 +15,7 @@ export interface TrainingFlags extends EnvFlags, RecordingFlags {
 }
 
 /** An environment of the command line. */
-interface ListedEnv extends ChosenEnv {
+interface ListedEnv extends Pick<Chosen<'envs'>, 'source' | 'options'> {
   /** As it was typed. */
   text: string;
   /** Reference or name, without options. */
@@ -44,13 +44,13 @@ interface OpenedTrainingEnvs {
  *   naming an environment throws.
  */
 export async function chooseTrainingEnvs(
-  named: NamedEnv,
+  named: PluginFlags<'envs'> | undefined,
   texts: readonly string[],
   given: TrainingFlags & Record<string, unknown>,
 ): Promise<TrainingEnvs> {
-  const shared = givenEnvOptions(named, given);
+  const shared = named?.given(given) ?? {};
   const mixed = await Promise.all(
-    texts.map((each, i) => (i === 0 ? firstEnv(named, given) : listedEnv(each, shared))),
+    texts.map((each, i) => (i === 0 && named ? firstEnv(named, given) : listedEnv(each, shared))),
   );
   const others = await Promise.all((given.evaluateOn ?? []).map((each) => listedEnv(each, shared)));
   const names = namesOf(mixed);
@@ -74,18 +74,16 @@ export async function chooseTrainingEnvs(
   return { identity, open: (settings) => openAll({ mixed, others, weights, identity }, settings) };
 }
 
-function firstEnv(named: NamedEnv, given: TrainingFlags & Record<string, unknown>): ListedEnv {
-  const chosen = chosenEnv(named, given);
-  const { name: text = '', definition } = named;
-  return { ...chosen, text, ref: refOf(chosen), roles: Object.keys(definition?.roles ?? {}) };
+function firstEnv(named: PluginFlags<'envs'>, given: TrainingFlags & Record<string, unknown>): ListedEnv {
+  const { plugin, source, options } = named.chosen(given);
+  return { source, options, text: named.name, ref: refOf({ source }), roles: Object.keys(plugin.roles) };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
   const [name = '', query = ''] = text.split(/\?(.*)/s);
-  const subject = findSubject(name);
-  const definition = await subjectEnv(subject);
-  if (!definition) throw new ToolEnvError('usage.not_an_environment', `${name} is not an environment.`);
-  const source = subject.type === 'plugin' ? subject.ref : definition;
+  const found = await findEnv(name);
+  if (!found) throw new ToolEnvError('usage.not_an_environment', `${name} is not an environment.`);
+  const { definition, source } = found;
   const known = Object.keys(propertiesOf(definition.options));
   const inherited = Object.fromEntries(Object.entries(shared).filter(([option]) => known.includes(option)));
   const set = readPairs(definition.options, query === '' ? [] : query.split('&'), name);
@@ -100,7 +98,7 @@ function namesOf(envs: readonly ListedEnv[], beside: readonly ListedEnv[] = []):
   return shortNames([...texts, ...others]).slice(0, texts.length);
 }
 
-function refOf({ source }: Pick<ChosenEnv, 'source'>): string {
+function refOf({ source }: Pick<ListedEnv, 'source'>): string {
   return typeof source === 'string' ? source : source.name;
 }
 

@@ -3,11 +3,15 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import {
+  findPackage,
   findPlugin,
   listPlugins,
   type PluginInfo,
   type PluginKind,
   type PluginTypes,
+  parseReference,
+  pluginKinds,
+  readManifest,
   readPackage,
 } from '@toolenv/core/plugins';
 import { importModule } from './import-module.ts';
@@ -29,15 +33,27 @@ export function pluginFolders(): string[] {
 
 /** A path that exists, or else a reference. An unknown reference counts as an environment: loading it says what exists. */
 export function findSubject(name: string): Subject {
-  if (!existsSync(name)) {
-    const kind = listPlugins(pluginFolders()).find(({ ref }) => ref === name)?.kind ?? 'envs';
-    return { type: 'plugin', kind, ref: name };
-  }
+  if (!existsSync(name)) return { type: 'plugin', kind: kindInManifest(name) ?? 'envs', ref: name };
   const path = resolve(name);
   if (statSync(path).isDirectory()) {
     return { type: existsSync(join(path, 'config.json')) ? 'checkpoint' : 'package', folder: path };
   }
   return { type: path.endsWith('.jsonl') ? 'trajectories' : 'module', file: path };
+}
+
+/** The kind of an installed plugin. Reads the manifest of its package only. */
+function kindInManifest(text: string): PluginKind | undefined {
+  try {
+    const reference = parseReference(text);
+    const packages = pluginFolders().map((folder) => findPackage(reference.package, folder));
+    const installed = packages.find((found) => found !== undefined);
+    const manifest = installed && readManifest(installed);
+    return pluginKinds.find((kind) => Object.hasOwn(manifest?.[kind] ?? {}, reference.name));
+  } catch (error) {
+    // Loading the plugin says what is wrong.
+    if (ToolEnvError.isInstance(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The plugins of the package in a folder. */
@@ -80,14 +96,19 @@ function kindOf({
 }
 
 /**
- * The definition, if the subject is a single environment.
- * @throws ToolEnvError What loading it throws.
+ * The environment that a command line names, and what `openEnv` opens: its reference, or the definition in a file. `undefined` if
+ * the name is that of something else.
+ * @throws ToolEnvError What loading the environment throws.
  */
-export async function subjectEnv(subject: Subject): Promise<EnvDefinition | undefined> {
+export async function findEnv(
+  name: string,
+): Promise<{ definition: EnvDefinition; source: string | EnvDefinition } | undefined> {
+  const subject = findSubject(name);
   if (subject.type === 'module') {
     const { kind, plugin } = await importPlugin(subject.file);
-    return kind === 'envs' ? plugin : undefined;
+    return kind === 'envs' ? { definition: plugin, source: plugin } : undefined;
   }
   if (subject.type !== 'plugin' || subject.kind !== 'envs') return undefined;
-  return (await findPlugin('envs', subject.ref, { from: pluginFolders() })).plugin;
+  const { plugin } = await findPlugin('envs', subject.ref, { from: pluginFolders() });
+  return { definition: plugin, source: subject.ref };
 }

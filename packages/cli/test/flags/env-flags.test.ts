@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { EnvDefinition } from '@toolenv/core';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addEnvFlags, chosenEnv, flagsOfEnv } from '../../src/flags/env-flags.ts';
 import { firstArgument } from '../../src/flags/first-argument.ts';
+import { envFlags } from '../../src/flags/plugin-flags.ts';
 import { fixture } from '../fixture.ts';
 import { helpOf } from '../help-of.ts';
 import { runCli } from '../run-cli.ts';
@@ -35,11 +35,11 @@ function flagged(argv: string[]) {
     ['option', 'toolenv check'],
     ['envOption', 'toolenv eval'],
   ]);
-  const env = { name: 'a/env-v1', source: 'a/env-v1', definition, flags: flagsOfEnv(schema, taken) };
+  const env = envFlags('a/env-v1', definition, 'a/env-v1', taken);
   const command = new Command('eval').exitOverride().option('--env-option <key=value...>');
-  addEnvFlags(command, env);
+  env.addTo(command, new Map());
   command.parse(argv, { from: 'user' });
-  return { env, options: chosenEnv(env, command.opts()).options, command };
+  return { env, options: env.chosen(command.opts()).options, command };
 }
 
 describe('a flag of an environment', () => {

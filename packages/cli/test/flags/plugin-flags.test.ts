@@ -137,7 +137,7 @@ it('lists the options in the help, under the plugins that have them', async () =
 it('shows help where a plugin is not installed', async () => {
   const args = ['train', '--policy', 'nobody/none-v1', '--trainer', 'nobody/nothing-v1'];
   const help = await helpOf(...args);
-  expect(help).toContain('nobody/none-v1 is not installed: its options are not listed.');
-  expect(help).toContain('nobody/nothing-v1 is not installed: its options are not listed.');
+  expect(help).toContain('nobody/none-v1 cannot be loaded: its options are not listed.');
+  expect(help).toContain('nobody/nothing-v1 cannot be loaded: its options are not listed.');
   await expect(run(...args)).rejects.toThrow('Package nobody is not installed: npm install nobody');
 });

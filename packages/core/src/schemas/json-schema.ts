@@ -19,7 +19,8 @@ const settings = { allErrors: true, strict: false, validateFormats: false, verbo
 const ajv = new Ajv2020(settings);
 /** For schemas that declare draft-07, as many MCP servers do. */
 const draft07 = new Ajv(settings);
-const filling = new Ajv2020({ ...settings, useDefaults: true });
+// `ajv` checks its schemas: compiling the meta-schema a second time would delay every command.
+const filling = new Ajv2020({ ...settings, useDefaults: true, validateSchema: false });
 
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 /** By the text of the schema: a tool that each episode makes anew has a new, equal schema. */
@@ -48,6 +49,7 @@ function compileOnce(schema: JsonSchema): ValidateFunction {
 
 /** Writes the schema's defaults into `value` where properties are missing, then validates it as {@link validate} does. */
 export function validateWithDefaults(schema: JsonSchema, value: Record<string, unknown>): SchemaMistake[] {
+  ajv.validateSchema(schema, true);
   return mistakes(compile(filling, schema), value);
 }
 

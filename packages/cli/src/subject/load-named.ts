@@ -1,0 +1,44 @@
+/** Loads the policy or the trainer that a command line names: a reference, an address, a folder or a file. */
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ToolEnvError } from '@toolenv/core';
+import { loadPlugin, type PluginTypes, parseAddressed } from '@toolenv/core/plugins';
+import { importPlugin } from './find-subject.ts';
+
+/** The policy that opens Hugging Face folders. */
+export const referencePolicy = '@toolenv/policy/transformer-v1';
+export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
+/** Takes advantage estimators that need a critic. */
+export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
+
+/**
+ * The reference that the name of a policy stands for, and the options that the name sets. A name is a reference; `<scheme>:<address>`,
+ * such as `openai:<url>#<model>`; a file whose default export is a policy; or a folder that the reference policy opens.
+ */
+export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
+  if (isModule(name)) return { ref: name, preset: {} };
+  const addressed = existsSync(name) ? undefined : parseAddressed(name);
+  if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
+  const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
+  return isReference ? { ref: name, preset: {} } : { ref: referencePolicy, preset: { checkpoint: name } };
+}
+
+/**
+ * @param name A reference, or a file whose default export is the plugin.
+ * @throws ToolEnvError What `loadPlugin` throws; `usage.not_a_plugin` for a file without such a plugin.
+ */
+export async function loadNamed<K extends 'policies' | 'trainers'>(
+  kind: K,
+  name: string,
+  options?: { from: string[] },
+): Promise<PluginTypes[K]> {
+  if (!isModule(name)) return loadPlugin(kind, name, options);
+  const found = await importPlugin(resolve(name));
+  if (found.kind === kind) return found.plugin as PluginTypes[K];
+  const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
+  throw new ToolEnvError('usage.not_a_plugin', `The default export of ${name} is not ${expected}.`);
+}
+
+function isModule(name: string): boolean {
+  return /\.[cm]?[jt]s$/.test(name) && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+}

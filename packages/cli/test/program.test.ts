@@ -1,0 +1,82 @@
+/** The program loads only the command that was asked for, and its list of commands agrees with the commands. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { expect, it, onTestFinished } from 'vitest';
+import { reservedFlags } from '../src/flags/reserved-flags.ts';
+import { commands } from '../src/program.ts';
+import { fixture } from './fixture.ts';
+import { runCli } from './run-cli.ts';
+import { startCli } from './start-cli.ts';
+
+/** The packages of which the built command loads a file, and the number of files. */
+async function loaded(...args: string[]): Promise<{ packages: Set<string>; files: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolenv-loaded-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const env = { ...process.env, NODE_V8_COVERAGE: folder };
+  expect(await startCli(args, fixture.folder, env).finished).toMatchObject({ code: 0 });
+  const urls = new Set<string>();
+  for (const name of await readdir(folder)) {
+    const { result } = JSON.parse(await readFile(join(folder, name), 'utf8'));
+    for (const { url } of result) if (!/node_modules\/(tsx|esbuild|get-tsconfig)/.test(url)) urls.add(url);
+  }
+  const files = [...urls].filter((url) => url.startsWith('file:'));
+  const names = files.map((url) => /(?:node_modules|packages)\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url);
+  return { packages: new Set(names), files: files.length };
+}
+
+it('--version loads commander and the errors of core', async () => {
+  const { packages, files } = await loaded('--version');
+  expect([...packages].sort()).toEqual(['cli', 'commander', 'core']);
+  expect(files).toBeLessThan(25);
+});
+
+it('list and info load no trainer, no checks and no model', async () => {
+  for (const args of [['list'], ['info', fixture.env]]) {
+    const { packages } = await loaded(...args);
+    for (const name of [
+      'training',
+      'testing',
+      'fast-check',
+      'policy',
+      'mcp',
+      'tools-search',
+      'cli-progress',
+      'protobufjs',
+    ])
+      expect([...packages], args[0]).not.toContain(name);
+  }
+});
+
+/** A command without the flags of plugins. */
+async function made(name: string): Promise<Command> {
+  const command = new Command(name);
+  await (await commands[name]!.load()).make(command, { words: [], signal: new AbortController().signal });
+  return command;
+}
+
+it.each(Object.keys(commands))('%s has the usage that the help of the program shows', async (name) => {
+  expect((await made(name)).usage()).toBe(commands[name]!.usage);
+});
+
+it('no option of an environment takes the flag of a command that opens environments', async () => {
+  const owners = new Map<string, string>();
+  for (const name of ['eval', 'baseline', 'train', 'rollout', 'play', 'serve', 'check', 'info']) {
+    for (const option of (await made(name)).options) {
+      if (option.helpGroupHeading?.startsWith('Options of @toolenv/')) continue;
+      const flag = option.attributeName();
+      if (!owners.has(flag)) owners.set(flag, `toolenv ${name}`);
+    }
+  }
+  owners.set('help', 'toolenv').set('version', 'toolenv');
+  expect(reservedFlags).toEqual(owners);
+});
+
+it('suggests a command for an unknown one', async () => {
+  expect(await runCli('evla')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "toolenv: Unknown command 'evla' (Did you mean eval?) See --help.\n",
+  });
+});
