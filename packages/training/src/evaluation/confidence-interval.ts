@@ -3,7 +3,7 @@
 export type Interval = [low: number, high: number];
 
 /** The 97.5 % quantile of the normal distribution. */
-const z = 1.959963984540054;
+export const z = 1.959963984540054;
 
 /**
  * The interval of the mean over all episodes, if other tasks had been drawn. The episodes of a task are not independent, so

@@ -1,8 +1,7 @@
 /** The difference of two policies on the same tasks. */
+import { mean } from '../rows/averages.ts';
+import { z } from './confidence-interval.ts';
 import type { Estimate } from './pass-at-k.ts';
-
-/** The 97.5 % quantile of the normal distribution. */
-const z = 1.959963984540054;
 
 /**
  * The mean over tasks of the second policy's mean score minus the first's, with its normal 95 % confidence interval. Tasks that are
@@ -17,17 +16,13 @@ export function pairedDifference(
   const differences: number[] = [];
   for (const [task, scores] of first.entries()) {
     const others = second[task];
-    if (scores?.length && others?.length) differences.push(meanOf(others) - meanOf(scores));
+    if (scores?.length && others?.length) differences.push(mean(others) - mean(scores));
   }
   const count = differences.length;
   if (count === 0) return null;
-  const mean = meanOf(differences);
-  if (count === 1) return { mean, interval: null };
-  const squares = differences.reduce((sum, difference) => sum + (difference - mean) ** 2, 0);
+  const difference = mean(differences);
+  if (count === 1) return { mean: difference, interval: null };
+  const squares = differences.reduce((sum, each) => sum + (each - difference) ** 2, 0);
   const half = z * Math.sqrt(squares / (count - 1) / count);
-  return { mean, interval: [mean - half, mean + half] };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { mean: difference, interval: [difference - half, difference + half] };
 }

@@ -5,16 +5,11 @@
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.
  */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
 import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './optimizer-options.ts';
-import { type TruncationOptions, truncationOptions } from './truncation-options.ts';
 
 const properties = {
-  steps: {
-    type: 'integer',
-    minimum: 1,
-    default: 100,
-    description: 'updates',
-  },
+  steps: { type: 'integer', minimum: 1, default: 100, description: 'updates' },
   tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
   groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes of each task' },
   maxStaleness: {
@@ -25,31 +20,6 @@ const properties = {
       'updates that a rollout may be behind; as many rollouts run ahead, so that slow tools do not hold up learning',
   },
   temperature: { type: 'number', minimum: 1e-3, default: 1, description: 'of sampling during rollouts' },
-  maxTokens: {
-    type: 'integer',
-    minimum: 1,
-    default: 256,
-    description: 'largest number of tokens in one turn',
-  },
-  deadline: {
-    type: 'integer',
-    minimum: 1,
-    default: 600_000,
-    description: 'milliseconds that one episode may take',
-  },
-  onBug: {
-    enum: ['stop', 'abort-episode'],
-    default: 'stop',
-    description: 'what a bug of the environment or the policy ends: the run, or only the episode',
-  },
-  maxAborted: {
-    type: 'number',
-    minimum: 0,
-    maximum: 1,
-    default: 0.2,
-    mayChange: true,
-    description: 'share of the last 64 episodes that may be aborted before the run stops',
-  },
   shuffleRewards: {
     type: 'boolean',
     default: false,
@@ -122,7 +92,7 @@ const properties = {
   },
 } as const;
 
-export type RunOptions = OptionsOf<{ properties: typeof properties }> & TruncationOptions & OptimizerOptions;
+export type RunOptions = OptionsOf<{ properties: typeof properties }> & EpisodeOptions & OptimizerOptions;
 
 /** The options of rollouts, which a trainer that learns from data does not have. */
 export const rolloutOptions: readonly (keyof RunOptions)[] = [
@@ -134,13 +104,12 @@ export const rolloutOptions: readonly (keyof RunOptions)[] = [
   'topK',
   'minP',
   'shuffleRewards',
-  ...(Object.keys(truncationOptions) as (keyof TruncationOptions)[]),
 ];
 
 /** JSON Schemas of the options, by name. */
 export const runOptions: Readonly<Record<keyof RunOptions, { readonly [keyword: string]: unknown }>> = {
   ...properties,
   steps: { ...properties.steps, mayChange: hasFixedSchedule },
-  ...truncationOptions,
+  ...episodeOptions,
   ...optimizerOptions,
 };

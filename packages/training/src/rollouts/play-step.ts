@@ -3,7 +3,6 @@ import {
   collect,
   deriveSeed,
   type EnvHandle,
-  type EpisodeRequest,
   rollout,
   type TaskResult,
   type Trajectory,
@@ -16,6 +15,7 @@ import type { RunOptions } from '../options/run-options.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import type { AbortWatch } from './abort-watch.ts';
 import { draw } from './draw-episodes.ts';
+import { resampled } from './resampled.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
 
 export interface PlayedStep {
@@ -51,37 +51,21 @@ export async function playStep(
   const sampling = { maxTokens, temperature, ...truncation, ...(maxStaleness > 0 && { batchDelay: 10 }) };
   const waiting = new BusyClock();
   const common = { env: timedEnv(env, waiting), policy, sampling, deadline, onBug, signal, seed: stepSeed };
-  const play = (episodes: EpisodeRequest[]): Promise<Trajectory[]> =>
-    collect(watched(rollout({ ...common, episodes, concurrency: episodes.length }), watch));
-  const scoredOf = (trajectories: Trajectory[]) => {
-    const scored = trajectories.filter(({ reward }) => reward !== null);
-    return options.shuffleRewards ? shuffleRewards(scored, stepSeed) : scored;
-  };
-
   const groups = { tasksPerStep, groupSize, seed };
-  const drawn = draw(env, groups, { step, count: tasksPerStep, attempt: 0, results });
-  const tasks = new Map(drawn.tasks);
-  const played = await play(drawn.episodes);
-  let scored = scoredOf(played);
-  let attempts = 1;
-  if (resample) {
-    scored = resample.keep(scored);
-    for (; attempts <= resample.maxAttempts; attempts++) {
-      const missing = tasksPerStep - new Set(scored.map(({ group }) => group)).size;
-      if (missing === 0) break;
-      const replacements = draw(env, groups, { step, count: missing, attempt: attempts, results });
-      for (const [group, index] of replacements.tasks) tasks.set(group, index);
-      const others = await play(replacements.episodes);
-      for (const trajectory of others) trajectory.index = played.push(trajectory) - 1;
-      scored.push(...resample.keep(scoredOf(others)));
-    }
-  }
+  const tasks = new Map<number, number>();
+  const played: Trajectory[] = [];
+  const { scored, metrics } = await resampled(resample, tasksPerStep, async (count, attempt) => {
+    const drawn = draw(env, groups, { step, count, attempt, results });
+    for (const [group, index] of drawn.tasks) tasks.set(group, index);
+    const { episodes } = drawn;
+    const ending = rollout({ ...common, episodes, concurrency: episodes.length });
+    const trajectories = await collect(watched(ending, watch));
+    for (const trajectory of trajectories) trajectory.index = played.push(trajectory) - 1;
+    const counting = trajectories.filter(({ reward }) => reward !== null);
+    return options.shuffleRewards ? shuffleRewards(counting, stepSeed) : counting;
+  });
   const time = { rollout: (performance.now() - started) / 1000, environment: waiting.seconds };
-  const metrics = {
-    ...rolloutMetrics(played, time),
-    ...(resample && { num_gen_batches: attempts }),
-  };
-  return { played, scored, tasks, metrics };
+  return { played, scored, tasks, metrics: { ...rolloutMetrics(played, time), ...metrics } };
 }
 
 async function* watched(

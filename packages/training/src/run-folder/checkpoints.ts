@@ -1,13 +1,13 @@
 /** Checkpoints of a run. A checkpoint is either complete or absent. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Learner } from '@toolenv/core/learner';
 import { writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
-import { writeWhole } from './write-whole.ts';
+import { writeFolder, writeWhole } from './write-whole.ts';
 
 /** What a resumed run needs beside the learner's own files. */
 export interface CheckpointState {
@@ -68,20 +68,17 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const steps = await checkpointSteps(out);
   const folder = folderOf(out, state.step);
-  const partial = `${folder}.partial`;
   try {
     if (steps.includes(state.step)) {
       await replaceState(folder, state);
       return folder;
     }
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true });
-    await learner.save(partial);
-    const stored: StoredState = { version: stateVersion, ...state, sha256: await digests(partial) };
-    await writeFile(join(partial, stateFile), JSON.stringify(stored));
-    await rename(partial, folder);
+    await writeFolder(folder, async (partial) => {
+      await learner.save(partial);
+      const stored: StoredState = { version: stateVersion, ...state, sha256: await digests(partial) };
+      await writeFile(join(partial, stateFile), JSON.stringify(stored));
+    });
   } catch (error) {
-    await rm(partial, { recursive: true, force: true }).catch(() => {});
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }

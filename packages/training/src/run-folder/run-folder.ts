@@ -1,5 +1,5 @@
 /** The folder of a run: protects earlier runs, and exports the trained policy as a Hugging Face folder. */
-import { constants, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { constants, cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
@@ -8,6 +8,7 @@ import { bestCheckpointStep, checkpointSteps, trainingState } from './checkpoint
 import { configFile, readConfig } from './config-file.ts';
 import { isClaim } from './folder-lock.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
+import { writeFolder } from './write-whole.ts';
 
 export interface RunCheckpoint {
   step: number;
@@ -94,25 +95,14 @@ export async function exportPolicy(out: string): Promise<void> {
   const checkpoint = (await bestCheckpoint(out)) ?? (await newestCheckpoint(out));
   if (!checkpoint) return;
   const folder = join(out, 'policy');
-  const partial = `${folder}.partial`;
-  await writing(folder, async () => {
-    try {
-      await rm(partial, { recursive: true, force: true });
-      await mkdir(partial, { recursive: true });
-      for (const name of await readdir(checkpoint.folder)) {
-        if (trainingState.includes(name)) continue;
-        await cp(join(checkpoint.folder, name), join(partial, name), {
-          recursive: true,
-          mode: constants.COPYFILE_FICLONE,
-        });
-      }
-      await rm(folder, { recursive: true, force: true });
-      await rename(partial, folder);
-    } catch (error) {
-      await rm(partial, { recursive: true, force: true }).catch(() => {});
-      throw error;
+  const copy = async (partial: string) => {
+    for (const name of await readdir(checkpoint.folder)) {
+      if (trainingState.includes(name)) continue;
+      const options = { recursive: true, mode: constants.COPYFILE_FICLONE };
+      await cp(join(checkpoint.folder, name), join(partial, name), options);
     }
-  });
+  };
+  await writing(folder, () => writeFolder(folder, copy));
 }
 
 /** Names in a folder, without those of locks; none if the folder does not exist. */

@@ -1,11 +1,11 @@
 /** The files that a training run appends to: metrics.jsonl, trajectories.jsonl and tokens.jsonl, each line with its step. */
-import { createWriteStream, existsSync } from 'node:fs';
-import { appendFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
+import { writeWhole } from './write-whole.ts';
 
 /** One line of metrics.jsonl. */
 export interface MetricsLine {
@@ -109,20 +109,11 @@ type IsAfter = (line: { step: number; type?: string }) => boolean;
 /** Removes such lines, and a half-written last line. The file is replaced whole. */
 async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
   if (!existsSync(file)) return;
-  const partial = `${file}.partial`;
   const kept = async function* () {
     for await (const { text } of readJsonLines(file, { skipHalfWritten: true }))
       if (isKept(text, isAfter)) yield `${text}\n`;
   };
-  await writing(file, async () => {
-    try {
-      await pipeline(kept, createWriteStream(partial));
-      await rename(partial, file);
-    } catch (error) {
-      await rm(partial, { force: true }).catch(() => {});
-      throw error;
-    }
-  });
+  await writeWhole(file, kept());
 }
 
 /** A full disk may leave a half-written last line, which a resumed run drops. */

@@ -1,6 +1,6 @@
 /** plan.json of a shared folder: what its workers play, and how. All of them must agree, or their episodes could not be merged. */
-import { readFile } from 'node:fs/promises';
-import { type EnvHandle, messageOf, type OpenedEnv, type Split, ToolEnvError } from '@toolenv/core';
+import { type EnvHandle, type OpenedEnv, type Split, ToolEnvError } from '@toolenv/core';
+import { readJson } from '../run-folder/read-json.ts';
 import { envName } from '../run-folder/run-config.ts';
 import { changesText, differences, valuesOf } from '../run-folder/run-differences.ts';
 import { writeOnce } from './write-once.ts';
@@ -44,16 +44,16 @@ export async function agreeOnPlan(file: string, plan: RolloutPlan): Promise<void
 }
 
 /** `undefined` if there is none yet. */
-export async function readPlan(file: string): Promise<RolloutPlan | undefined> {
-  try {
-    const plan = JSON.parse(await readFile(file, 'utf8'));
-    if (plan?.version === 1 && Number.isInteger(plan.samples)) return plan;
-    throw new Error('it is not a plan of version 1');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const message = `${file} is damaged (${messageOf(error)}): choose another folder.`;
-    throw new ToolEnvError('usage.other_plan', message, { cause: error });
-  }
+export function readPlan(file: string): Promise<RolloutPlan | undefined> {
+  return readJson(file, {
+    check(content) {
+      const { version, samples } = Object(content);
+      if (version === 1 && Number.isInteger(samples)) return content as RolloutPlan;
+      throw new Error('it is not a plan of version 1');
+    },
+    code: 'usage.other_plan',
+    remedy: 'choose another folder',
+  });
 }
 
 /**

@@ -1,7 +1,6 @@
 /** state.json of a shared folder: what a trainer wants to be played now, and with which policy. */
-import { readFile } from 'node:fs/promises';
-import { messageOf, ToolEnvError } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
+import { readJson } from '../run-folder/read-json.ts';
 import { writeWhole } from '../run-folder/write-whole.ts';
 
 export interface TrainingState {
@@ -31,17 +30,16 @@ const schema = {
 };
 
 /** `undefined` if no trainer has begun. */
-export async function readState(file: string): Promise<TrainingState | undefined> {
-  try {
-    const state: unknown = JSON.parse(await readFile(file, 'utf8'));
-    const [wrong] = validate(schema, state);
-    if (wrong) throw new Error(`${wrong.path}: expected ${wrong.expected}; received ${wrong.received}`);
-    return state as TrainingState;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const message = `${file} is damaged (${messageOf(error)}): begin a run in another folder.`;
-    throw new ToolEnvError('usage.other_plan', message, { cause: error });
-  }
+export function readState(file: string): Promise<TrainingState | undefined> {
+  return readJson(file, {
+    check(state) {
+      const [wrong] = validate(schema, state);
+      if (wrong) throw new Error(`${wrong.path}: expected ${wrong.expected}; received ${wrong.received}`);
+      return state as TrainingState;
+    },
+    code: 'usage.other_plan',
+    remedy: 'begin a run in another folder',
+  });
 }
 
 export function writeState(file: string, state: TrainingState): Promise<void> {

@@ -5,11 +5,10 @@
  * one. It takes finished groups as they come, oldest policy first, and replaces those that are older than `maxStaleness` updates.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '@toolenv/core';
-import type { Learner } from '@toolenv/core/learner';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { writing } from '@toolenv/core/recording';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
@@ -17,9 +16,11 @@ import type { RunOptions } from '../options/run-options.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
 import { draw } from '../rollouts/draw-episodes.ts';
 import type { PlayedStep } from '../rollouts/play-step.ts';
+import { resampled } from '../rollouts/resampled.ts';
 import { shuffleRewards } from '../rollouts/shuffle-rewards.ts';
 import { mean } from '../rows/averages.ts';
 import { type FolderLock, lockFolder } from '../run-folder/folder-lock.ts';
+import { writeFolder } from '../run-folder/write-whole.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import { GroupFiles, type StampedTrajectory } from './group-files.ts';
 import { OpenGroups } from './open-groups.ts';
@@ -101,30 +102,21 @@ export class WorkerRollouts {
     const { tasksPerStep, maxStaleness } = this.#options;
     const started = performance.now();
     const wanted = tasksPerStep * Math.min(maxStaleness + 1, left);
-    this.groups.fill(wanted, (draws) => this.#draw(draws));
-    await this.#publish(step);
-    const taken = await this.#take(step, tasksPerStep);
-    let scored = this.#scored(taken, step);
-    let attempts = 1;
-    if (resample) {
-      scored = resample.keep(scored);
-      for (; attempts <= resample.maxAttempts; attempts++) {
-        const missing = tasksPerStep - new Set(scored.map(({ group }) => group)).size;
-        if (missing === 0) break;
-        const others = taken.length + missing + wanted - tasksPerStep;
-        this.groups.fill(others, (draws) => this.#draw(draws));
-        await this.#publish(step);
-        const more = await this.#take(step, missing, taken);
-        taken.push(...more);
-        scored.push(...resample.keep(this.#scored(more, step)));
-      }
-    }
+    const taken: ReadyGroup[] = [];
+    const { scored, metrics: attempts } = await resampled(resample, tasksPerStep, async (count) => {
+      const open = taken.length + count + wanted - tasksPerStep;
+      this.groups.fill(open, (draws) => this.#draw(draws));
+      await this.#publish(step);
+      const more = await this.#take(step, count, taken);
+      taken.push(...more);
+      return this.#scored(more, step);
+    });
     const played = taken.flatMap(({ episodes }) => episodes);
     for (const [index, trajectory] of played.entries()) trajectory.index = index;
     const ages = taken.map(({ policyVersion }) => step - policyVersion);
     const metrics: Metrics = {
       ...metricsOf(played, (performance.now() - started) / 1000),
-      ...(resample && { num_gen_batches: attempts }),
+      ...attempts,
       'staleness/max': Math.max(...ages),
       stale_episodes: this.#stale,
     };
@@ -210,7 +202,9 @@ export class WorkerRollouts {
     const policy = versionName(step, this.#restarts);
     const folder = join(policies, policy);
     if (!existsSync(folder)) {
-      await publishPolicy(this.#run.learner, folder);
+      const { learner } = this.#run;
+      const fill = (partial: string) => (learner.export ? learner.export(partial) : learner.save(partial));
+      await writing(folder, () => writeFolder(folder, fill));
       this.#policies.push(policy);
     }
     const open = finished ? [] : this.groups.entries;
@@ -239,17 +233,6 @@ function readyGroup(group: number, episodes: StampedTrajectory[], file: string):
   if (Number.isInteger(policyVersion)) return { group, policyVersion: policyVersion!, episodes };
   const message = `${file} does not say which version of the policy played: start workers with --policy <folder>/policy/{version}, or with {version} in the name of the server's model.`;
   throw new ToolEnvError('usage.policy_version', message);
-}
-
-/** The folder appears whole. */
-async function publishPolicy(learner: Learner, folder: string): Promise<void> {
-  const partial = `${folder}.partial`;
-  await writing(folder, async () => {
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true });
-    await (learner.export ? learner.export(partial) : learner.save(partial));
-    await rename(partial, folder);
-  });
 }
 
 /** The names of the published policies, oldest first. Removes what a trainer that died had begun to publish. */

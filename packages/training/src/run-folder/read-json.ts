@@ -1,0 +1,20 @@
+/** Reads a JSON file that may be absent or damaged. */
+import { readFile } from 'node:fs/promises';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+
+/**
+ * @param check Throws what is wrong with the content.
+ * @returns `undefined` if there is no such file.
+ * @throws ToolEnvError `code` for a damaged file, naming the remedy.
+ */
+export async function readJson<Content>(
+  file: string,
+  { check, code, remedy }: { check(content: unknown): Content; code: `usage.${string}`; remedy: string },
+): Promise<Content | undefined> {
+  try {
+    return check(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new ToolEnvError(code, `${file} is damaged (${messageOf(error)}): ${remedy}.`, { cause: error });
+  }
+}
