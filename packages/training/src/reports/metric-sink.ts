@@ -37,6 +37,8 @@ export type RunEnd = 'finished' | 'failed' | 'killed';
 export interface MetricSink {
   /** Unique in a run. */
   readonly name: string;
+  /** Milliseconds that the end of the run waits for this sink at most. Default 10,000. */
+  readonly endTime?: number;
   /** Called first. Returns what identifies the remote run, so that a resumed run continues it. */
   open(run: ReportedRun, signal: AbortSignal): Promise<string | undefined>;
   /** Takes events in their order. */

@@ -83,7 +83,7 @@ export class Reports {
     for (const queue of this.#queues) queue.push({ step, time: Date.now(), metrics });
   }
 
-  /** Waits ten seconds at most. */
+  /** Waits ten seconds at most, or as long as a sink says. */
   async close(end: RunEnd): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close(end)));
   }

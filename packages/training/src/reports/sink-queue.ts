@@ -47,7 +47,7 @@ export class SinkQueue {
     this.#sink = sink;
     this.#run = run;
     this.#onOpen = onOpen;
-    this.#times = { ...usualTimes, ...times };
+    this.#times = { ...usualTimes, ...(sink.endTime !== undefined && { end: sink.endTime }), ...times };
   }
 
   /** Returns at once. */

@@ -28,8 +28,8 @@ import { agreeOnPlan, planOfEnv } from './rollout-plan.ts';
 import { openSharedFolder, type SharedFolder } from './shared-folder.ts';
 import { isOfThisRun, readState, versionName, writeState } from './training-state.ts';
 
-/** Milliseconds between two looks at the folder. */
-const poll = 200;
+/** Milliseconds between two looks at the folder: the first wait, which doubles up to the longest. */
+const poll = { first: 10, longest: 200 };
 
 /** A finished group. */
 interface ReadyGroup {
@@ -159,7 +159,7 @@ export class WorkerRollouts {
   /** `count` finished groups that are young enough, those with the oldest policy first. Waits for them. */
   async #take(step: number, count: number, except: readonly ReadyGroup[] = []): Promise<ReadyGroup[]> {
     const isTaken = new Set(except.map(({ group }) => group));
-    for (;;) {
+    for (let wait = poll.first; ; wait = Math.min(2 * wait, poll.longest)) {
       this.#run.signal?.throwIfAborted();
       const replaced = await this.#look(step, isTaken);
       if (replaced) await this.#publish(step);
@@ -170,7 +170,7 @@ export class WorkerRollouts {
         for (const { episodes } of taken) for (const { outcome } of episodes) this.#watch.add(outcome);
         return taken;
       }
-      await sleep(poll, undefined, { signal: this.#run.signal }).catch(() => {});
+      await sleep(wait, undefined, { signal: this.#run.signal }).catch(() => {});
     }
   }
 

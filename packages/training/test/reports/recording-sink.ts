@@ -3,14 +3,16 @@ import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from '../../src
 
 export class RecordingSink implements MetricSink {
   readonly name: string;
+  readonly endTime: number;
   runs: ReportedRun[] = [];
   events: ReportedMetrics[] = [];
   ends: RunEnd[] = [];
   /** Called before each call of the sink. */
   trouble: (call: 'open' | 'write' | 'close') => unknown = () => {};
 
-  constructor(name = 'recording') {
+  constructor(name = 'recording', endTime = 10_000) {
     this.name = name;
+    this.endTime = endTime;
   }
 
   async open(run: ReportedRun): Promise<string> {

@@ -107,8 +107,8 @@ test('an end says how the run ended', async () => {
 
 test('sinks that fail or hang change neither the run nor its files', async () => {
   const [broken, slow, good] = [
-    new RecordingSink('broken'),
-    new RecordingSink('slow'),
+    new RecordingSink('broken', 500),
+    new RecordingSink('slow', 500),
     new RecordingSink('good'),
   ];
   broken.trouble = () => {

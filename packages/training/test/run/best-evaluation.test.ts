@@ -2,10 +2,10 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bestCheckpoint, readMetrics } from '../../src/index.ts';
 import { BestEvaluation } from '../../src/run/best-evaluation.ts';
-import { banditRun, metricOf } from '../bandit-run.ts';
+import { type BanditRun, banditRun, metricOf } from '../bandit-run.ts';
 import { timeless } from '../timeless.ts';
 
 async function newFolder(): Promise<string> {
@@ -32,9 +32,27 @@ const erratic = {
   trajectories: false,
 } as const;
 
+/** Options of a run that may be killed and go on. */
+const patient = { ...erratic, patience: 5, checkpointEvery: 3 };
+
+interface WholeRun extends BanditRun {
+  out: string;
+}
+
+/** Runs that end without a kill, which several tests compare with. */
+let whole: { erratic: WholeRun; patient: WholeRun };
+beforeAll(async () => {
+  const root = await mkdtemp(join(tmpdir(), 'best-'));
+  const wholeRun = async (name: string, options: Parameters<typeof banditRun>[1]) => {
+    const out = join(root, name);
+    return { ...(await banditRun(out, options)), out };
+  };
+  whole = { erratic: await wholeRun('erratic', erratic), patient: await wholeRun('patient', patient) };
+  return () => rm(root, { recursive: true });
+});
+
 test('keeps the checkpoint of the best evaluation, which becomes the policy of the run', async () => {
-  const out = await newFolder();
-  const run = await banditRun(out, erratic);
+  const { out, ...run } = whole.erratic;
   const scores = metricOf(run, 'evaluation', 'reward').map(([, reward]) => reward!);
   const best = 1 + scores.indexOf(Math.max(...scores));
   expect(best).toBe(3);
@@ -53,41 +71,38 @@ test('less may be better', async () => {
 
 test('stops after as many evaluations without a new best as patience says, and stays stopped', async () => {
   const out = await newFolder();
-  const patient = { ...erratic, patience: 3 };
-  const run = await banditRun(out, patient);
+  const impatient = { ...erratic, patience: 3 };
+  const run = await banditRun(out, impatient);
   const scores = metricOf(run, 'evaluation', 'reward').map(([, reward]) => reward!);
   const best = 1 + scores.indexOf(Math.max(...scores));
   expect(run.kinds.at(-1)).toBe(`checkpoint ${best + 3}`);
   expect(best + 3).toBeLessThan(12);
-  expect((await banditRun(out, { ...patient, resume: true })).kinds).toEqual([]);
+  expect((await banditRun(out, { ...impatient, resume: true })).kinds).toEqual([]);
 
   // With more patience it goes on, as if it had never stopped.
-  const whole = await newFolder();
-  await banditRun(whole, erratic);
   const more = await banditRun(out, { ...erratic, resume: true });
   expect(more.kinds[0]).toBe(`rollout ${best + 4}`);
   expect(await saved(join(out, 'checkpoints', 'step-12'))).toEqual(
-    await saved(join(whole, 'checkpoints', 'step-12')),
+    await saved(join(whole.erratic.out, 'checkpoints', 'step-12')),
   );
 });
 
 test.each(['update 4', 'evaluation 4', 'evaluation 7', 'checkpoint 3'])(
   'a run that is killed after %s ends with the files of a run that was not',
   async (killAfter) => {
-    const options = { ...erratic, patience: 5, checkpointEvery: 3 };
-    const [whole, parts] = [await newFolder(), await newFolder()];
-    await banditRun(whole, options);
-    await banditRun(parts, { ...options, killAfter });
-    await banditRun(parts, { ...options, resume: true });
-    expect(await checkpoints(parts)).toEqual(await checkpoints(whole));
-    expect(await bestCheckpoint(parts)).toMatchObject({ step: (await bestCheckpoint(whole))!.step });
-    for (const name of await checkpoints(whole)) {
+    const { out } = whole.patient;
+    const parts = await newFolder();
+    await banditRun(parts, { ...patient, killAfter });
+    await banditRun(parts, { ...patient, resume: true });
+    expect(await checkpoints(parts)).toEqual(await checkpoints(out));
+    expect(await bestCheckpoint(parts)).toMatchObject({ step: (await bestCheckpoint(out))!.step });
+    for (const name of await checkpoints(out)) {
       for (const file of ['bandit.json', 'trainer_state.json']) {
-        const [a, b] = [whole, parts].map((out) => readFile(join(out, 'checkpoints', name, file), 'utf8'));
+        const [a, b] = [out, parts].map((run) => readFile(join(run, 'checkpoints', name, file), 'utf8'));
         expect(await b).toBe(await a);
       }
     }
-    expect(timeless(await readMetrics(parts))).toEqual(timeless(await readMetrics(whole)));
+    expect(timeless(await readMetrics(parts))).toEqual(timeless(await readMetrics(out)));
   },
 );
 

@@ -1,6 +1,5 @@
 /** Leases and group files under kills at any moment: every group is written once, by somebody. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Trajectory } from '@toolenv/core';
 import fc from 'fast-check';
@@ -10,10 +9,11 @@ import { Leases } from '../../src/workers/leases.ts';
 import { mergedEpisodes, mergeGroups } from '../../src/workers/merge-groups.ts';
 import { openSharedFolder, type SharedFolder } from '../../src/workers/shared-folder.ts';
 import { writeOnce } from '../../src/workers/write-once.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'leases-'));
+  root = await memoryFolder('leases-');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 

@@ -1,6 +1,5 @@
 /** A trainer and workers on one folder: policies go one way, episodes the other. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvHandle, SamplingOptions } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
@@ -12,10 +11,11 @@ import { type RolloutWorkerOptions, runRolloutWorker } from '../../src/workers/r
 import { openSharedFolder } from '../../src/workers/shared-folder.ts';
 import { readState } from '../../src/workers/training-state.ts';
 import { banditRun, metricOf } from '../bandit-run.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'worker-training-'));
+  root = await memoryFolder('worker-training-');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
