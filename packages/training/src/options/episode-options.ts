@@ -25,18 +25,18 @@ const properties = {
     type: 'integer',
     minimum: 1,
     default: 256,
-    description: 'largest number of tokens in one turn',
+    description: 'most tokens in one turn',
   },
   deadline: {
     type: 'integer',
     minimum: 1,
     default: 600_000,
-    description: 'milliseconds that one episode may take',
+    description: 'most milliseconds for one episode',
   },
   onBug: {
     enum: ['stop', 'abort-episode'],
     default: 'stop',
-    description: 'what a bug of the environment or the policy ends: the run, or only the episode',
+    description: 'what a bug in the environment or the policy ends: the run, or only the episode',
   },
   maxAborted: {
     type: 'number',

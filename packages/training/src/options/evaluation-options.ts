@@ -3,24 +3,33 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
 
 const properties = {
-  split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
+  split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'split to play' },
   count: {
     type: 'integer',
     minimum: 1,
     default: 200,
     description: 'tasks; fewer if the split has fewer tasks',
   },
-  samples: { type: 'integer', minimum: 1, default: 1, description: 'episodes of each task' },
-  passScore: { type: 'number', default: 1, description: 'from which score on an episode passes, for pass@k' },
-  concurrency: { type: 'integer', minimum: 1, default: 128, description: 'episodes at a time' },
-  temperature: { type: 'number', minimum: 0, default: 0, description: 'of sampling; 0 is greedy' },
+  samples: { type: 'integer', minimum: 1, default: 1, description: 'episodes per task' },
+  passScore: {
+    type: 'number',
+    default: 1,
+    description: 'lowest score of an episode that passes, for pass@k',
+  },
+  concurrency: { type: 'integer', minimum: 1, default: 128, description: 'episodes played at the same time' },
+  temperature: { type: 'number', minimum: 0, default: 0, description: 'sampling temperature; 0: greedy' },
   retries: {
     type: 'integer',
     minimum: 0,
     default: 1,
-    description: 'times that an episode is tried again after a fault of the infrastructure',
+    description: 'how many times to retry an episode after an infrastructure fault',
   },
-  seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and of sampling' },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    default: 1,
+    description: 'random seed of the environment and of sampling',
+  },
 } as const;
 
 export type EvaluationOptions = OptionsOf<{ properties: typeof properties }> & EpisodeOptions;

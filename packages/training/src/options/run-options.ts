@@ -10,16 +10,16 @@ import { hasFixedSchedule, type OptimizerOptions, optimizerOptions } from './opt
 
 const properties = {
   steps: { type: 'integer', minimum: 1, default: 100, description: 'updates' },
-  tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks of one rollout' },
-  groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes of each task' },
+  tasksPerStep: { type: 'integer', minimum: 1, default: 16, description: 'tasks per rollout' },
+  groupSize: { type: 'integer', minimum: 1, default: 8, description: 'episodes per task' },
   maxStaleness: {
     type: 'integer',
     minimum: 0,
     default: 0,
     description:
-      'updates that a rollout may be behind; as many rollouts run ahead, so that slow tools do not hold up learning',
+      'how many updates old a rollout may be; that many rollouts run ahead, so slow tools do not delay learning',
   },
-  temperature: { type: 'number', minimum: 1e-3, default: 1, description: 'of sampling during rollouts' },
+  temperature: { type: 'number', minimum: 1e-3, default: 1, description: 'sampling temperature of rollouts' },
   shuffleRewards: {
     type: 'boolean',
     default: false,
@@ -30,65 +30,65 @@ const properties = {
     minimum: 0,
     default: 0,
     mayChange: true,
-    description: 'steps between evaluations on the validation split; 0 is never',
+    description: 'steps between evaluations on the validation split; 0: never',
   },
   evaluateFirst: {
     type: 'boolean',
     default: false,
     mayChange: true,
-    description: 'evaluate before the first step too',
+    description: 'also evaluate before the first step',
   },
   evaluationEpisodes: {
     type: 'integer',
     minimum: 1,
     default: 200,
     mayChange: true,
-    description: 'tasks of one evaluation',
+    description: 'tasks per evaluation',
   },
   evaluationSamples: {
     type: 'integer',
     minimum: 1,
     default: 1,
     mayChange: true,
-    description: 'episodes of each of these tasks; with more than one, an evaluation reports pass@k',
+    description: 'episodes per task of an evaluation; with more than one, an evaluation reports pass@k',
   },
   evaluationTemperature: {
     type: 'number',
     minimum: 0,
     default: 0,
     mayChange: true,
-    description: 'of sampling in evaluations; 0 is greedy',
+    description: 'sampling temperature of evaluations; 0: greedy',
   },
   checkpointEvery: {
     type: 'integer',
     minimum: 0,
     default: 10,
     mayChange: true,
-    description: 'steps between checkpoints; 0 is only at the end',
+    description: 'steps between checkpoints; 0: only at the end',
   },
   keepCheckpoints: {
     type: 'integer',
     minimum: 1,
     default: 3,
     mayChange: true,
-    description: 'how many of the newest checkpoints are kept; the best is kept beside them',
+    description: 'how many of the newest checkpoints to keep; the best is always kept',
   },
   bestMetric: {
     type: 'string',
     description:
-      'metric of evaluations, as reward or rewards/em/mean, whose best checkpoint is kept and becomes the policy of the run',
+      'metric of evaluations, such as reward or rewards/em/mean; its best checkpoint is kept and becomes the policy of the run',
   },
   bestMetricGoal: {
     enum: ['max', 'min'],
     default: 'max',
-    description: 'whether more or less of it is better',
+    description: 'whether a greater or a smaller bestMetric is better',
   },
   patience: {
     type: 'integer',
     minimum: 0,
     default: 0,
     mayChange: true,
-    description: 'evaluations without a new best after which the run stops; 0 is never',
+    description: 'stop the run after this many evaluations without a new best; 0: never',
   },
 } as const;
 

@@ -4,26 +4,31 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 const properties = {
   truncated: {
     enum: ['learn', 'mask'],
-    description: 'whether truncated episodes are learned from or left out',
+    description: 'learn from truncated episodes, or mask them',
   },
   maxResamples: {
     type: 'integer',
     minimum: 1,
     default: 3,
-    description: 'times that zeroVariance resample plays other tasks',
+    description: 'how many times zeroVariance resample plays other tasks',
   },
   mismatchCorrection: {
     enum: ['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'],
     description:
       'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness)',
   },
-  mismatchCap: { type: 'number', minimum: 1, default: 3, description: 'the largest such weight' },
+  mismatchCap: {
+    type: 'number',
+    minimum: 1,
+    default: 3,
+    description: 'largest weight of the mismatch correction',
+  },
   mismatchFloor: {
     type: 'number',
     minimum: 0,
     maximum: 1,
     default: 0,
-    description: 'the smallest such weight',
+    description: 'smallest weight of the mismatch correction',
   },
 } as const;
 

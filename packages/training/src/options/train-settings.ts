@@ -4,39 +4,39 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 const schema = {
   type: 'object',
   properties: {
-    seed: { type: 'integer', minimum: 0, default: 1, description: 'of everything that is random' },
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'random seed' },
     resume: {
       type: 'boolean',
       default: false,
-      description: 'go on from the newest checkpoint in the folder of the run',
+      description: 'resume from the newest checkpoint in the run folder',
     },
     change: {
       type: 'boolean',
       default: false,
-      description: 'with resume: go on with other options, and record old and new in changes.jsonl',
+      description: 'with resume: allow other options, and record old and new values in changes.jsonl',
     },
     trajectories: {
       type: 'boolean',
       default: true,
-      description: 'whether to write every training episode to trajectories.jsonl',
+      description: 'write every training episode to trajectories.jsonl',
     },
     tensorboard: {
       type: 'boolean',
       default: false,
-      description: 'write the metrics for TensorBoard too, to tensorboard/ in the folder of the run',
+      description: 'also write the metrics for TensorBoard, to tensorboard/ in the run folder',
     },
     rollouts: {
       type: 'string',
       minLength: 1,
       description:
-        'shared folder whose workers play the training episodes (toolenv rollout); without it, this process plays them',
+        'shared folder of workers that play the training episodes (toolenv rollout); default: this process plays them',
     },
     reportTo: {
       type: 'array',
       items: { enum: ['mlflow', 'wandb'] },
       minItems: 1,
       description:
-        'trackers that get the metrics too, with a comma between: mlflow (set MLFLOW_TRACKING_URI), wandb (pip install wandb)',
+        'trackers that also get the metrics, separated by commas: mlflow (set MLFLOW_TRACKING_URI), wandb (pip install wandb)',
     },
   },
 } as const;

@@ -7,14 +7,14 @@ export const updateOptions = {
     type: 'integer',
     minimum: 1,
     default: 1,
-    description: 'optimizer steps of each epoch, each on a share of the rollout',
+    description: 'optimizer steps per epoch, each on a share of the rollout',
   },
-  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'of AdamW, on matrices' },
+  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'weight decay of AdamW, on matrices' },
   maxGradNorm: {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'gradients are scaled down to this L2 norm; 0 is never',
+    description: 'scale gradients down to this L2 norm; 0: never',
   },
   normaliseProcessRewards: {
     type: 'boolean',
@@ -25,7 +25,7 @@ export const updateOptions = {
     type: 'number',
     minimum: 0,
     default: 0,
-    description: 'weight of the mean entropy, a bonus',
+    description: 'weight of the entropy bonus',
   },
   klEvery: {
     type: 'integer',

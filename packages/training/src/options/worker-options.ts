@@ -3,21 +3,21 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { evaluationOptions } from './evaluation-options.ts';
 
 const own = {
-  split: { enum: ['train', 'validation', 'test'], default: 'train', description: 'tasks to play' },
-  temperature: { type: 'number', minimum: 0, default: 1, description: 'of sampling; 0 is greedy' },
+  split: { enum: ['train', 'validation', 'test'], default: 'train', description: 'split to play' },
+  temperature: { type: 'number', minimum: 0, default: 1, description: 'sampling temperature; 0: greedy' },
   lease: {
     type: 'integer',
     minimum: 1,
     default: 60_000,
     milliseconds: true,
-    description: 'time without a sign of life after which other workers play what a worker was playing',
+    description: "time without a heartbeat after which other workers take over a worker's groups",
   },
   drain: {
     type: 'integer',
     minimum: 0,
     default: 25_000,
     milliseconds: true,
-    description: 'time that episodes may take to end after SIGTERM or Ctrl-C',
+    description: 'time for episodes to end after SIGTERM or Ctrl-C',
   },
 } as const;
 

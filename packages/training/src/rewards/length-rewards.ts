@@ -16,19 +16,19 @@ export const lengthOptions = {
     type: 'integer',
     minimum: 0,
     default: 0,
-    description: 'last tokens before maxCompletionLength, over which a penalty grows (DAPO); 0 is none',
+    description: 'last tokens before maxCompletionLength, over which a penalty grows (DAPO); 0: no penalty',
   },
   overlongPenalty: {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'reward that an episode of maxCompletionLength tokens loses, with overlongBuffer',
+    description: 'with overlongBuffer: reward that an episode of maxCompletionLength tokens loses',
   },
   lengthPenalty: {
     type: 'number',
     minimum: 0,
     default: 0,
-    description: 'weight of the reward for being shorter than the group (Kimi k1.5); 0 is none',
+    description: 'weight of the reward for being shorter than the group (Kimi k1.5); 0: no reward',
   },
 } as const;
 
