@@ -104,7 +104,7 @@ it.each([
   [[fixture.env, 'fixture-plugin/lamp-v1?size=big'], 'size=big: give a whole number from 1 up.'],
   [[fixture.env, 'nobody/none-v1'], 'nobody/none-v1'],
   [[fixture.env, small, '--record', 'calls.jsonl'], '--record is for a single environment'],
-  [[fixture.env, '--patience', '2'], 'option "patience": give bestMetric, as reward too.'],
+  [[fixture.env, '--patience', '2'], 'option "patience": also give bestMetric, such as reward.'],
 ])('refuses %j in one line', async (args, message) => {
   const { code, stderr } = await runCli('train', ...args, ...loop, '--out', await newRun());
   expect(stderr).toContain(message);

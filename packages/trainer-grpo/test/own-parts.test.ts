@@ -99,7 +99,7 @@ test('what is wrong with a part is said in one line', async () => {
     ...{ name: 'clash', description: 'x', average: 'step-mean', options: taken },
     token: () => ({ value: 0 }),
   });
-  expect(() => grpo({ loss: clashing })).toThrow('Option "steps" of clash is another option of grpo already');
+  expect(() => grpo({ loss: clashing })).toThrow('Option "steps" of clash is already another option of grpo');
   await expect(run({ trainer: grpo, loss: 'sapoo' })).rejects.toMatchObject({
     code: 'usage.unknown_part',
     message: expect.stringContaining('There is no loss "sapoo". Did you mean "sapo"?'),

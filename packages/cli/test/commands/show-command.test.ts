@@ -146,7 +146,7 @@ describe('toolenv show', () => {
     [
       'a path that does not exist',
       async () => [join(folder, 'nowhere')],
-      /nowhere does not exist: name the folder of a run/,
+      /nowhere does not exist: give a run folder/,
     ],
     [
       'a folder that is not of a run',
@@ -154,7 +154,7 @@ describe('toolenv show', () => {
         await mkdir(join(folder, 'empty'), { recursive: true });
         return [join(folder, 'empty')];
       },
-      /empty is not the folder of a run: /,
+      /empty is not a run folder: /,
     ],
     [
       'an unknown outcome',

@@ -96,6 +96,6 @@ function searchTool({ tools }: Observation): string {
   );
   if (found) return found.name;
   const names = tools.map(({ name }) => name).join(', ') || 'none';
-  const message = `naive-rag needs a tool that takes a query, and the environment has ${names}: choose another kind.`;
+  const message = `naive-rag needs a tool with a query, but the tools of the environment are ${names}: choose another kind.`;
   throw new ToolEnvError('usage.baseline', message);
 }

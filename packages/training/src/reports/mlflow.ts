@@ -22,7 +22,7 @@ export function mlflow(options: MlflowOptions = {}): MetricSink {
   const { env } = process;
   const uri = options.trackingUri ?? env.MLFLOW_TRACKING_URI ?? '';
   if (!/^https?:\/\//.test(uri)) {
-    const message = `mlflow: ${uri ? `the tracking URI ${uri} is no server` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI, as http://127.0.0.1:5000, where \`mlflow server\` runs.`;
+    const message = `mlflow: ${uri ? `the tracking URI ${uri} is not an address` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI to the address of \`mlflow server\`, such as http://127.0.0.1:5000.`;
     throw new ToolEnvError('usage.report', message);
   }
   return new MlflowSink(uri.replace(/\/+$/, ''), {

@@ -96,7 +96,7 @@ async function readIds(file: string): Promise<Record<string, string>> {
     const ids = Object.entries(Object(JSON.parse(await readFile(file, 'utf8'))));
     return Object.fromEntries(ids.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
   } catch (error) {
-    process.emitWarning(`${file} is damaged (${messageOf(error)}): new runs are reported.`, 'Report');
+    process.emitWarning(`${file} is damaged (${messageOf(error)}): the trackers get new runs.`, 'Report');
     return {};
   }
 }

@@ -140,7 +140,7 @@ export class SinkQueue {
     if (this.#hasWarned || this.#leave.signal.aborted) return;
     this.#hasWarned = true;
     const isFinal = ToolEnvError.isInstance(error) && error.code.startsWith('usage.');
-    const consequence = isFinal ? 'It is left out' : 'The run goes on, and tries again';
+    const consequence = isFinal ? 'The sink is left out' : 'The run continues and retries';
     const problem = messageOf(error).replace(/\.?$/, '.');
     warn(`Reporting to ${this.#sink.name} failed: ${problem} ${consequence}.`);
   }

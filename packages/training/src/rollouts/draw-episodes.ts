@@ -48,7 +48,7 @@ export function draw<Task>(
   const indices = env.draw ? env.draw(drawing) : drawInEpochs(train.length, drawing);
   const isTask = (index: number) => Number.isInteger(index) && index >= 0 && index < train.length;
   if (indices.length !== wanted.count || !indices.every(isTask)) {
-    const message = `The environment drew the tasks ${indices.join(', ')}: its draw must give ${wanted.count} indices below ${train.length}.`;
+    const message = `The environment drew the tasks ${indices.join(', ')}: its draw must return ${wanted.count} indices below ${train.length}.`;
     throw new ToolEnvError('bug.environment', message);
   }
   const tasks = new Map<number, number>();

@@ -79,7 +79,7 @@ export async function saveCheckpoint(
       await writeFile(join(partial, stateFile), JSON.stringify(stored));
     });
   } catch (error) {
-    const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the checkpoint before it.`;
+    const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the previous checkpoint.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
   for (const old of steps.slice(0, Math.max(0, steps.length + 1 - keep))) {
@@ -135,10 +135,10 @@ async function setAside(folder: string, error: unknown, before: number | undefin
   if (ToolEnvError.isInstance(error)) throw error;
   const what = `Checkpoint ${folder} is damaged (${messageOf(error)})`;
   if (before === undefined) {
-    const message = `${what}, and there is none before it: begin a new run.`;
+    const message = `${what} and there is no earlier one: start a new run.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
   }
-  process.emitWarning(`${what}: going on from step ${before}.`, 'DamagedCheckpoint');
+  process.emitWarning(`${what}: resuming from step ${before}.`, 'DamagedCheckpoint');
   const aside = `${folder}.damaged`;
   await writing(aside, async () => {
     await rm(aside, { recursive: true, force: true });
@@ -150,11 +150,10 @@ async function setAside(folder: string, error: unknown, before: number | undefin
 async function readState(folder: string, step: number): Promise<StoredState> {
   const state = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);
   if (state.step !== step)
-    throw new Error(`${stateFile}: step: expected ${step}, as the folder says; received ${state.step}`);
+    throw new Error(`${stateFile}: step: expected ${step}, from the folder's name; received ${state.step}`);
   const found = await digests(folder);
   for (const [name, digest] of Object.entries(state.sha256)) {
-    if (found[name] !== digest)
-      throw new Error(`${name} is ${found[name] ? 'not as it was written' : 'missing'}`);
+    if (found[name] !== digest) throw new Error(`${name} is ${found[name] ? 'changed' : 'missing'}`);
   }
   return state;
 }
@@ -168,7 +167,7 @@ function parseState(text: string, folder: string): StoredState {
   }
   const version = state?.version;
   if (typeof version === 'number' && version > stateVersion) {
-    const message = `${join(folder, stateFile)}: version: this toolenv reads ${stateVersion}, and a later toolenv wrote ${version}: update toolenv.`;
+    const message = `${join(folder, stateFile)}: version: a later toolenv wrote ${version}, and this toolenv reads ${stateVersion}: update toolenv.`;
     throw new ToolEnvError('usage.checkpoint_version', message);
   }
   const [wrong] = validate(wireSchemas['checkpoint-state'], state);

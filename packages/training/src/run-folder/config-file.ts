@@ -18,7 +18,7 @@ export function readConfig(out: string): Promise<Record<string, unknown> | undef
       throw new TypeError('it is not an object');
     },
     code: 'usage.other_run',
-    remedy: 'begin a run in another folder',
+    remedy: 'start a run in another folder',
   });
 }
 

@@ -64,7 +64,7 @@ export async function refuseRun(
   const before = names.includes(configFile) ? await readConfig(out) : undefined;
   if (!before && (await checkpointSteps(out)).length === 0) return;
   if (!before) {
-    const message = `The folder ${out} has checkpoints and no ${configFile}, so that their options are not known: restore the file, or allow the present options with --change (in code, change: true).`;
+    const message = `The folder ${out} has checkpoints and no ${configFile}, so their options are unknown: restore the file, or accept the present options with --change (in code, change: true).`;
     throw new ToolEnvError('usage.other_run', message);
   }
   const known = Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(config, name)));

@@ -20,9 +20,9 @@ export class BestEvaluation {
     this.#options = options;
     const { bestMetric, patience, evaluateEvery } = options;
     const idle = patience > 0 ? 'patience' : 'bestMetric';
-    const missing = patience > 0 && bestMetric === undefined ? 'bestMetric, as reward' : 'evaluateEvery';
+    const missing = patience > 0 && bestMetric === undefined ? 'bestMetric, such as reward' : 'evaluateEvery';
     if ((patience > 0 && bestMetric === undefined) || (bestMetric !== undefined && evaluateEvery === 0))
-      throw new ToolEnvError('usage.bad_option', `option "${idle}": give ${missing} too.`);
+      throw new ToolEnvError('usage.bad_option', `option "${idle}": also give ${missing}.`);
   }
 
   /** The step of the best evaluation so far. */

@@ -9,7 +9,7 @@ export function checkEvent(event: TrainEvent, trainer: string): void {
   const { type, step, metrics, tokens, trajectories } = Object(event);
   const broken = (rule: string, problem: string) =>
     new ToolEnvError('bug.trainer', `The trainer ${trainer} breaks ${rule}: ${problem}.`);
-  if (!types.has(type)) throw broken('TRN-2', `its event is of the type ${JSON.stringify(type)}`);
+  if (!types.has(type)) throw broken('TRN-2', `its event has the type ${JSON.stringify(type)}`);
   if (!Number.isInteger(step) || step < 0) throw broken('TRN-2', `the step of its ${type} is ${step}`);
   if (type === 'checkpoint') return;
   const wrong = Object.entries(Object(metrics)).find(([, value]) => typeof value !== 'number');

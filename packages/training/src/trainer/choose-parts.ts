@@ -70,7 +70,7 @@ export function withReferences(schema: JsonSchema, given: Record<string, unknown
 async function loadPart(kind: PartKind, name: string, known: readonly string[]): Promise<TrainerPart> {
   if (name.includes('/')) return loadPlugin(kind, name);
   const hint = didYouMean(name, [...known], 'Known');
-  const message = `There is no ${nouns[kind]} "${name}". ${hint} Others are references, as <package>/<name>-v1.`;
+  const message = `There is no ${nouns[kind]} "${name}". ${hint} Others are references, such as <package>/<name>-v1.`;
   throw new ToolEnvError('usage.unknown_part', message);
 }
 
@@ -97,7 +97,7 @@ export function schemaWithPart(
       (Object.hasOwn(properties, each) && !isSameOption(own[each]!, properties[each]!)),
   );
   if (taken !== undefined) {
-    const message = `Option "${taken}" of ${name} is another option of ${owner} already: ${name} must rename its option.`;
+    const message = `Option "${taken}" of ${name} is already another option of ${owner}: rename the option of ${name}.`;
     throw new ToolEnvError('usage.bad_option', message);
   }
   const chosen = { ...property, enum: [...new Set([...known, name])], default: name };

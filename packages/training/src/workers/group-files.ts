@@ -61,11 +61,11 @@ export class GroupFiles {
         samples.size < episodes.length ||
         episodes.some((each) => each.group !== group)
       )
-        throw new ToolEnvError('usage.broken_record', 'it has not the episodes of one group, each once');
+        throw new ToolEnvError('usage.broken_record', 'it must have each episode of one group once');
       return episodes.sort((a, b) => a.sample - b.sample);
     } catch (error) {
       if (!ToolEnvError.isInstance(error) || error.code !== 'usage.broken_record') throw error;
-      process.emitWarning(`${file} is damaged (${messageOf(error)}): its group is played again.`);
+      process.emitWarning(`${file} is damaged (${messageOf(error)}): playing its group again.`);
       await writing(file, () => rename(file, `${file}.damaged`));
       return undefined;
     }

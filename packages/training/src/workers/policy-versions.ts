@@ -83,7 +83,7 @@ export class PolicyVersions {
       if (this.#refused === version?.name) return;
       this.#refused = version?.name;
       process.emitWarning(
-        `${version?.name} cannot be opened (${messageOf(error)}): ${before} goes on playing.`,
+        `${version?.name} cannot be opened (${messageOf(error)}): still playing ${before}.`,
       );
       return;
     }
@@ -104,7 +104,7 @@ export const versionMark = '{version}';
 export function checkVersioned(text: string, hasTrainer: boolean): void {
   if (text.includes(versionMark) === hasTrainer) return;
   const message = hasTrainer
-    ? `--policy ${text}: a trainer publishes versions in this folder: put {version} where the name of a version belongs, as in --policy <folder>/policy/{version} or openai:<url>#{version}.`
+    ? `--policy ${text}: a trainer publishes versions in this folder: put {version} in place of the version's name, as in --policy <folder>/policy/{version} or openai:<url>#{version}.`
     : `--policy ${text}: no trainer publishes versions in this folder: name a policy without {version}.`;
   throw new ToolEnvError('usage.policy_version', message);
 }

@@ -68,6 +68,6 @@ export function refuseOtherPlan(file: string, plan: RolloutPlan, wanted: Partial
     all.filter(([name]) => isWhole || Object.hasOwn(wanted, name.split('.')[0]!)),
   );
   if (Object.keys(changes).length === 0) return;
-  const message = `${file} says otherwise: ${changesText(changes)}. Give the same values, or another folder.`;
+  const message = `${file} differs: ${changesText(changes)}. Give the same values or another folder.`;
   throw new ToolEnvError('usage.other_plan', message);
 }

@@ -34,7 +34,7 @@ const remedy =
 export async function openSharedFolder(folder: string): Promise<SharedFolder> {
   const scheme = /^[a-z][\w+.-]+:\/\//i.exec(folder)?.[0];
   if (scheme) {
-    const message = `${folder} is an address, and workers need a folder that they all see: ${remedy}.`;
+    const message = `${folder} is an address, but workers need a shared folder: ${remedy}.`;
     throw new ToolEnvError('usage.shared_folder', message);
   }
   const layout = layoutOf(folder);

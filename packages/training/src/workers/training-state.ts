@@ -38,7 +38,7 @@ export function readState(file: string): Promise<TrainingState | undefined> {
       return state as TrainingState;
     },
     code: 'usage.other_plan',
-    remedy: 'begin a run in another folder',
+    remedy: 'start a run in another folder',
   });
 }
 

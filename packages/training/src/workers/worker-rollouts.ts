@@ -80,7 +80,7 @@ export class WorkerRollouts {
     this.#files = new GroupFiles(this.#folder.groups);
     const before = await readState(this.#folder.state);
     if (before && !resume) {
-      const message = `The folder ${rollouts} has the rollouts of another run: choose another folder, or go on with its run by --resume.`;
+      const message = `The folder ${rollouts} has the rollouts of another run: choose another folder, or resume that run with --resume.`;
       throw new ToolEnvError('usage.out_not_empty', message);
     }
     this.#restarts = before ? [...before.restarts, from] : [];

@@ -74,5 +74,5 @@ test('naive-rag names the tools of an environment that cannot be searched', asyn
   const bare = { messages: start.messages, tools: [start.tools[0]!] };
   const act = baselinePolicy('naive-rag', caller().policy).act(bare, sampling);
   await expect(act).rejects.toMatchObject({ code: 'usage.baseline' });
-  await expect(act).rejects.toThrow('the environment has other');
+  await expect(act).rejects.toThrow('the tools of the environment are other');
 });

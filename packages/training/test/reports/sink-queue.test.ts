@@ -46,9 +46,7 @@ test('tries again after faults, loses nothing and warns once', async () => {
     await queue.close('finished');
   });
   expect(steps(sink)).toEqual(Array.from({ length: 150 }, (_, i) => i + 1));
-  expect(warnings).toEqual([
-    'Reporting to recording failed: fetch failed. The run goes on, and tries again.',
-  ]);
+  expect(warnings).toEqual(['Reporting to recording failed: fetch failed. The run continues and retries.']);
 });
 
 test('a sink that hangs costs the end of the run its time limit, and no more', async () => {
@@ -94,7 +92,7 @@ test('a sink that cannot work is left out', async () => {
     await queue.close('finished');
   });
   expect(calls).toBe(1);
-  expect(warnings).toEqual(['Reporting to recording failed: There is no [2J API key. It is left out.']);
+  expect(warnings).toEqual(['Reporting to recording failed: There is no [2J API key. The sink is left out.']);
 });
 
 test('keeps the newest events if a sink is away for long', async () => {

@@ -93,7 +93,7 @@ test.each<[string, () => Promise<void>]>([
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 2, seed: 1 });
   expect(learner.table[0]).toBe(2);
   expect(warn).toHaveBeenCalledExactlyOnceWith(
-    expect.stringMatching(/step-3 is damaged \(.+\): going on from step 2\.$/),
+    expect.stringMatching(/step-3 is damaged \(.+\): resuming from step 2\.$/),
     'DamagedCheckpoint',
   );
   expect(await readdir(join(out, 'checkpoints'))).toContain('step-3.damaged');
@@ -112,7 +112,7 @@ test.each<[string, (state: Record<string, unknown>) => unknown, string]>([
   [
     'the step of another folder',
     (state) => ({ ...state, step: 7 }),
-    'step: expected 3, as the folder says; received 7',
+    "step: expected 3, from the folder's name; received 7",
   ],
   ['no seed', ({ seed: _, ...state }) => state, 'seed: expected'],
   [
@@ -148,7 +148,7 @@ test('a state of a later version stops the run, and stays', async () => {
   await writeFile(file, JSON.stringify({ version: 2, progress: 2 }));
   await expect(resumeCheckpoint(out, learner)).rejects.toMatchObject({
     code: 'usage.checkpoint_version',
-    message: `${file}: version: this toolenv reads 1, and a later toolenv wrote 2: update toolenv.`,
+    message: `${file}: version: a later toolenv wrote 2, and this toolenv reads 1: update toolenv.`,
   });
   expect(await checkpointSteps(out)).toEqual([1, 2]);
 });
@@ -171,7 +171,7 @@ test('throws if all checkpoints are damaged, and keeps the last', async () => {
   await truncate(await weightsFileOf(1), 3);
   await expect(resumeCheckpoint(out, learner)).rejects.toMatchObject({
     code: 'usage.checkpoint_damaged',
-    message: expect.stringContaining('begin a new run'),
+    message: expect.stringContaining('start a new run'),
   });
   expect(await checkpointSteps(out)).toEqual([1]);
 });

@@ -144,8 +144,8 @@ test('evaluates before the first step, where the best may be', async () => {
 });
 
 test.each([
-  [{ evaluateEvery: 0 }, 'option "bestMetric": give evaluateEvery too'],
-  [{ bestMetric: undefined, patience: 2 }, 'option "patience": give bestMetric, as reward too'],
+  [{ evaluateEvery: 0 }, 'option "bestMetric": also give evaluateEvery'],
+  [{ bestMetric: undefined, patience: 2 }, 'option "patience": also give bestMetric, such as reward'],
   [{ bestMetric: 'em' }, 'an evaluation has no metric "em". Metrics: reward'],
 ])('refuses %j', async (options, message) => {
   await expect(banditRun(await newFolder(), { ...erratic, ...options, steps: 1 })).rejects.toThrow(message);

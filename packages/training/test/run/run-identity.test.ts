@@ -181,7 +181,7 @@ test('config.json and changes.jsonl that are damaged are one line', async () => 
     await writeFile(join(out, 'config.json'), content);
     await expect(run({ steps: 2, resume: true })).rejects.toMatchObject({
       code: 'usage.other_run',
-      message: expect.stringMatching(/config\.json is damaged \(.*\): begin a run in another folder\.$/),
+      message: expect.stringMatching(/config\.json is damaged \(.*\): start a run in another folder\.$/),
     });
   }
 });

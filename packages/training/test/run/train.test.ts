@@ -275,7 +275,7 @@ test('a trainer is configured with options that it has', () => {
 });
 
 test.each<[string, RegExp, object]>([
-  ['of an unknown type', /forget breaks TRN-2: its event is of the type "epoch"/, { type: 'epoch', step: 1 }],
+  ['of an unknown type', /forget breaks TRN-2: its event has the type "epoch"/, { type: 'epoch', step: 1 }],
   ['without a step', /TRN-2: the step of its update is undefined/, { type: 'update', metrics: {} }],
   ['without metrics', /TRN-3: the metrics of update 1 are not numbers/, { type: 'update', step: 1 }],
   ['with a text as a metric', /TRN-3: metric "loss"/, { type: 'update', step: 1, metrics: { loss: '1' } }],

@@ -79,6 +79,6 @@ test.each([
   const file = join(root, 'state.json');
   await writeFile(file, text);
   await expect(readState(file)).rejects.toThrow(
-    /state\.json is damaged \(.*\): begin a run in another folder\.$/,
+    /state\.json is damaged \(.*\): start a run in another folder\.$/,
   );
 });

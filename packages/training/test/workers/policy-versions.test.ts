@@ -60,7 +60,7 @@ test('{version} stands for the name, and is there exactly if a trainer publishes
   expect(withVersion('openai:http://host/v1#{version}', 'version-3')).toBe('openai:http://host/v1#version-3');
   expect(() => checkVersioned('p/{version}', true)).not.toThrow();
   expect(() => checkVersioned('p', false)).not.toThrow();
-  expect(() => checkVersioned('p', true)).toThrow('put {version} where the name of a version belongs');
+  expect(() => checkVersioned('p', true)).toThrow("put {version} in place of the version's name");
   expect(() => checkVersioned('p/{version}', false)).toThrow('name a policy without {version}');
 });
 

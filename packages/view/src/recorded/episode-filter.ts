@@ -43,7 +43,7 @@ export function readConditions(given: EpisodeConditions, prefix = ''): SummaryFi
 function hasOutcome(given: string, prefix: string): SummaryFilter {
   const [kind = ''] = given.split(':');
   if (!outcomeKinds.some((known) => known === kind)) {
-    const message = `${prefix}outcome ${given}: give ${outcomeKinds.join(', ')}, with a reason if you like, as truncated:max_turns.`;
+    const message = `${prefix}outcome ${given}: give ${outcomeKinds.join(', ')}, optionally with a reason, such as truncated:max_turns.`;
     throw new ToolEnvError('usage.bad_flag', message);
   }
   return ({ end }) => end === given || (given === kind && end.startsWith(`${kind}:`));
@@ -53,7 +53,7 @@ function hasMistake(given: string | true, prefix: string): SummaryFilter {
   if (given === true) return ({ mistakes }) => mistakes.length > 0;
   const code = mistakeCodes.find((known) => known === given);
   if (code === undefined) {
-    const message = `${prefix}mistake ${given}: give ${mistakeCodes.join(', ')}, or nothing for any.`;
+    const message = `${prefix}mistake ${given}: give ${mistakeCodes.join(', ')}, or no value for any mistake.`;
     throw new ToolEnvError('usage.bad_flag', message);
   }
   return ({ mistakes }) => mistakes.includes(code);

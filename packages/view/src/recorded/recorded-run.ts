@@ -31,7 +31,7 @@ export function findRecordedRun(path: string): RecordedRun {
   if (!existsSync(path)) {
     throw new ToolEnvError(
       'usage.no_run',
-      `${path} does not exist: name the folder of a run, or a file of trajectories.`,
+      `${path} does not exist: give a run folder or a file of trajectories.`,
     );
   }
   const full = resolve(path);
@@ -44,7 +44,7 @@ export function findRecordedRun(path: string): RecordedRun {
   const episodes = existsSync(file) ? file : undefined;
   const found = factsOf(full);
   if (!found && !episodes) {
-    const message = `${path} is not the folder of a run: it has no trajectories.jsonl and no metrics.jsonl.`;
+    const message = `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
     throw new ToolEnvError('usage.no_run', message);
   }
   return { folder: full, kind: found?.kind ?? 'episodes', facts: found?.facts ?? {}, episodes };

@@ -70,7 +70,7 @@ async function withText(
 function orderOf(sort: string): (a: EpisodeRow, b: EpisodeRow) => number {
   const name = sort.replace(/^-/, '');
   if (!Object.hasOwn(sortKeys, name)) {
-    const message = `sort ${sort}: give ${Object.keys(sortKeys).join(', ')}, or one of them after - for the largest first.`;
+    const message = `sort ${sort}: give ${Object.keys(sortKeys).join(', ')}, with - before it for the largest first.`;
     throw new ToolEnvError('usage.bad_flag', message);
   }
   const key: (row: EpisodeRow) => number | string | null = sortKeys[name as keyof typeof sortKeys];

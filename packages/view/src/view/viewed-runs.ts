@@ -14,7 +14,7 @@ export class ViewedRuns {
 
   /** @throws ToolEnvError `usage.no_run` if a path is not a run, or there is none. */
   constructor(paths: readonly string[]) {
-    if (paths.length === 0) throw new ToolEnvError('usage.no_run', 'Name the folder of a run to view.');
+    if (paths.length === 0) throw new ToolEnvError('usage.no_run', 'Give a run folder to view.');
     const full = [...new Set(paths.map((path) => resolve(path)))];
     this.all = full.map((path) => new ViewedRun(path, nameAmong(path, full)));
     this.#timer = setInterval(() => this.#look(), lookEvery);
