@@ -63,12 +63,7 @@ class MlflowSink implements MetricSink {
       key: validKey(key),
       value: value.slice(0, most.characters),
     }));
-    for (let from = 0; from < params.length; from += most.params)
-      await this.#post(
-        'runs/log-batch',
-        { run_id: this.#run, params: params.slice(from, from + most.params) },
-        signal,
-      );
+    await this.#log('params', params, signal);
     return this.#run;
   }
 
@@ -76,68 +71,63 @@ class MlflowSink implements MetricSink {
     const metrics = events.flatMap(({ step, time, metrics: values }) =>
       Object.entries(values).map(([name, value]) => ({ key: validKey(name), value, timestamp: time, step })),
     );
-    for (let from = 0; from < metrics.length; from += most.metrics) {
-      const batch = { run_id: this.#run, metrics: metrics.slice(from, from + most.metrics) };
-      await this.#post('runs/log-batch', batch, signal);
-    }
+    await this.#log('metrics', metrics, signal);
   }
 
   async close(end: RunEnd, signal: AbortSignal): Promise<void> {
     if (this.#run === undefined) return;
-    await this.#post(
-      'runs/update',
-      { run_id: this.#run, status: statuses[end], end_time: Date.now() },
-      signal,
-    );
+    const update = { run_id: this.#run, status: statuses[end], end_time: Date.now() };
+    await this.#ask('runs/update', update, signal);
+  }
+
+  async #log(kind: 'params' | 'metrics', entries: readonly object[], signal: AbortSignal): Promise<void> {
+    for (let from = 0; from < entries.length; from += most[kind]) {
+      const batch = { run_id: this.#run, [kind]: entries.slice(from, from + most[kind]) };
+      await this.#ask('runs/log-batch', batch, signal);
+    }
   }
 
   /** False if the run is gone. */
   async #continue(id: string, signal: AbortSignal): Promise<boolean> {
-    const answer = await this.#ask('runs/update', { run_id: id, status: 'RUNNING' }, signal);
-    if (answer.error_code === 'RESOURCE_DOES_NOT_EXIST') return false;
-    refuseError('runs/update', answer);
-    this.#run = id;
-    return true;
+    const update = { run_id: id, status: 'RUNNING' };
+    const answer = await this.#ask('runs/update', update, signal, 'RESOURCE_DOES_NOT_EXIST');
+    if (answer) this.#run = id;
+    return answer !== undefined;
   }
 
   async #create({ name, folder }: ReportedRun, signal: AbortSignal): Promise<string> {
-    const answer = await this.#post(
-      'runs/create',
-      {
-        experiment_id: await this.#experimentId(signal),
-        run_name: `${basename(folder)}: ${name}`,
-        start_time: Date.now(),
-        tags: [{ key: 'mlflow.source.name', value: 'toolenv' }],
-      },
-      signal,
-    );
-    return textAt(answer, 'run', 'info', 'run_id');
+    const run = {
+      experiment_id: await this.#experimentId(signal),
+      run_name: `${basename(folder)}: ${name}`,
+      start_time: Date.now(),
+      tags: [{ key: 'mlflow.source.name', value: 'toolenv' }],
+    };
+    return textAt(await this.#ask('runs/create', run, signal), 'run', 'info', 'run_id');
   }
 
   async #experimentId(signal: AbortSignal): Promise<string> {
     const name = this.#experiment;
     const byName = `experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`;
-    const known = await this.#ask(byName, undefined, signal);
-    if (known.error_code !== 'RESOURCE_DOES_NOT_EXIST') {
-      refuseError(byName, known);
-      return textAt(known, 'experiment', 'experiment_id');
-    }
-    const made = await this.#ask('experiments/create', { name }, signal);
-    // Another run may have made it meanwhile.
-    if (made.error_code === 'RESOURCE_ALREADY_EXISTS')
-      return textAt(await this.#ask(byName, undefined, signal), 'experiment', 'experiment_id');
-    refuseError('experiments/create', made);
-    return textAt(made, 'experiment_id');
+    const known = await this.#ask(byName, undefined, signal, 'RESOURCE_DOES_NOT_EXIST');
+    if (known) return textAt(known, 'experiment', 'experiment_id');
+    const made = await this.#ask('experiments/create', { name }, signal, 'RESOURCE_ALREADY_EXISTS');
+    if (made) return textAt(made, 'experiment_id');
+    // Another run has made it meanwhile.
+    return textAt(await this.#ask(byName, undefined, signal), 'experiment', 'experiment_id');
   }
 
-  async #post(path: string, body: object, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#ask(path, body, signal);
-    refuseError(path, answer);
-    return answer;
-  }
-
-  /** @throws ToolEnvError `infrastructure.report` if the server cannot be reached or is overloaded. */
-  async #ask(path: string, body: object | undefined, signal: AbortSignal): Promise<Answer> {
+  /**
+   * @param expected An error code that is no failure.
+   * @returns `undefined` if the server answers with the expected code.
+   * @throws ToolEnvError `usage.report` with the server's words; `infrastructure.report` if the server cannot be reached or is
+   *   overloaded.
+   */
+  async #ask(
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+    expected?: string,
+  ): Promise<Answer | undefined> {
     const url = `${this.#uri}/api/2.0/mlflow/${path}`;
     const failed = (problem: string) => new ToolEnvError('infrastructure.report', `${url}: ${problem}.`);
     let response: Response;
@@ -157,11 +147,9 @@ class MlflowSink implements MetricSink {
     if (status >= 500 || status === 408 || status === 429) throw failed(`it answered ${status}`);
     const answer: Answer = parse(text) ?? {};
     if (response.ok) return answer;
-    return {
-      ...answer,
-      error_code: answer.error_code ?? String(status),
-      message: answer.message ?? text.slice(0, 200),
-    };
+    const { error_code: code = String(status), message = text.slice(0, 200) } = answer;
+    if (code === expected) return undefined;
+    throw new ToolEnvError('usage.report', `MLflow refused ${path.split('?')[0]} with ${code}: ${message}`);
   }
 }
 
@@ -171,13 +159,7 @@ interface Answer {
   [field: string]: unknown;
 }
 
-/** @throws ToolEnvError `usage.report` with the server's words. */
-function refuseError(path: string, { error_code: code, message }: Answer): void {
-  if (code === undefined) return;
-  throw new ToolEnvError('usage.report', `MLflow refused ${path.split('?')[0]} with ${code}: ${message}`);
-}
-
-function textAt(answer: Answer, ...path: string[]): string {
+function textAt(answer: Answer | undefined, ...path: string[]): string {
   const value = path.reduce<unknown>((part, name) => Object(part)[name], answer);
   if (typeof value === 'string') return value;
   throw new ToolEnvError('infrastructure.report', `MLflow answered without ${path.join('.')}.`);
