@@ -61,7 +61,8 @@ test('every block of TypeScript compiles', async () => {
   }
   const options = {
     extends: relative(folder, join(repository, 'tsconfig.scripts.json')),
-    compilerOptions: { noUnusedLocals: false },
+    // The declarations of the built packages: the packages' own sources need no check here.
+    compilerOptions: { noUnusedLocals: false, customConditions: [] },
     include: ['**/*.ts'],
     exclude: [],
   };

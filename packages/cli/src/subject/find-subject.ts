@@ -3,15 +3,12 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type EnvDefinition, ToolEnvError } from '@toolenv/core';
 import {
-  findPackage,
   findPlugin,
+  kindOfPlugin,
   listPlugins,
   type PluginInfo,
   type PluginKind,
   type PluginTypes,
-  parseReference,
-  pluginKinds,
-  readManifest,
   readPackage,
 } from '@toolenv/core/plugins';
 import { importModule } from './import-module.ts';
@@ -33,27 +30,13 @@ export function pluginFolders(): string[] {
 
 /** A path that exists, or else a reference. An unknown reference counts as an environment: loading it says what exists. */
 export function findSubject(name: string): Subject {
-  if (!existsSync(name)) return { type: 'plugin', kind: kindInManifest(name) ?? 'envs', ref: name };
+  if (!existsSync(name))
+    return { type: 'plugin', kind: kindOfPlugin(name, pluginFolders()) ?? 'envs', ref: name };
   const path = resolve(name);
   if (statSync(path).isDirectory()) {
     return { type: existsSync(join(path, 'config.json')) ? 'checkpoint' : 'package', folder: path };
   }
   return { type: path.endsWith('.jsonl') ? 'trajectories' : 'module', file: path };
-}
-
-/** The kind of an installed plugin. Reads the manifest of its package only. */
-function kindInManifest(text: string): PluginKind | undefined {
-  try {
-    const reference = parseReference(text);
-    const packages = pluginFolders().map((folder) => findPackage(reference.package, folder));
-    const installed = packages.find((found) => found !== undefined);
-    const manifest = installed && readManifest(installed);
-    return pluginKinds.find((kind) => Object.hasOwn(manifest?.[kind] ?? {}, reference.name));
-  } catch (error) {
-    // Loading the plugin says what is wrong.
-    if (ToolEnvError.isInstance(error)) return undefined;
-    throw error;
-  }
 }
 
 /** The plugins of the package in a folder. */

@@ -10,6 +10,7 @@ export {
 } from './installed-package.ts';
 export {
   findPlugin,
+  kindOfPlugin,
   type LoadedPlugin,
   listPlugins,
   loadPlugin,

@@ -82,6 +82,18 @@ export function listPlugins(
 }
 
 /**
+ * The kind of the plugin with a reference; `undefined` if there is no such plugin. Reads the manifest of one package and runs no code.
+ * @param from Folders to search from, in order, each with its parents.
+ */
+export function kindOfPlugin(ref: string, from: readonly string[]): PluginKind | undefined {
+  const [, name, entry] = /^(.+)\/([^/]+)$/.exec(ref) ?? [];
+  if (name === undefined || entry === undefined) return undefined;
+  const installed = from.map((folder) => findPackage(name, folder)).find((found) => found);
+  const manifest = installed && tryManifest(installed, () => {});
+  return pluginKinds.find((kind) => Object.hasOwn(manifest?.[kind] ?? {}, entry));
+}
+
+/**
  * Imports the plugin with a reference. The result also names its package.
  * @param text A reference, or an address as {@link parseAddressed} reads it.
  * @param from Folder or folders to search from, in order, each with its parents. Default: the working folder. The folder

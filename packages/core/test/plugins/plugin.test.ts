@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEnv, ToolEnvError } from '../../src/index.ts';
 import {
   findPlugin,
+  kindOfPlugin,
   listPlugins,
   loadPlugin,
   parseAddressed,
@@ -133,6 +134,18 @@ test('lists plugins of enclosing node_modules, of symlinks and of the package it
   ]);
   expect(existsSync(join(root, 'node_modules/@lab/envs/ran'))).toBe(false);
   expect(existsSync(join(root, 'packages/tools/ran'))).toBe(false);
+});
+
+test.each([
+  ['@lab/envs/maze-v1', 'envs'],
+  ['@lab/tools/search-v1', 'tools'],
+  ['own/a-v1', 'trainers'],
+  ['@lab/envs/mase-v1', undefined],
+  ['@lab/none/maze-v1', undefined],
+  ['toString', undefined],
+  ['@lab/envs/toString', undefined],
+])('the kind of %s is %s, from its package alone', (ref, kind) => {
+  expect(kindOfPlugin(ref, [join(root, 'project')])).toBe(kind);
 });
 
 test('imports an entry once, under the export conditions of this process', async () => {
