@@ -36,9 +36,9 @@ export async function checkComplete(packages: readonly Packed[]): Promise<void> 
 }
 
 export async function checkPackage({ file, json }: Packed, { run, folder }: Sandbox): Promise<void> {
-  await attempt(`${json.name}: publint`, () => run('npx', ['publint', file, '--strict'], root));
+  await attempt(`${json.name}: publint`, () => run('node_modules/.bin/publint', [file, '--strict'], root));
   await attempt(`${json.name}: are the types wrong`, () =>
-    run('npx', ['attw', file, '--profile', 'esm-only', '--format', 'ascii'], root),
+    run('node_modules/.bin/attw', [file, '--profile', 'esm-only', '--format', 'ascii'], root),
   );
   await attempt(`${json.name}: the links of its README`, async () => {
     const files = (await run('tar', ['-tf', file], folder)).trim().split('\n');

@@ -1,16 +1,18 @@
 /**
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
- * Packs every package and checks the tarballs. Follows the walk-throughs of the guides. Checks the examples. For each template: npm create, the ways to install, its tests, its checks, train.
+ * Packs every package and checks the tarballs. For each template: npm create, the ways to install, its tests, its checks, train.
+ * Follows the walk-throughs of the guides. Checks the examples.
  */
 import { execFileSync } from 'node:child_process';
 import { attempt, finish } from './attempt.ts';
 import { checkExamples } from './examples.ts';
 import { checkComplete, checkEntries, checkPackage, packAll } from './packages.ts';
-import { followPages } from './pages.ts';
+import { followPage, walkThroughs } from './pages.ts';
 import { type Packed, serveRegistry } from './registry.ts';
 import { openSandbox } from './sandbox.ts';
 import { templates, useTemplate } from './templates.ts';
+import { twoAtOnce } from './two-at-once.ts';
 
 const sandbox = await openSandbox();
 try {
@@ -26,7 +28,7 @@ try {
 finish();
 
 async function use(packages: readonly Packed[]): Promise<void> {
-  for (const each of packages) await checkPackage(each, sandbox);
+  await twoAtOnce(packages.map((each) => () => checkPackage(each, sandbox)));
   // The registry that the user has configured. The sandbox ignores the configuration.
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], {
     encoding: 'utf8',
@@ -36,9 +38,11 @@ async function use(packages: readonly Packed[]): Promise<void> {
   sandbox.useRegistry(registry.url);
   try {
     await checkEntries(packages, sandbox);
-    await followPages(sandbox);
-    await checkExamples(sandbox);
-    for (const each of templates) await useTemplate(each, sandbox);
+    await twoAtOnce([
+      ...templates.map((each) => () => useTemplate(each, sandbox)),
+      ...walkThroughs.map((page) => () => followPage(page, sandbox)),
+      () => checkExamples(sandbox),
+    ]);
   } finally {
     registry.close();
   }

@@ -63,21 +63,19 @@ function patternOf(output: string): RegExp {
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`);
 }
 
-export async function followPages({ folder: parent, run }: Sandbox): Promise<void> {
-  for (const page of walkThroughs) {
-    const folder = join(parent, page);
-    await mkdir(folder);
-    const blocks = blocksOf(await readFile(join(guides, `${page}.md`), 'utf8'));
-    let printed = '';
-    const followed = await attempt(`page ${page}.md: every command works`, async () => {
-      printed = await run('bash', ['-c', scriptOf(blocks)], folder);
-    });
-    if (!followed) continue;
-    await attempt(`page ${page}.md: the commands print what it says`, async () =>
-      compareOutputs(blocks, printed),
-    );
-    await attempt(`page ${page}.md: the reward rises`, () => checkLearning(join(folder, 'runs/first')));
-  }
+export async function followPage(page: string, { folder: parent, run }: Sandbox): Promise<void> {
+  const folder = join(parent, page);
+  await mkdir(folder);
+  const blocks = blocksOf(await readFile(join(guides, `${page}.md`), 'utf8'));
+  let printed = '';
+  const followed = await attempt(`page ${page}.md: every command works`, async () => {
+    printed = await run('bash', ['-c', scriptOf(blocks)], folder);
+  });
+  if (!followed) return;
+  await attempt(`page ${page}.md: the commands print what it says`, async () =>
+    compareOutputs(blocks, printed),
+  );
+  await attempt(`page ${page}.md: the reward rises`, () => checkLearning(join(folder, 'runs/first')));
 }
 
 /** Fails if the mean reward of the last two steps is not 0.2 above that of the first two. */

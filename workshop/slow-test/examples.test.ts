@@ -13,8 +13,9 @@ import memoryGraph from '../../examples/memory-graph.ts';
 
 const root = join(import.meta.dirname, '../..');
 
+/** What an example prints, on the built packages. */
 async function runExample(file: string, ...args: string[]): Promise<string> {
-  const flags = ['--import', 'tsx', '--conditions=@toolenv/source', join('examples', file), ...args];
+  const flags = ['--import', 'tsx', join('examples', file), ...args];
   return (await promisify(execFile)(process.execPath, flags, { cwd: root })).stdout;
 }
 

@@ -8,7 +8,7 @@ import { createRng } from '@toolenv/core';
 import { beta, environment, envOptions, training } from '../demo/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
-const main = join(root, 'packages', 'cli', 'src', 'main.ts');
+const main = join(root, 'packages/cli/dist/main.js');
 const policy = join(root, 'packages/tiny-policy/checkpoint');
 
 export interface KilledRunOptions {
@@ -110,8 +110,7 @@ interface Started {
 
 /** Errors go to stderr; the progress of the workers does not. */
 function start(...args: string[]): Started {
-  const nodeArgs = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', main, ...args];
-  const child = spawn(process.execPath, nodeArgs, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [main, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-2_000);

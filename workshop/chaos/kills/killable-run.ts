@@ -10,7 +10,7 @@ const steps = 4;
 
 export const trainers = ['grpo', 'ppo'] as const;
 
-/** Runs `toolenv train` on a small scale, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
+/** Runs the built `toolenv train` on a small scale, and kills it with SIGKILL after `killAfter` milliseconds. Resolves to the exit code. */
 export async function train(
   out: string,
   {
@@ -19,7 +19,7 @@ export async function train(
     killAfter,
   }: { trainer?: (typeof trainers)[number]; resume?: boolean; killAfter?: number } = {},
 ) {
-  const main = join(root, 'packages', 'cli', 'src', 'main.ts');
+  const main = join(root, 'packages/cli/dist/main.js');
   const flags = {
     policy: join(root, 'packages/tiny-policy/checkpoint'),
     trainer: `@toolenv/trainer-${trainer}/${trainer}-v1`,
@@ -35,16 +35,7 @@ export async function train(
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(
     process.execPath,
-    [
-      '--import',
-      'tsx',
-      '--conditions=@toolenv/source',
-      main,
-      'train',
-      '@toolenv/envs-qa/bridge-v1',
-      ...args,
-      ...(resume ? ['--resume'] : []),
-    ],
+    [main, 'train', '@toolenv/envs-qa/bridge-v1', ...args, ...(resume ? ['--resume'] : [])],
     { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

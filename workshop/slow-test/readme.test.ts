@@ -17,12 +17,12 @@ async function examplesOf(page: string): Promise<string[]> {
   return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 }
 
-/** Runs an example in a folder of its own; each text of `changes` must be in it. */
+/** Runs an example on the built packages, in a folder of its own; each text of `changes` must be in it. */
 async function run(
   example: string,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<{ stdout: string; folder: string }> {
-  const folder = await mkdtemp(join(root, 'workshop', 'test', 'readme-'));
+  const folder = await mkdtemp(join(import.meta.dirname, 'readme-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   let program = example;
   for (const [text, other] of Object.entries(changes)) {
@@ -31,8 +31,7 @@ async function run(
   }
   await writeFile(join(folder, 'example.ts'), program);
   const tsx = join(root, 'node_modules', '.bin', 'tsx');
-  const flags = ['--conditions=@toolenv/source', 'example.ts'];
-  const { stdout } = await promisify(execFile)(tsx, flags, { cwd: folder });
+  const { stdout } = await promisify(execFile)(tsx, ['example.ts'], { cwd: folder });
   return { stdout, folder };
 }
 
