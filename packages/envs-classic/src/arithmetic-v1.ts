@@ -1,4 +1,4 @@
-/** `arithmetic-v1`: word problems in the manner of GSM8K, made by a generator, and a tool that calculates. */
+/** `arithmetic-v1`: generated word problems like those of GSM8K, and a tool that calculates. */
 import { createRng, defineTool, defineToolEnv, refuse, type Split, text } from '@toolenv/core';
 import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
 import { drawProblem } from './arithmetic/problem.ts';
@@ -31,7 +31,7 @@ function readAnswer(text = ''): number | undefined {
 
 export default defineToolEnv({
   name: 'arithmetic-v1',
-  description: 'Word problems of several steps in the manner of GSM8K, with a calculator.',
+  description: 'Word problems of several steps, like those of GSM8K, with a calculator.',
   options: {
     properties: {
       tasks: { type: 'integer', minimum: 1, default: 10_000, description: 'number of training tasks' },

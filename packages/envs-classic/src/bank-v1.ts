@@ -1,4 +1,4 @@
-/** `bank-v1`: serve a customer of a bank by its rules, in the manner of τ-bench (arXiv 2406.12045). */
+/** `bank-v1`: serve a customer of a bank by its rules, like τ-bench (arXiv 2406.12045). */
 import { isDeepStrictEqual } from 'node:util';
 import { defineToolEnv, type Split } from '@toolenv/core';
 import { drawTask } from './bank/draw-task.ts';

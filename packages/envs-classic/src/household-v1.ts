@@ -1,4 +1,4 @@
-/** `household-v1`: find things in a house and put them in order, by text commands, in the manner of ALFWorld (arXiv 2010.03768). */
+/** `household-v1`: find things in a house and put them in order, by text commands, like ALFWorld (arXiv 2010.03768). */
 import { createRng, defineToolEnv, type Message } from '@toolenv/core';
 import { describeGoal, type Goal, goals, progress } from './household/goal.ts';
 import { drawHouse, type House, kindOf } from './household/house.ts';

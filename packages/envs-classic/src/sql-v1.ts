@@ -78,7 +78,7 @@ export default defineToolEnv({
   limits: { maxTurns: 8, maxCallsPerTurn: 4 },
   setup: ({ options }) => new QueryWorker(options.queryTimeout),
   teardown: (worker) => worker.close(),
-  /** Each task has a database of its own. */
+  /** Each task has its own database. */
   tasks({ options, seed }) {
     const questions = (split: Split, length: number) => ({
       length,

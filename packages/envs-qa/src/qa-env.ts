@@ -15,7 +15,7 @@ import { readAnswer } from './answer-tag.ts';
 import { goldDocuments, shows } from './gold-documents.ts';
 import { documentsOf, type QaDocument, type QaRecord, type QaTask } from './qa-record.ts';
 
-/** Options of every family, beside the limits of an episode. */
+/** Options of every family, and the limits of an episode. */
 export interface QaOptions extends Partial<EnvLimits> {
   /** Documents per search. */
   topK?: number;
@@ -38,7 +38,7 @@ export interface QaFamily<Options, Task extends QaTask = QaRecord> {
   /** JSON Schemas of the family's own options. */
   options: Record<string, JsonSchema>;
   required?: string[];
-  /** Whether the documents of some questions do not answer them, and to say so is right. */
+  /** Whether some questions cannot be answered from their documents, so that `unanswerable` is the right answer. */
   mayBeUnanswerable?: boolean;
   /** F1 of the dataset's official script. Default: that of HotpotQA. */
   f1?: AnswerScore;
@@ -54,9 +54,9 @@ const unanswerable = 'unanswerable';
 const orUnanswerable = ` Answer ${unanswerable} if the documents do not contain the answer.`;
 /** Further components where some questions cannot be answered. */
 const unanswerableRewards = {
-  /** 1 for the right answer, or for saying that there is none. */
+  /** 1 for the right answer, or for `unanswerable` if there is no answer. */
   correct: { kind: 'outcome' },
-  /** 1 for an answer where there is one, right or wrong, or for saying that there is none. */
+  /** 1 for any answer if there is one, or for `unanswerable` if there is none. */
   answerable: { kind: 'outcome', weight: 0 },
 } as const;
 /** Upper end of the range of `searches`; further searches do not count. */

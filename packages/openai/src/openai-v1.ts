@@ -13,7 +13,7 @@ const schema = {
     address: {
       type: 'string',
       minLength: 1,
-      description: '<url>#<model>, as http://127.0.0.1:8000/v1#qwen3',
+      description: '<url>#<model>, such as http://127.0.0.1:8000/v1#qwen3',
     },
     apiKey: {
       type: 'string',
@@ -49,7 +49,7 @@ const schema = {
       minimum: 0,
       default: 5,
       mayChange: true,
-      description: 'times that a request is sent again after a fault',
+      description: 'retries of a failed request',
     },
     requestTimeout: {
       type: 'integer',

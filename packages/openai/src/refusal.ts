@@ -17,7 +17,7 @@ const overflowCodes = ['exceed_context_size_error', 'context_length_exceeded'];
 const overflowText =
   /maximum context length|context (?:size|length|window)|prompt (?:is )?too long|longer than the (?:model|maximum)|maximum model length/i;
 
-/** @param body The JSON object, or the text of a reply that is none. */
+/** @param body The JSON object, or the text of a reply that is not JSON. */
 export function refusalOf(status: number, body: Record<string, unknown> | string): Refusal {
   const fields = Object(body);
   // FastAPI has `detail`, earlier versions of vLLM have the fields outside, everybody else has `error`.

@@ -42,7 +42,7 @@ export const actionSchema: JsonSchema = {
 
 /**
  * @param step Number of the step, for the ids of calls.
- * @throws FrameError for a turn that is not one: only a program writes turns.
+ * @throws FrameError for a malformed turn: only programs write turns.
  */
 export function readAction(data: Record<string, unknown>, step: number): OpenEnvAction {
   const { type = 'call_tool', tool_name: name, arguments: args = {} } = data;

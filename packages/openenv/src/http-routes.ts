@@ -1,4 +1,4 @@
-/** OpenEnv's HTTP interface. Each request that plays has an episode of its own; only a WebSocket holds an episode. */
+/** OpenEnv's HTTP interface. Each request plays its own episode; only a WebSocket keeps an episode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '@toolenv/core/schemas';
 import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
@@ -14,7 +14,7 @@ export interface Routes {
   maxBodyBytes: number;
 }
 
-/** Paths that tell how the server does. */
+/** Paths for health checks and metrics. */
 export const probePaths: readonly string[] = ['/health', '/metrics'];
 
 /** Answers a request that may reach the server. */

@@ -16,7 +16,7 @@ const options = {
   properties: {
     address: {
       type: 'string',
-      description: 'URL of the server, as http://127.0.0.1:8000; openenv:<url> sets it',
+      description: 'URL of the server, such as http://127.0.0.1:8000; openenv:<url> sets it',
     },
     tasks: {
       type: 'integer',
@@ -28,7 +28,7 @@ const options = {
       type: 'integer',
       minimum: 1,
       default: 30_000,
-      description: 'milliseconds in which a connection must open, also while the server starts again',
+      description: 'milliseconds for a connection to open, restarts of the server included',
     },
     placeTimeout: {
       type: 'integer',

@@ -31,7 +31,7 @@ export function listedTools({ observation }: ServerStep, turn: ServerTurn): Tool
   });
 }
 
-/** The one tool of an environment with actions of its own. */
+/** The only tool of an environment with its own actions. */
 export function actionTool(schema: JsonSchema, description: string, turn: ServerTurn): Tool {
   const { metadata: _, ...properties } = (schema.properties ?? {}) as Record<string, JsonSchema>;
   return {

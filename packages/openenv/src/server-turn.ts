@@ -68,7 +68,7 @@ export class ServerTurn {
   }
 }
 
-/** The messages of a list; empty if it is none. The environment's boundary checks them further. */
+/** The messages of a list; empty if `given` is not a list of messages. The environment's boundary checks them further. */
 export function readMessages(given: unknown): Message[] {
   if (!Array.isArray(given)) return [];
   const isMessage = (each: unknown) =>

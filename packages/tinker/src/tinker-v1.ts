@@ -14,7 +14,7 @@ const schema = {
     address: {
       type: 'string',
       minLength: 1,
-      description: '<url>#<base model>, as http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
+      description: '<url>#<base model>, such as http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
     },
     tokenizer: {
       type: 'string',
@@ -53,7 +53,7 @@ const schema = {
       minimum: 0,
       default: 5,
       mayChange: true,
-      description: 'times that a request is sent again after a fault',
+      description: 'retries of a failed request',
     },
     requestTimeout: {
       type: 'integer',

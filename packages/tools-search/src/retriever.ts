@@ -4,7 +4,7 @@ import type { SearchHit } from './document.ts';
 export interface SearchOptions {
   /** Most hits per query. */
   limit: number;
-  /** A SQL condition on `id` and `title`, as `title LIKE 'A%'`. Only indexes of passages filter. */
+  /** A SQL condition on `id` and `title`, such as `title LIKE 'A%'`. Only indexes of passages filter. */
   filter?: string;
   signal?: AbortSignal;
 }

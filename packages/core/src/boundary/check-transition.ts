@@ -63,5 +63,5 @@ function checkRecords(calls: unknown, environmentCalls: unknown, info: unknown):
 /** The observation has been checked already. */
 function checkReply({ messages }: { messages: { role: string }[] }): Violation | undefined {
   if (messages.at(-1)!.role !== 'assistant') return undefined;
-  return { rule: 'ENV-37', problem: 'nothing replies to the policy, and the episode goes on' };
+  return { rule: 'ENV-37', problem: 'nothing replies to the policy, but the episode continues' };
 }

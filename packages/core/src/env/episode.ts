@@ -48,7 +48,7 @@ export interface EnvironmentCall extends ToolCallRecord {
   result: ToolResult;
 }
 
-/** What a hook makes of a turn. A text replies as the user. Nothing lets the episode go on. */
+/** What a hook makes of a turn. A text replies as the user. `undefined` continues the episode. */
 export type TurnResult<Reward extends string = string> = string | TurnDecision<Reward> | undefined;
 
 /** What a hook decides about a turn. Everything may be left out. */
@@ -73,7 +73,7 @@ export interface Episode<Reward extends string = string> {
   tools?: readonly Tool[] | (() => readonly Tool[]);
   /** Further tools that `call` finds by name. The policy neither sees nor reaches them. */
   environmentTools?: readonly Tool[] | (() => readonly Tool[]);
-  /** Called after a turn's tool calls, with their results. Default: the episode goes on. */
+  /** Called after a turn's tool calls, with their results. Default: the episode continues. */
   onToolResults?(
     calls: readonly ToolCallRecord[],
     context: EpisodeContext,

@@ -7,13 +7,13 @@ import { completeOptions } from '../schemas/complete-options.ts';
 import { findPlugin } from './plugin.ts';
 import { type ToolSource, toolFactory } from './tool-source.ts';
 
-/** How to open an environment, beside its own options. */
+/** How to open an environment, in addition to its own options. */
 export interface OpenEnvSettings {
   /** Seeds whatever the environment generates when it opens. Default 1. */
   seed?: number;
   /** Role → tool, in place of the environment's default: a factory, a tool plugin or its reference. */
   tools?: Record<string, ToolSource>;
-  /** Folder that plugins are looked for from. Default: the working folder. */
+  /** Folder to search for plugins from. Default: the working folder. */
   from?: string;
   /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
   tap?: ToolTap;

@@ -11,7 +11,7 @@ export interface MemoryEstimate {
   /** The accumulated gradients, and the gradients of the last backward pass. */
   gradients: number;
   optimizer: number;
-  /** Of one batch. */
+  /** For one batch. */
   activations: number;
   total: number;
   /** The sampler's cache per token. Not in `total`, because the number of cached tokens depends on the run. */
@@ -20,7 +20,7 @@ export interface MemoryEstimate {
   savers?: Record<string, unknown>;
 }
 
-/** What a policy on a server has asked of it so far. */
+/** The requests and tokens of a policy on a server so far. */
 export interface PolicyUsage {
   /** Requests, repeated requests included. */
   requests: number;

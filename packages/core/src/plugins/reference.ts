@@ -31,7 +31,7 @@ export interface AddressedReference {
 }
 
 /**
- * Parses `<scheme>:<address>`, as `openai:http://127.0.0.1:8000/v1#qwen3` or `openenv:http://127.0.0.1:8000`. `undefined` for every
+ * Parses `<scheme>:<address>`, such as `openai:http://127.0.0.1:8000/v1#qwen3` or `openenv:http://127.0.0.1:8000`. `undefined` for every
  * other name: a URL has `//` behind its scheme, and a single letter is a drive of Windows.
  */
 export function parseAddressed(name: string): AddressedReference | undefined {

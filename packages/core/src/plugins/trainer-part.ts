@@ -1,4 +1,4 @@
-/** TrainerPart: what a package publishes for a loss or an advantage estimator, which a trainer takes in place of its own. */
+/** TrainerPart: what a package publishes for a loss or an advantage estimator, which replaces the trainer's own. */
 import type { JsonSchema } from '../protocol/json-schema.ts';
 
 /** The kinds of plugins that are parts of trainers. */

@@ -29,7 +29,7 @@ export interface Run {
 /** Numbers by name, as metrics.jsonl has them. */
 export type Metrics = Record<string, number>;
 
-/** What an update says of the tokens that the policy sampled in an episode, for people who look at the episode. */
+/** What an update reports about the tokens of an episode, for viewers. */
 export interface TokenReport {
   episodeId: string;
   /** For each turn, a number for each sampled token. */
@@ -61,7 +61,7 @@ export interface Trainer<Options = Record<string, unknown>> {
    */
   readonly options: JsonSchema;
   /**
-   * The same trainer with a part of the user's. The part's options are then options of the trainer. Absent without such parts.
+   * The same trainer with the user's part. The part's options become options of the trainer. Absent if the trainer has no parts.
    * @param name The value of the option, which the record of a run has: a reference, or the name of the part.
    * @throws ToolEnvError `usage.bad_plugin` for a value that is not such a part, `usage.bad_option` if an option of the part
    *   has the name of another option of the trainer.

@@ -44,7 +44,7 @@ export interface TokenGradients {
 /** Where the critic has its weights. */
 export interface CriticOptions {
   /**
-   * `shared`: a value head on the policy's trunk; the trunk then learns from both losses. `separate`: a model of its own,
+   * `shared`: a value head on the policy's trunk; the trunk then learns from both losses. `separate`: a second model,
    * which starts as a copy of the policy. In both cases the values are 0 at first.
    */
   critic: 'shared' | 'separate';
@@ -68,7 +68,7 @@ export interface AdamW {
   criticOnly?: boolean;
 }
 
-/** What a trainer needs of a model, and nothing of how it is computed. */
+/** What a trainer needs from a model. */
 export interface Learner {
   /**
    * What `step` changes: the policy's own weights, or a low-rank adapter (LoRA, arXiv 2106.09685), which learns at a higher

@@ -4,7 +4,7 @@ import type { ToolEnvError } from './errors.ts';
 /** The limit that cut an episode short. */
 export type TruncationReason = 'max_turns' | 'max_tokens' | 'deadline' | 'context';
 
-/** The episode goes on, has ended by itself, or was cut short. In each case its steps may be scored. */
+/** The episode is running, has ended by itself, or was cut short. Its steps may be scored. */
 export type ScoredOutcome =
   | { kind: 'running' }
   | { kind: 'terminated'; reason: string }
@@ -18,13 +18,13 @@ export interface AbortedOutcome {
   retryable: boolean;
 }
 
-/** How an episode stands. */
+/** The state of an episode. */
 export type Outcome = ScoredOutcome | AbortedOutcome;
 
-/** The episode goes on. */
+/** The episode continues. */
 export const running: ScoredOutcome = { kind: 'running' };
 
-/** The episode has reached an end of its own, such as `answered`. */
+/** The episode has ended by itself, for a reason such as `answered`. */
 export function terminated(reason: string): ScoredOutcome {
   return { kind: 'terminated', reason };
 }
@@ -39,5 +39,5 @@ export function aborted(cause: ToolEnvError, retryable = true): AbortedOutcome {
   return { kind: 'aborted', cause, retryable };
 }
 
-/** Code of the cause with which an episode is aborted that its player left, by a reset or by closing. */
+/** Code of the abort when a player leaves its episode, by a reset or by closing. */
 export const episodeLeft = 'infrastructure.episode_left';

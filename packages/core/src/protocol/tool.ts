@@ -3,7 +3,7 @@ import type { JsonSchema, SchemaMistake } from './json-schema.ts';
 import type { ContentBlock } from './message.ts';
 import type { Rng } from './rng.ts';
 
-/** What a call knows beside its arguments. */
+/** What a tool receives with the arguments of a call. */
 export interface ToolContext {
   /** Aborted when the call's deadline passes or the episode ends. Pass it to everything that waits. */
   signal: AbortSignal;
@@ -14,7 +14,7 @@ export interface ToolContext {
   callIndex: number;
 }
 
-/** What a call came to, in the shape of an MCP result. */
+/** The result of a call, in the shape of an MCP result. */
 export interface ToolResult<Data = unknown> {
   content: ContentBlock[];
   structuredContent?: Data;

@@ -1,4 +1,4 @@
-/** makeFolder: `mkdir -p` that ends. Node's own repeats for ever where no folder can be made, as in /proc. */
+/** makeFolder: `mkdir -p` that always ends. Node's own repeats for ever in places such as /proc. */
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';

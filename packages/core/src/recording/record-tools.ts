@@ -12,7 +12,7 @@ import { diskError, writing } from './write-error.ts';
 
 /** What a recording leaves out. */
 export interface RecordOptions {
-  /** What to remove beside secret names, bearer tokens and environment variables. */
+  /** What to remove in addition to secret names, bearer tokens and environment variables. */
   redact?: RedactionRules;
 }
 

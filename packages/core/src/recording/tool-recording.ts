@@ -24,10 +24,10 @@ export interface RecordedCall extends CallKey {
   abandoned?: true;
 }
 
-/** Identifies a call, whatever runs beside it. */
+/** Identifies a call among concurrent calls. */
 export interface CallKey {
   episode: string;
-  /** Episodes of one id that are played one after another, as two evaluations play them, are takes 0, 1, … */
+  /** Episodes with the same id, as in two evaluations one after the other, are takes 0, 1, … */
   take: number;
   /** {@link ToolContext.callIndex}. */
   call: number;

@@ -191,7 +191,7 @@ async function playOnce<Task>(
   return finishTrajectory({ ...identity, rewardSpec, steps }, outcome);
 }
 
-/** The outcome that an error implies. Bugs are rethrown, unless the run goes on after them. */
+/** The outcome that an error implies. Bugs are rethrown, unless `onBug` aborts their episode. */
 function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
   if (leave.aborted) throw leave.reason;
   // A second try would leave a second episode behind.

@@ -72,7 +72,7 @@ export class HttpAccess {
 function checkToken(token: string): void {
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token) && token.length >= 16) return;
   const message =
-    'The token is not usable: give at least 16 letters, digits or characters of -._~+/, as `openssl rand -hex 32` prints.';
+    'The token is not usable: give at least 16 letters, digits or characters of -._~+/, for example from `openssl rand -hex 32`.';
   throw new ToolEnvError('usage.serve_token', message);
 }
 

@@ -8,7 +8,7 @@ export interface Metric {
   values: Readonly<Record<string, number>>;
 }
 
-/** Of the answer that has the text. */
+/** Content type of the text. */
 export const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** The metrics in Prometheus' text format. */
@@ -16,7 +16,7 @@ export function prometheusText(metrics: readonly Metric[]): string {
   return metrics.map(metricText).join('');
 }
 
-/** What every process tells of itself. */
+/** Memory and CPU time of this process. */
 export function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage();
   return [

@@ -1,4 +1,4 @@
-/** recordEpisodes: writes each episode to a file, whoever plays it. The counterpart of Gymnasium's RecordVideo. */
+/** recordEpisodes: writes each episode to a file. The counterpart of Gymnasium's RecordVideo. */
 import { appendTrajectory } from '../recording/trajectory-jsonl.ts';
 import { watchEpisodes } from './watch-episodes.ts';
 import type { Wrappable, Wrapped } from './wrap.ts';

@@ -10,7 +10,7 @@ export interface Problem {
   answer: number;
 }
 
-/** Each split has people of its own, so that no problem occurs in two splits. */
+/** Splits have different people, so no problem occurs in two splits. */
 const people: Record<Split, readonly string[]> = {
   train: ['Ada', 'Ben', 'Clara', 'Dina', 'Emil', 'Farid', 'Greta', 'Hugo', 'Ines', 'Jonas', 'Kofi', 'Lena'],
   validation: ['Mila', 'Noor', 'Oskar', 'Priya'],

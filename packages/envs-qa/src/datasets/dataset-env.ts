@@ -37,7 +37,7 @@ export interface Dataset<Options>
   data: PublishedData;
   /** Default of the option. Default: `contexts`. */
   corpus?: DatasetOptions['corpus'];
-  /** Options beside {@link DatasetOptions}. */
+  /** Options in addition to {@link DatasetOptions}. */
   options?: Record<string, JsonSchema>;
   /** Completes the records that were drawn. */
   complete?(records: readonly QaRecord[], options: Options): Promise<void>;

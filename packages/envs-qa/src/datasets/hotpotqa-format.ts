@@ -2,7 +2,7 @@
 import type { QaRecord } from '../qa-record.ts';
 import type { RecordFormat } from './record-format.ts';
 
-/** A string and a value, as `[title, …]`. */
+/** A string and a value, such as `[title, …]`. */
 const pair = (second: object) => ({
   type: 'array',
   items: { type: 'array', prefixItems: [{ type: 'string' }, second], minItems: 2, maxItems: 2 },

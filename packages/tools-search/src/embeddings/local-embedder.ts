@@ -50,7 +50,7 @@ export async function localEmbedder(folder: string, pooling: 'mean' | 'cls'): Pr
 
 async function load(): Promise<Transformers> {
   try {
-    // Not a literal, because the package may be absent and has types of its own.
+    // Not a literal, because the package may be absent, and has its own types.
     return (await import(name as string)) as Transformers;
   } catch (error) {
     const message = `A model in a folder needs ${name}: npm install ${name}`;

@@ -4,7 +4,7 @@ import { localEmbedder } from './local-embedder.ts';
 import { serverEmbedder } from './server-embedder.ts';
 
 export interface EmbedderOptions {
-  /** Base URL of an OpenAI-compatible server, as `http://127.0.0.1:8000/v1`, or a folder. */
+  /** Base URL of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`, or a folder. */
   embeddings?: string | undefined;
   embeddingModel?: string | undefined;
   pooling: 'mean' | 'cls';

@@ -7,7 +7,7 @@ import type { Embedder } from './embedder.ts';
 const batchSize = 64;
 
 /**
- * @param url Base URL, as `http://127.0.0.1:8000/v1`. The key is in the environment variable OPENAI_API_KEY.
+ * @param url Base URL, such as `http://127.0.0.1:8000/v1`. The key is in the environment variable OPENAI_API_KEY.
  * @throws ToolEnvError `usage.embeddings` without a model.
  */
 export function serverEmbedder(url: string, model: string | undefined): Embedder {

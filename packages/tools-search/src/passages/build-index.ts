@@ -1,4 +1,4 @@
-/** buildPassageIndex: makes an index of passages from a file in constant memory, and goes on where an earlier call stopped. */
+/** buildPassageIndex: makes an index of passages from a file in constant memory, and continues where an earlier call stopped. */
 import { resolve } from 'node:path';
 import { type Connection, connect, Index, Session, type Table } from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
@@ -26,7 +26,7 @@ import { openPassages, type PassageFile, readPassages } from './read-passages.ts
 export interface BuildIndexOptions extends IndexOptions {
   /** A file of passages, gzipped or not. */
   passages: string;
-  /** The folder of the index, or a URI that LanceDB takes, as `s3://bucket/index`. */
+  /** The folder of the index, or a URI that LanceDB takes, such as `s3://bucket/index`. */
   folder: string;
   /** Called after each batch, and when a stage begins. */
   onProgress?(progress: IndexProgress): void;
@@ -57,7 +57,7 @@ const quantised = 8;
 const leastIndexedVectors = 20_000;
 
 /**
- * Builds the index. Each batch is committed at once, so that a call after a crash, `kill -9` or a full disk goes on with the
+ * Builds the index. Each batch is committed at once, so that a call after a crash, `kill -9` or a full disk continues with the
  * first passage that is missing.
  * @returns The number of passages.
  * @throws ToolEnvError `usage.passages` for a file that is broken; `usage.index` if the folder has an index of another file or

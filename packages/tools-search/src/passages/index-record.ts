@@ -1,4 +1,4 @@
-/** IndexRecord: what an index of passages says about itself. It lies beside the passages in the same database. */
+/** IndexRecord: what an index of passages says about itself. It is in the same database as the passages. */
 import type { Connection, Table } from '@lancedb/lancedb';
 import type { CompleteIndexOptions } from './index-options.ts';
 

@@ -4,13 +4,13 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 /** @param doing What failed, as the start of a sentence. */
 export function lanceError(error: unknown, doing: string): ToolEnvError {
   if (ToolEnvError.isInstance(error)) return error;
-  // LanceDB's messages go on with the place in its source.
+  // LanceDB's messages end with a place in its source.
   const message = messageOf(error)
     .split('\n')[0]!
     .replace(/,? \/?[\w/.-]+\.rs:\d+.*$/, '');
   const isFull = /no space left|os error 28|quota exceeded|storage ?full/i.test(messageOf(error));
   if (isFull) {
-    const remedy = 'Make room and repeat the command; it goes on where it stopped.';
+    const remedy = 'Make room and repeat the command: it continues where it stopped.';
     const full = `${doing} fails: the disk is full. ${remedy}`;
     return new ToolEnvError('infrastructure.disk', full, { cause: error });
   }

@@ -59,7 +59,7 @@ export async function openPassageIndex(
     const record = await readRecord(connection);
     if (!record) throw new ToolEnvError('usage.no_index', none);
     if (!(await isWhole(connection, record))) {
-      const message = `The index in ${folder} is not complete: repeat the command that builds it, which goes on where it stopped.`;
+      const message = `The index in ${folder} is not complete: repeat the command that builds it; it continues where it stopped.`;
       throw new ToolEnvError('usage.half_index', message);
     }
     const mode = options.mode ?? (record.dimensions ? 'hybrid' : 'bm25');

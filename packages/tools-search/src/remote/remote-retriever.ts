@@ -11,7 +11,7 @@ import {
 } from './retrieval-protocols.ts';
 
 export interface RemoteRetrieverOptions {
-  /** Base URL, as `http://127.0.0.1:8000`, with or without the path of the protocol. */
+  /** Base URL, such as `http://127.0.0.1:8000`, with or without the path of the protocol. */
   url: string;
   protocol: RetrievalProtocolName;
   token?: string | undefined;
@@ -66,7 +66,7 @@ export class RemoteRetriever implements Retriever {
     signal?.throwIfAborted();
     const found = Promise.all(queries.map((query) => this.#find(query, limit)));
     if (!signal) return found;
-    // Another episode may wait for the same request: this caller leaves, the request goes on.
+    // Another episode may wait for the same request: this caller leaves, and the request continues.
     let leave = () => {};
     const left = new Promise<never>((_, reject) => {
       leave = () => reject(signal.reason);

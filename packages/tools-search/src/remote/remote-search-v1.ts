@@ -17,7 +17,7 @@ export const remoteSearchOptions = {
       type: 'string',
       pattern: '^https?://',
       description:
-        'base URL of the server (default: a server of its own on this machine, over the documents of the environment)',
+        'base URL of the server (default: start a server on this machine, over the documents of the environment)',
     },
     protocol: {
       enum: ['search-r1', 'agent-r1'],
@@ -35,7 +35,7 @@ export const remoteSearchOptions = {
       default: 5,
       description: 'seconds that an attempt may take',
     },
-    retries: { type: 'integer', minimum: 0, default: 2, description: 'times that a request is sent again' },
+    retries: { type: 'integer', minimum: 0, default: 2, description: 'retries of a failed request' },
     concurrency: { type: 'integer', minimum: 1, default: 8, description: 'requests at a time' },
     batch: { type: 'integer', minimum: 1, default: 64, description: 'queries of one request' },
     snippet: { type: 'integer', minimum: 20, description: 'characters of each passage (default: all)' },
