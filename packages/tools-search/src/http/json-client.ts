@@ -1,16 +1,13 @@
-/** JsonClient: posts JSON to a server, a limited number of requests at a time, each sent again after transient faults. */
+/** JsonClient: posts JSON to a server. A request is sent again after transient faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, messageOf, ToolEnvError } from '@toolenv/core';
 import { backoff, isTransient } from '@toolenv/core/remote';
 import { tryJson } from '@toolenv/core/schemas';
-import pLimit, { type LimitFunction } from 'p-limit';
 
 export interface JsonClientOptions {
   headers?: Readonly<Record<string, string>>;
   /** Milliseconds that an attempt may take. */
   timeout: number;
-  /** Requests at a time. */
-  concurrency: number;
   /** Times that a request is sent again. Default 3. */
   retries?: number | undefined;
   /** Code of the error for a server that fails. */
@@ -25,11 +22,9 @@ class Transient extends Error {}
 
 export class JsonClient {
   readonly #options: JsonClientOptions;
-  readonly #limit: LimitFunction;
 
   constructor(options: JsonClientOptions) {
     this.#options = options;
-    this.#limit = pLimit(options.concurrency);
   }
 
   /**
@@ -37,31 +32,28 @@ export class JsonClient {
    * @param read `undefined` for a reply that is not as the protocol says, which counts as a fault of the server.
    * @throws ToolEnvError with the code of this client when all attempts failed; the signal's reason.
    */
-  post<T>(
+  async post<T>(
     url: string,
     body: unknown,
     read: (reply: unknown) => T | undefined,
     { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<T> {
-    return this.#limit(async () => {
-      const { retries = 3, code } = this.#options;
-      for (let attempt = 1; ; attempt++) {
+    const { retries = 3, code } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      try {
+        return await this.#send(url, body, read, signal);
+      } catch (error) {
         signal?.throwIfAborted();
-        try {
-          return await this.#send(url, body, read, signal);
-        } catch (error) {
-          signal?.throwIfAborted();
-          if (error instanceof Transient && attempt <= retries) {
-            await sleep(backoff(attempt, waits), undefined, { signal }).catch(() => {});
-            continue;
-          }
-          const times = attempt === 1 ? '' : ` (${attempt} attempts)`;
-          throw new ToolEnvError(code, `The server at ${url} failed${times}: ${messageOf(error)}.`, {
-            cause: error,
-          });
+        if (error instanceof Transient && attempt <= retries) {
+          await sleep(backoff(attempt, waits), undefined, { signal }).catch(() => {});
+          continue;
         }
+        const times = attempt === 1 ? '' : ` (${attempt} attempts)`;
+        const message = `The server at ${url} failed${times}: ${messageOf(error)}.`;
+        throw new ToolEnvError(code, message, { cause: error });
       }
-    });
+    }
   }
 
   async #send<T>(

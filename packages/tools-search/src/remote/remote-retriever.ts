@@ -53,7 +53,7 @@ export class RemoteRetriever implements Retriever {
     this.#url = base.endsWith(this.#protocol.path) ? base : base + this.#protocol.path;
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const code = 'infrastructure.search_server';
-    this.#client = new JsonClient({ headers, timeout, retries, concurrency, code });
+    this.#client = new JsonClient({ headers, timeout, retries, code });
     this.#batch = batch;
     this.#concurrency = concurrency;
     this.#cache = new LRUCache({ max: cache });
