@@ -7,6 +7,7 @@ import type { EncodedRow, Observation } from '@toolenv/core';
 import { describe, expect, test } from 'vitest';
 import { Chat, type TemplateArguments } from '../../src/chat/chat.ts';
 import { encodeExample } from '../../src/chat/encode-example.ts';
+import { expectSame } from '../expect-same.ts';
 
 interface Family {
   tokenizer: string;
@@ -81,16 +82,16 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
         const text = messages[position]!.content;
         const grown = chat.continuation({ observation, prompt, action, text }, next)!;
         const fresh = chat.prompt(next);
-        expect(grown.subarray(0, prompt.length)).toEqual(prompt);
-        expect(grown.subarray(prompt.length, prompt.length + action.length)).toEqual(action);
+        expectSame(grown.subarray(0, prompt.length), prompt);
+        expectSame(grown.subarray(prompt.length, prompt.length + action.length), action);
         const added = grown.subarray(prompt.length + action.length);
-        expect(fresh.subarray(-added.length)).toEqual(added);
+        expectSame(fresh.subarray(-added.length), added);
         // The additions follow the end of the last turn.
         const ends = fresh.subarray(0, -added.length).filter((token) => chat.endTokens.includes(token));
         expect(ends.length).toBe(
           family.ends.reduce((count, mark) => count + after.split(mark).length - 1, 0),
         );
-        if (view.grows) expect(grown).toEqual(fresh);
+        if (view.grows) expectSame(grown, fresh);
         prompt = grown;
         continued += 1;
         same += Number(view.grows);
@@ -124,7 +125,7 @@ describe.each(Object.entries(golden.families))('%s', (name, family) => {
         expect(chat.endTokens).toContain(row.tokens[end - 1]);
         if (turn === 0) {
           const prompt = chat.prompt({ messages: messages.slice(0, at), tools });
-          expect(row.tokens.subarray(0, start)).toEqual(prompt);
+          expectSame(row.tokens.subarray(0, start), prompt);
         }
         const written = chat.parse(chat.written(row.tokens.slice(start, end)));
         const shape = (calls: readonly object[] = []) => calls.map((call) => ({ ...call, id: undefined }));

@@ -3,6 +3,7 @@ import { collect, openEnv, rollout } from '@toolenv/core';
 import { toTrainingRows } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadPolicy } from '../../src/transformer-policy.ts';
+import { expectSame } from '../expect-same.ts';
 
 async function openTiny() {
   const policy = await loadPolicy('packages/tiny-policy/checkpoint');
@@ -30,9 +31,18 @@ test('the conversation of an episode becomes the tokens that the episode sampled
     ];
     const rows = policy.encode({ messages, tools: observation.tools });
     const sampled = toTrainingRows(trajectory);
-    expect(rows.map(({ tokens }) => tokens)).toEqual(sampled.map(({ tokens }) => tokens));
-    expect(rows.map(({ mask }) => mask)).toEqual(sampled.map(({ mask }) => mask));
-    expect(rows.map((row) => row.turns)).toEqual(sampled.map((row) => row.turns));
+    expectSame(
+      rows.map(({ tokens }) => tokens),
+      sampled.map(({ tokens }) => tokens),
+    );
+    expectSame(
+      rows.map(({ mask }) => mask),
+      sampled.map(({ mask }) => mask),
+    );
+    expectSame(
+      rows.map(({ turns }) => turns),
+      sampled.map(({ turns }) => turns),
+    );
     turns += trajectory.steps.length;
   }
   expect(turns).toBe(24);

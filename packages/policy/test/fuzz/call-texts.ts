@@ -1,5 +1,6 @@
 /** Texts that a model might write where a tool call is expected: nearly calls, cut calls, and texts made to be slow to parse. */
 import fc from 'fast-check';
+import { anyCharacter } from '../../../testing/src/any-character.ts';
 
 const marks = [
   '<tool_call>',
@@ -33,7 +34,7 @@ const marks = [
 
 const piece = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...marks) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
   { weight: 1, arbitrary: fc.json() },
   // A mark many times: deep nesting, many calls, long texts.
   {
