@@ -5,6 +5,7 @@ import { leaveModel, type Model } from '../model/model.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import { checkRequest, type Sample, type SampleRequest } from './sample-request.ts';
+import { leadersOf, sharedPrefix } from './shared-prefix.ts';
 
 export interface SamplerOptions {
   /** The largest number of conversations with a cache; further requests wait for a slot. Default 256. */
@@ -17,9 +18,6 @@ export interface SamplerOptions {
    */
   batchDelay?: number;
 }
-
-/** The shortest prefix to share. Computing a shorter prefix twice is cheaper than waiting a run for another slot. */
-const leastShared = 16;
 
 /** A conversation's place in the cache, with its request while one is in progress. */
 interface Slot {
@@ -249,44 +247,15 @@ export class Sampler {
   #chosen(): number[] {
     const active = this.#active();
     const behind = active.filter((index) => this.#lag(index) > 1);
-    return behind.length > 0 ? this.#fitting(this.#leaders(behind)) : active;
+    return behind.length > 0 ? this.#fitting(leadersOf(this.#slots, behind)) : active;
   }
 
-  /** Copies the longest missing prefix that another slot has cached: a group's prompt, or a prefix of all prompts. */
+  /** Copies the longest prefix that the slot lacks and another slot has cached. */
   #copyShared(index: number): void {
-    const slot = this.#slots[index]!;
-    let [from, most] = [-1, 0];
-    for (const other of this.#slots.keys()) {
-      const shared = this.#gain(index, other, this.#slots[other]!.cached);
-      if (shared > most) [from, most] = [other, shared];
-    }
-    if (from < 0) return;
-    slot.cached += most;
-    this.#decoder.fork(from, index, slot.cached);
-  }
-
-  /** The slots to compute first. Each other slot shares a prefix with one of them and copies that prefix after the run. */
-  #leaders(behind: readonly number[]): number[] {
-    const leaders: number[] = [];
-    for (const index of behind) {
-      const follows = leaders.some(
-        (leader) => this.#gain(index, leader, this.#slots[leader]!.tokens.length) > 0,
-      );
-      if (!follows) leaders.push(index);
-    }
-    return leaders;
-  }
-
-  /** The number of positions that a slot gains by copying from the first `available` positions of another slot; 0 if too few. */
-  #gain(index: number, other: number, available: number): number {
-    const { tokens, cached } = this.#slots[index]!;
-    // Always compute the last token: the next token comes from its logits.
-    const limit = Math.min(available, tokens.length - 1);
-    const source = this.#slots[other]!.tokens;
-    const least = cached + leastShared;
-    if (other === index || limit < least || tokens[least - 1] !== source[least - 1]) return 0;
-    const shared = Math.min(commonPrefix(tokens, source), limit);
-    return shared < least ? 0 : shared - cached;
+    const shared = sharedPrefix(this.#slots, index);
+    if (!shared) return;
+    this.#slots[index]!.cached = shared.length;
+    this.#decoder.fork(shared.from, index, shared.length);
   }
 
   /** As many of the slots as the token budget allows, longest first to keep padding small. */
