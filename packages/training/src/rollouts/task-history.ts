@@ -1,12 +1,10 @@
 /** TaskHistory: how each training task has been played, for environments that choose their tasks by it. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { TaskResult } from '@toolenv/core';
-import type { Learner } from '@toolenv/core/learner';
-import { taskHistoryFile } from '../run-folder/checkpoints.ts';
+import { type CheckpointPart, taskHistoryFile } from '../run-folder/checkpoints.ts';
 import type { PlayedStep } from './play-step.ts';
 
-export class TaskHistory {
+export class TaskHistory implements CheckpointPart {
+  readonly file: string = taskHistoryFile;
   #results: Map<number, TaskResult> = new Map();
 
   get results(): ReadonlyMap<number, TaskResult> {
@@ -33,19 +31,11 @@ export class TaskHistory {
     }
   }
 
-  /** A learner whose checkpoints have the history too. */
-  savedWith(learner: Pick<Learner, 'save' | 'load'>): Pick<Learner, 'save' | 'load'> {
-    return {
-      save: async (folder) => {
-        await learner.save(folder);
-        await writeFile(join(folder, taskHistoryFile), JSON.stringify([...this.#results]));
-      },
-      load: async (folder) => {
-        await learner.load(folder);
-        // A checkpoint of a run that did not choose its tasks has no history.
-        const text = await readFile(join(folder, taskHistoryFile), 'utf8').catch(() => '[]');
-        this.#results = new Map(JSON.parse(text));
-      },
-    };
+  write(): string {
+    return JSON.stringify([...this.#results]);
+  }
+
+  read(text: string): void {
+    this.#results = new Map(JSON.parse(text));
   }
 }

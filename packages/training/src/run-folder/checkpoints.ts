@@ -146,6 +146,34 @@ async function setAside(folder: string, error: unknown, before: number | undefin
   });
 }
 
+/** A file that a checkpoint has besides those of the learner. */
+export interface CheckpointPart {
+  readonly file: string;
+  write(): string;
+  /** Not called for a checkpoint without the file. */
+  read(text: string): void;
+}
+
+/** A learner whose checkpoints have the files of the parts too. */
+export function withParts(
+  learner: Pick<Learner, 'save' | 'load'>,
+  parts: readonly CheckpointPart[],
+): Pick<Learner, 'save' | 'load'> {
+  return {
+    save: async (folder) => {
+      await learner.save(folder);
+      for (const part of parts) await writeFile(join(folder, part.file), part.write());
+    },
+    load: async (folder) => {
+      await learner.load(folder);
+      for (const part of parts) {
+        const text = await readFile(join(folder, part.file), 'utf8').catch(() => undefined);
+        if (text !== undefined) part.read(text);
+      }
+    },
+  };
+}
+
 /** The state of a checkpoint, after checking its form, and that every file has its recorded digest. */
 async function readState(folder: string, step: number): Promise<StoredState> {
   const state = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);

@@ -14,7 +14,7 @@ import { TokenReports } from '../metrics/token-reports.ts';
 import { requireEnv } from '../options/require-parts.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import { TaskHistory } from '../rollouts/task-history.ts';
-import { resumeCheckpoint, saveCheckpoint } from '../run-folder/checkpoints.ts';
+import { resumeCheckpoint, saveCheckpoint, withParts } from '../run-folder/checkpoints.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
 import { WorkerRollouts } from '../workers/worker-rollouts.ts';
 import { BestEvaluation } from './best-evaluation.ts';
@@ -191,8 +191,10 @@ export class RunState {
 
   /** The learner, with what else a checkpoint must have. Without a choice of tasks there is no history to remember. */
   get #saveable(): Pick<Learner, 'save' | 'load'> {
-    const { learner } = this.#times;
-    const saveable = this.#run.env?.draw ? this.#history.savedWith(learner) : learner;
-    return this.#workers ? this.#workers.groups.savedWith(saveable) : saveable;
+    const parts = [
+      ...(this.#run.env?.draw ? [this.#history] : []),
+      ...(this.#workers ? [this.#workers.groups] : []),
+    ];
+    return withParts(this.#times.learner, parts);
   }
 }

@@ -1,8 +1,5 @@
 /** OpenGroups: the groups that a trainer waits for. A checkpoint has them, so that a resumed run loses no group and learns from none twice. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Learner } from '@toolenv/core/learner';
-import { openGroupsFile } from '../run-folder/checkpoints.ts';
+import { type CheckpointPart, openGroupsFile } from '../run-folder/checkpoints.ts';
 
 interface Stored {
   /** The number of the next group. */
@@ -15,7 +12,8 @@ interface Stored {
   open: [group: number, task: number][];
 }
 
-export class OpenGroups {
+export class OpenGroups implements CheckpointPart {
+  readonly file: string = openGroupsFile;
   #state: Stored = { next: 0, draws: 0, drawn: [], open: [] };
   /** What the newest checkpoint has. */
   #kept: Pick<Stored, 'next' | 'open'> = { next: 0, open: [] };
@@ -55,24 +53,15 @@ export class OpenGroups {
     return !needs(this.#state) && !needs(this.#kept);
   }
 
-  /** A learner whose checkpoints have the groups too. */
-  savedWith(learner: Pick<Learner, 'save' | 'load'>): Pick<Learner, 'save' | 'load'> {
-    return {
-      save: async (folder) => {
-        await learner.save(folder);
-        const text = JSON.stringify(this.#state);
-        await writeFile(join(folder, openGroupsFile), text);
-        this.#kept = JSON.parse(text);
-      },
-      load: async (folder) => {
-        await learner.load(folder);
-        // A checkpoint of a run that played by itself has no open groups.
-        const text = await readFile(join(folder, openGroupsFile), 'utf8').catch(() => undefined);
-        if (text === undefined) return;
-        this.#state = JSON.parse(text);
-        this.#kept = JSON.parse(text);
-      },
-    };
+  write(): string {
+    const text = JSON.stringify(this.#state);
+    this.#kept = JSON.parse(text);
+    return text;
+  }
+
+  read(text: string): void {
+    this.#state = JSON.parse(text);
+    this.#kept = JSON.parse(text);
   }
 
   #open(task: number): void {

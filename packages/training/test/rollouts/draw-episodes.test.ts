@@ -39,5 +39,5 @@ test('the groups of a step have distinct numbers', () => {
 test.each([[[0]], [[0, 50]], [[0, -1]], [[0, 1.5]]])('an environment that draws %j is a bug', (indices) => {
   const env = { tasks: { train: tasks }, draw: () => indices };
   const drawing = () => draw(env, options, { step: 0, attempt: 0, count: 2, results: new Map() });
-  expect(drawing).toThrow('must give 2 indices below 50');
+  expect(drawing).toThrow('must return 2 indices below 50');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { withParts } from '../../src/run-folder/checkpoints.ts';
 import { OpenGroups } from '../../src/workers/open-groups.ts';
 import { isOfThisRun, readState, versionName } from '../../src/workers/training-state.ts';
 
@@ -42,11 +43,11 @@ test('no task is lost and none is learned from twice', async () => {
           learned.push(entry[1]);
           groups.close(entry[0]);
         } else if (what === 'save') {
-          await groups.savedWith(learner).save(folder);
+          await withParts(learner, [groups]).save(folder);
           saved = { learned: [...learned], numbers: groups.entries.map(([number]) => number) };
         } else if (what === 'resume' && saved) {
           groups = new OpenGroups();
-          await groups.savedWith(learner).load(folder);
+          await withParts(learner, [groups]).load(folder);
           learned = [...saved.learned];
           expect(groups.entries.map(([number]) => number)).toEqual(saved.numbers);
         }
