@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostile } from '../test/hostile-text.ts';
-import type { Finished } from '../test/run-cli.ts';
+import type { Finished } from '../test/captured.ts';
 import { someEpisode } from '../test/show/some-episode.ts';
 import { startCli } from '../test/start-cli.ts';
 

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Finished } from './captured.ts';
 import { fixture } from './fixture.ts';
-import type { Finished } from './run-cli.ts';
 
 /** Arguments of Node that run the command. Versions of Node that do not read the fixtures' TypeScript get tsx. */
 export const cli: readonly string[] = [

@@ -1,12 +1,13 @@
-/** `create-toolenv`, in a process of its own. */
+/** `create-toolenv`, in the process of the test. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { captured } from '../../cli/test/captured.ts';
 import { canMount, SmallDisk } from '../../cli/test/small-disk.ts';
+import { run as create } from '../src/run.ts';
 
-const main = join(import.meta.dirname, '../src/main.ts');
 const ofRepository = join(import.meta.dirname, '../../../templates');
 let folder: string;
 beforeEach(async () => {
@@ -14,19 +15,7 @@ beforeEach(async () => {
 });
 
 /** Runs the command without a terminal. */
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const node = ['--import', import.meta.resolve('tsx'), main, ...args];
-    execFile(
-      process.execPath,
-      node,
-      { cwd: folder, timeout: 60_000, killSignal: 'SIGKILL' },
-      (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-      },
-    );
-  });
-}
+const run = (...args: string[]) => captured(folder, () => create(args));
 
 describe.each(['env', 'tool', 'mcp-env', 'trainer'])('template %s', (template) => {
   it('becomes a complete package of another name', async () => {
@@ -175,6 +164,17 @@ it.runIf(canMount())('names the folder on a full disk, and leaves nothing in it'
   );
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(await readdir(disk.folder)).toEqual([]);
+});
+
+it('is a program with these exit codes', async () => {
+  const main = join(import.meta.dirname, '../dist/main.js');
+  const codes = [['--version'], ['--tempalte']].map(
+    (args) =>
+      new Promise((resolve) =>
+        execFile(process.execPath, [main, ...args], (error) => resolve(error?.code ?? 0)),
+      ),
+  );
+  expect(await Promise.all(codes)).toEqual([0, 2]);
 });
 
 it('shows its help and its version', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Finished } from '../../../packages/cli/test/run-cli.ts';
+import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds, within } from './attack.ts';
 import { slow, trainArgs } from './train-args.ts';

@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
-import type { Finished } from '../../../packages/cli/test/run-cli.ts';
+import type { Finished } from '../../../packages/cli/test/captured.ts';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { controlCharacter } from '../files/subject.ts';
 import { type Attack, holds, within } from './attack.ts';
