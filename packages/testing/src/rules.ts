@@ -1,431 +1,176 @@
-/** The rules of spec v1 by id, each with a hint about how to keep it. packages/core/spec/v1.md has their text. */
+/** The rules of spec v1 by id. Titles are those of the spec; each rule has a hint about how to follow it. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
-/** In the order of the spec, with its titles. An id is never given to another rule. */
-export const rules = {
-  'TOOL-1': {
-    title: 'Name and description',
-    hint: 'Give the tool a name of 1 to 128 letters, digits, "_", "-" or ".", and a description.',
-  },
-  'TOOL-2': {
-    title: 'Input schema',
-    hint: 'Give inputSchema a valid JSON Schema (2020-12) of type "object".',
-  },
-  'TOOL-3': {
-    title: 'Output schema',
-    hint: 'Return structuredContent that follows outputSchema, or correct outputSchema.',
-  },
-  'TOOL-4': {
-    title: 'Result',
-    hint: 'Return { content: [{ type: "text", text }] }, or another block of tool-result.schema.json.',
-  },
-  'TOOL-5': {
-    title: 'JSON',
-    hint: 'Return only values that JSON can represent: no function, NaN, bigint, Date, Map, or undefined in an array.',
-  },
-  'TOOL-6': {
-    title: 'Valid calls are served',
-    hint: 'Return a result with isError for a call that cannot be served. Throw only if the machinery failed.',
-  },
-  'TOOL-7': {
-    title: 'Arguments are read-only',
-    hint: 'Copy the arguments before you change them.',
-  },
-  'TOOL-8': {
-    title: 'Cancellation',
-    hint: 'Pass context.signal to everything that waits, and call context.signal.throwIfAborted() in long loops.',
-  },
-  'TOOL-9': {
-    title: 'Randomness',
-    hint: 'Draw from context.rng instead of Math.random, and do not use the clock. Or remove readOnlyHint.',
-  },
-  'TOOL-10': {
-    title: 'Concurrent calls',
-    hint: 'Keep the state of a call in local variables, not in fields of the tool or module.',
-  },
-  'TOOL-11': {
-    title: 'Refusals',
-    hint: 'Return refuse({ path, expected, received }), which sets isError and the content.',
-  },
-  'TOOL-12': {
-    title: 'Time',
-    hint: 'Set a limit for everything that the tool waits for. A call must settle.',
-  },
-  'TOOL-13': {
-    title: 'Nothing is left behind',
-    hint: 'Clear timers and close handles when the call settles, and everything else in close().',
-  },
-  'TOOL-14': {
-    title: 'Examples',
-    hint: 'Give example: { material, calls } material that create accepts, and calls that follow inputSchema.',
-  },
-  'ENV-1': {
-    title: 'Spec',
-    hint: 'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
-  },
-  'ENV-2': {
-    title: 'Options',
-    hint: 'Give options a valid JSON Schema of type "object", with defaults that follow it.',
-  },
-  'ENV-3': {
-    title: 'Tasks',
-    hint: 'Give each split a length, and let get(index) return the same JSON value whenever the seed is the same.',
-  },
-  'ENV-4': {
-    title: 'Declared rewards',
-    hint: 'Declare every component as { kind: "outcome" or "process", range: [low, high], weight }, finite and low ≤ high.',
-  },
-  'ENV-5': {
-    title: 'Limits',
-    hint: 'Set maxTurns, maxCallsPerTurn, toolTimeout and maxToolCharacters to numbers above 0.',
-  },
-  'ENV-6': {
-    title: 'Reset first',
-    hint: 'Throw ToolEnvError "bug.step_before_reset" from step() before reset() and after close().',
-  },
-  'ENV-7': {
-    title: 'The end is the end',
-    hint: 'Throw ToolEnvError "bug.step_after_end" from step() once an outcome other than running was returned.',
-  },
-  'ENV-8': {
-    title: 'One step at a time',
-    hint: 'Throw ToolEnvError "bug.concurrent_step" from step() while another step is under way.',
-  },
-  'ENV-9': {
-    title: 'Reset begins anew',
-    hint: 'Create all state of an episode in reset() (with defineToolEnv: in episode()).',
-  },
-  'ENV-10': {
-    title: 'Closing',
-    hint: 'Let close() do nothing before the first reset and when it is called again.',
-  },
-  'ENV-11': {
-    title: 'Determinism',
-    hint: 'Draw from context.rng or createRng(seed, …) instead of Math.random, and do not use the clock.',
-  },
-  'ENV-12': {
-    title: 'Isolation',
-    hint: 'Keep the state of an episode in its Env, not in a module or in an object that episodes share.',
-  },
-  'ENV-13': {
-    title: 'Snapshots',
-    hint: 'Return fresh objects, and copy the task and the action before you change them.',
-  },
-  'ENV-14': {
-    title: 'Observation',
-    hint: 'Return { messages, tools } that follow observation.schema.json: at least one message, and tools with distinct names.',
-  },
-  'ENV-15': {
-    title: 'No label',
-    hint: 'Remove the answer from the first messages, the tool descriptions and the replies to mistakes.',
-  },
-  'ENV-16': {
-    title: 'JSON',
-    hint: 'Put only JSON values into tasks, observations, rewards, calls and info.',
-  },
-  'ENV-37': {
-    title: 'Reply',
-    hint: "Reply to the answer or end the episode: onAnswer: () => 'That is wrong. Try again.', or onAnswer: () => ({ end: 'answered' }).",
-  },
-  'ENV-17': {
-    title: 'Outcome',
-    hint: 'Return running, terminated(reason), truncated(reason) or aborted(cause) from @toolenv/core.',
-  },
-  'ENV-18': {
-    title: 'Aborted means unscored',
-    hint: 'Leave rewards out of an aborted transition, and put a rewards object into every other transition.',
-  },
-  'ENV-19': {
-    title: 'Outcome rewards come at the end',
-    hint: 'Score outcome components only in the step that ends the episode, or declare them as process.',
-  },
-  'ENV-20': {
-    title: 'Only declared rewards',
-    hint: 'Declare the component in spec.rewards, or put the value into info.',
-  },
-  'ENV-21': {
-    title: 'Reward range',
-    hint: 'Return a finite number within the declared range, or null for "not scored".',
-  },
-  'ENV-22': {
-    title: 'Truncation is scored',
-    hint: 'Score 0 in every outcome component that is still unscored: scoreTruncation(spec, rewards).',
-  },
-  'ENV-23': {
-    title: 'Turn limit',
-    hint: 'Return truncated("max_turns") from step number maxTurns, unless the episode ends otherwise.',
-  },
-  'ENV-24': {
-    title: 'Cut-off turns',
-    hint: 'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls.',
-  },
-  'ENV-25': {
-    title: 'Mistakes are data',
-    hint: 'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
-  },
-  'ENV-26': {
-    title: 'Call records',
-    hint: 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
-  },
-  'ENV-27': {
-    title: 'Nothing escapes',
-    hint: 'Do not let any action make reset() or step() throw: a model can write anything.',
-  },
-  'ENV-28': {
-    title: 'Time',
-    hint: 'Set a limit for everything that reset() and step() wait for.',
-  },
-  'ENV-29': {
-    title: 'Cancellation',
-    hint: 'Call signal.throwIfAborted() first, pass the signal to everything that waits, and reject with its reason.',
-  },
-  'ENV-30': {
-    title: 'Tool deadline',
-    hint: 'End a call after limits.toolTimeout and return aborted(cause) with an infrastructure.* cause (dispatch does).',
-  },
-  'ENV-31': {
-    title: 'Failing tools abort',
-    hint: 'Return aborted(cause) with an infrastructure.* cause when a tool throws (dispatch does).',
-  },
-  'ENV-35': {
-    title: 'Bounded text',
-    hint: 'Cut the text of a record to limits.maxToolCharacters, and add a note about the rest (dispatch does).',
-  },
-  'ENV-36': {
-    title: 'Capabilities',
-    hint: 'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
-  },
-  'ENV-32': {
-    title: 'The oracle wins',
-    hint: 'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0.',
-  },
-  'ENV-33': {
-    title: 'Doing nothing loses',
-    hint: 'Let an empty answer in the first turn earn less than the oracle.',
-  },
-  'ENV-34': {
-    title: 'Nothing is left behind',
-    hint: 'Clear timers and close handles in the close() of the Env and of the opened environment.',
-  },
-  'WARN-1': {
-    title: 'The task vanished',
-    hint: "Return the new text, which is appended: return 'Try again.'; rewrite replaces the whole context: rewrite: [...conversation, message]. If it should, skip WARN-1.",
-  },
-  'WARN-2': {
-    title: 'Empty reply',
-    hint: "Reply with what the policy needs next: return 'That is wrong. Try again.';",
-  },
-  'WARN-3': {
-    title: 'The same reply to everything',
-    hint: 'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
-  },
-  'WARN-4': {
-    title: 'A constant reward',
-    hint: "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
-  },
-  'WARN-5': {
-    title: 'No oracle',
-    hint: 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
-  },
-  'POL-1': {
-    title: 'Spec',
-    hint: 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
-  },
-  'POL-2': {
-    title: 'Action',
-    hint: 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
-  },
-  'POL-3': {
-    title: 'Tokens',
-    hint: 'Return prompt, action and logprobs as sampled: none is empty, action and logprobs have one length, logprobs are ≤ 0.',
-  },
-  'POL-4': {
-    title: 'Length',
-    hint: 'Stop at maxTokens and at the end of the context, with stopReason "length".',
-  },
-  'POL-5': {
-    title: 'Seeds',
-    hint: 'Seed the sampling with options.seed only.',
-  },
-  'POL-6': {
-    title: 'Concurrency',
-    hint: 'Keep conversations separate: other concurrent samples must not change an action.',
-  },
-  'POL-7': {
-    title: 'Overflow',
-    hint: 'Throw ToolEnvError "context.overflow" if the observation leaves no room for a token.',
-  },
-  'POL-8': {
-    title: 'Cancellation',
-    hint: 'Reject with the reason of options.signal once it aborts.',
-  },
-  'POL-9': {
-    title: 'Forgetting',
-    hint: 'Let endEpisode() forget a known episode, and do nothing for an unknown id.',
-  },
-  'POL-10': {
-    title: 'Greedy',
-    hint: 'Take the most likely token at temperature 0, whatever the seed.',
-  },
-  'POL-11': {
-    title: 'Observations are read-only',
-    hint: 'Copy the observation before you change it.',
-  },
-  'POL-12': {
-    title: 'Encode',
-    hint: 'Return rows with tokens, mask and turns of one length, and each turn of the assistant once, as one run of tokens.',
-  },
-  'POL-13': {
-    title: 'Encoded prompts',
-    hint: 'Make the tokens before a turn in encode() as act() makes its prompt.',
-  },
-  'LRN-1': {
-    title: 'Forward',
-    hint: 'Return finite logprobs ≤ 0 and entropy ≥ 0, or no entropy, with the lengths of the batch’s rows, and 0 where the mask is 0.',
-  },
-  'LRN-2': {
-    title: 'Rows are independent',
-    hint: 'Mask the padding: a row must give the same numbers whatever the other rows are.',
-  },
-  'LRN-3': {
-    title: 'Backward accumulates',
-    hint: 'Add to the gradients in backward(), and clear them only in step().',
-  },
-  'LRN-4': {
-    title: 'Backward is linear',
-    hint: 'Compute the gradient of Σ dLogprobs·logprobs + Σ dEntropy·entropy, without normalising it.',
-  },
-  'LRN-5': {
-    title: 'The mask',
-    hint: 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever their value.',
-  },
-  'LRN-6': {
-    title: 'Step',
-    hint: 'Move against the gradient, by nothing at learning rate 0, clear the gradients, and return their norm.',
-  },
-  'LRN-7': {
-    title: 'Gradients that are not finite',
-    hint: 'Throw from step(), and change no weight, if the gradient norm is not finite.',
-  },
-  'LRN-8': {
-    title: 'Save and load',
-    hint: 'Write weights and optimizer state in save() and restore both in load().',
-  },
-  'LRN-9': {
-    title: 'Reference',
-    hint: 'Copy the weights in reference(): later steps must not change the copy.',
-  },
-  'LRN-10': {
-    title: 'Temperature',
-    hint: 'Divide the logits by batch.temperature, or by 1 if it is absent; refuse what you cannot divide by with a usage error.',
-  },
-  'LRN-11': {
-    title: 'Critic',
-    hint: 'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
-  },
-  'LRN-12': {
-    title: 'Outputs of backward',
-    hint: 'Return the outputs of the weights before the step from backward(), at the positions of forward(), or return nothing.',
-  },
-  'TRN-1': {
-    title: 'Options',
-    hint: 'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',
-  },
-  'TRN-2': {
-    title: 'Events in order',
-    hint: 'Yield rollout n, update n, then evaluation n and checkpoint n if they are due; n counts from 1. End with a checkpoint.',
-  },
-  'TRN-3': {
-    title: 'Metrics',
-    hint: 'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN, of tokens neither.',
-  },
-  'TRN-4': {
-    title: 'Trajectories',
-    hint: 'Yield the trajectories of rollout() of @toolenv/core as they are. Copy a trajectory before you change it.',
-  },
-  'TRN-5': {
-    title: 'Evaluation',
-    hint: 'Evaluate on the validation split after each step that evaluateEvery divides: if (step % evaluateEvery === 0).',
-  },
-  'TRN-6': {
-    title: 'Resume',
-    hint: 'Save all that changes from step to step beside the weights (defineTrainer: memory), and seed each step by its number.',
-  },
-  'TRN-7': {
-    title: 'Interrupt',
-    hint: "Pass run.signal to the rollout. When it aborts, save the finished steps, then throw the signal's reason.",
-  },
-  'TRN-8': {
-    title: 'Aborted episodes',
-    hint: 'Learn only from trajectories with a reward: trajectories.filter(({ reward }) => reward !== null). They may be none.',
-  },
-  'TRN-9': {
-    title: 'Seeds',
-    hint: 'Draw everything from run.seed: createRng(run.seed, "my purpose", step).',
-  },
-  'TRN-10': {
-    title: 'Learning',
-    hint: 'Look at the sign of dLogprobs: the loss falls, so better actions need a negative gradient. Or give the check a learning rate.',
-  },
-  'TRAJ-1': {
-    title: 'Form',
-    hint: 'Write it with encodeTrajectory. trajectory.schema.json has the form.',
-  },
-  'TRAJ-2': {
-    title: 'Exact round trip',
-    hint: 'Put only JSON values into task, info and calls, and do not round float32 values.',
-  },
-  'TRAJ-3': {
-    title: 'Totals',
-    hint: 'Compute rewards from the steps with sumRewards, and reward with weigh.',
-  },
-  'TRAJ-4': {
-    title: 'Aborted means unscored',
-    hint: 'Set reward and every component to null for an aborted episode.',
-  },
-  'TRAJ-5': {
-    title: 'Finished',
-    hint: 'Write a trajectory after its episode has ended.',
-  },
-  'TRAJ-6': {
-    title: 'Tokens',
-    hint: 'Keep prompt, action and logprobs as sampled: none is empty, action and logprobs have one length.',
-  },
-  'TRAJ-7': {
-    title: 'Outcome rewards come at the end',
-    hint: 'Score outcome components only in the last step.',
-  },
-  'TRAJ-8': {
-    title: 'Call records',
-    hint: 'Keep one record for each call of a step’s action, in its order.',
-  },
-  'TRAJ-9': {
-    title: 'Truncation is scored',
-    hint: 'Score 0 in every outcome component that a truncated episode left unscored.',
-  },
-  'PLUG-1': {
-    title: 'Manifest',
-    hint: 'Write "toolenv": { "spec": "v1", "envs": { "<name>-v<N>": "./<subpath>" } } into package.json.',
-  },
-  'PLUG-2': {
-    title: 'Inside the package',
-    hint: 'Let each entry name a subpath of the package itself, without ".." and without a link that leads out of it.',
-  },
-  'PLUG-3': {
-    title: 'Exported and built',
-    hint: 'Add the subpath to "exports" of package.json, and build the package.',
-  },
-  'PLUG-4': {
-    title: 'Default export',
-    hint: 'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer or definePolicy.',
-  },
-  'PLUG-5': {
-    title: 'Keyword',
-    hint: 'Add "toolenv-plugin" to "keywords" of package.json.',
-  },
-  'PLUG-6': {
-    title: 'Import has no effect',
-    hint: 'Open files, servers and timers in open(), not while the module is loaded.',
-  },
+/** In the order of the spec. An id is never given to another rule. */
+const hints = {
+  'TOOL-1': 'Give the tool a name of 1 to 128 letters, digits, "_", "-" or ".", and a description.',
+  'TOOL-2': 'Give inputSchema a valid JSON Schema (2020-12) of type "object".',
+  'TOOL-3': 'Return structuredContent that follows outputSchema, or correct outputSchema.',
+  'TOOL-4': 'Return { content: [{ type: "text", text }] }, or another block of tool-result.schema.json.',
+  'TOOL-5':
+    'Return only values that JSON can represent: no function, NaN, bigint, Date, Map, or undefined in an array.',
+  'TOOL-6':
+    'Return a result with isError for a call that cannot be served. Throw only if the machinery failed.',
+  'TOOL-7': 'Copy the arguments before you change them.',
+  'TOOL-8':
+    'Pass context.signal to everything that waits, and call context.signal.throwIfAborted() in long loops.',
+  'TOOL-9': 'Draw from context.rng instead of Math.random, and do not use the clock. Or remove readOnlyHint.',
+  'TOOL-10': 'Keep the state of a call in local variables, not in fields of the tool or module.',
+  'TOOL-11': 'Return refuse({ path, expected, received }), which sets isError and the content.',
+  'TOOL-12': 'Set a limit for everything that the tool waits for. A call must settle.',
+  'TOOL-13': 'Clear timers and close handles when the call settles, and everything else in close().',
+  'TOOL-14':
+    'Give example: { material, calls } material that create accepts, and calls that follow inputSchema.',
+  'ENV-1':
+    'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
+  'ENV-2': 'Give options a valid JSON Schema of type "object", with defaults that follow it.',
+  'ENV-3':
+    'Give each split a length, and let get(index) return the same JSON value whenever the seed is the same.',
+  'ENV-4':
+    'Declare every component as { kind: "outcome" or "process", range: [low, high], weight }, finite and low ≤ high.',
+  'ENV-5': 'Set maxTurns, maxCallsPerTurn, toolTimeout and maxToolCharacters to numbers above 0.',
+  'ENV-6': 'Throw ToolEnvError "bug.step_before_reset" from step() before reset() and after close().',
+  'ENV-7':
+    'Throw ToolEnvError "bug.step_after_end" from step() once an outcome other than running was returned.',
+  'ENV-8': 'Throw ToolEnvError "bug.concurrent_step" from step() while another step is under way.',
+  'ENV-9': 'Create all state of an episode in reset() (with defineToolEnv: in episode()).',
+  'ENV-10': 'Let close() do nothing before the first reset and when it is called again.',
+  'ENV-11': 'Draw from context.rng or createRng(seed, …) instead of Math.random, and do not use the clock.',
+  'ENV-12': 'Keep the state of an episode in its Env, not in a module or in an object that episodes share.',
+  'ENV-13': 'Return fresh objects, and copy the task and the action before you change them.',
+  'ENV-14':
+    'Return { messages, tools } that follow observation.schema.json: at least one message, and tools with distinct names.',
+  'ENV-15': 'Remove the answer from the first messages, the tool descriptions and the replies to mistakes.',
+  'ENV-16': 'Put only JSON values into tasks, observations, rewards, calls and info.',
+  'ENV-37':
+    "Reply to the answer or end the episode: onAnswer: () => 'That is wrong. Try again.', or onAnswer: () => ({ end: 'answered' }).",
+  'ENV-17': 'Return running, terminated(reason), truncated(reason) or aborted(cause) from @toolenv/core.',
+  'ENV-18':
+    'Leave rewards out of an aborted transition, and put a rewards object into every other transition.',
+  'ENV-19': 'Score outcome components only in the step that ends the episode, or declare them as process.',
+  'ENV-20': 'Declare the component in spec.rewards, or put the value into info.',
+  'ENV-21': 'Return a finite number within the declared range, or null for "not scored".',
+  'ENV-22': 'Score 0 in every outcome component that is still unscored: scoreTruncation(spec, rewards).',
+  'ENV-23': 'Return truncated("max_turns") from step number maxTurns, unless the episode ends otherwise.',
+  'ENV-24':
+    'Return truncated("max_tokens") for an action whose stopReason is "length", and run none of its calls.',
+  'ENV-25':
+    'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
+  'ENV-26': 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
+  'ENV-27': 'Do not let any action make reset() or step() throw: a model can write anything.',
+  'ENV-28': 'Set a limit for everything that reset() and step() wait for.',
+  'ENV-29':
+    'Call signal.throwIfAborted() first, pass the signal to everything that waits, and reject with its reason.',
+  'ENV-30':
+    'End a call after limits.toolTimeout and return aborted(cause) with an infrastructure.* cause (dispatch does).',
+  'ENV-31': 'Return aborted(cause) with an infrastructure.* cause when a tool throws (dispatch does).',
+  'ENV-35':
+    'Cut the text of a record to limits.maxToolCharacters, and add a note about the rest (dispatch does).',
+  'ENV-36':
+    'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
+  'ENV-32':
+    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0.',
+  'ENV-33': 'Let an empty answer in the first turn earn less than the oracle.',
+  'ENV-34': 'Clear timers and close handles in the close() of the Env and of the opened environment.',
+  'WARN-1':
+    "Return the new text, which is appended: return 'Try again.'; rewrite replaces the whole context: rewrite: [...conversation, message]. If it should, skip WARN-1.",
+  'WARN-2': "Reply with what the policy needs next: return 'That is wrong. Try again.';",
+  'WARN-3':
+    'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
+  'WARN-4':
+    "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
+  'WARN-5': 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
+  'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
+  'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
+  'POL-3':
+    'Return prompt, action and logprobs as sampled: none is empty, action and logprobs have one length, logprobs are ≤ 0.',
+  'POL-4': 'Stop at maxTokens and at the end of the context, with stopReason "length".',
+  'POL-5': 'Seed the sampling with options.seed only.',
+  'POL-6': 'Keep conversations separate: other concurrent samples must not change an action.',
+  'POL-7': 'Throw ToolEnvError "context.overflow" if the observation leaves no room for a token.',
+  'POL-8': 'Reject with the reason of options.signal once it aborts.',
+  'POL-9': 'Let endEpisode() forget a known episode, and do nothing for an unknown id.',
+  'POL-10': 'Take the most likely token at temperature 0, whatever the seed.',
+  'POL-11': 'Copy the observation before you change it.',
+  'POL-12':
+    'Return rows with tokens, mask and turns of one length, and each turn of the assistant once, as one run of tokens.',
+  'POL-13': 'Make the tokens before a turn in encode() as act() makes its prompt.',
+  'LRN-1':
+    'Return finite logprobs ≤ 0 and entropy ≥ 0, or no entropy, with the lengths of the batch’s rows, and 0 where the mask is 0.',
+  'LRN-2': 'Mask the padding: a row must give the same numbers whatever the other rows are.',
+  'LRN-3': 'Add to the gradients in backward(), and clear them only in step().',
+  'LRN-4': 'Compute the gradient of Σ dLogprobs·logprobs + Σ dEntropy·entropy, without normalising it.',
+  'LRN-5': 'Ignore entries of dLogprobs and dEntropy where the mask is 0, whatever their value.',
+  'LRN-6':
+    'Move against the gradient, by nothing at learning rate 0, clear the gradients, and return their norm.',
+  'LRN-7': 'Throw from step(), and change no weight, if the gradient norm is not finite.',
+  'LRN-8': 'Write weights and optimizer state in save() and restore both in load().',
+  'LRN-9': 'Copy the weights in reference(): later steps must not change the copy.',
+  'LRN-10':
+    'Divide the logits by batch.temperature, or by 1 if it is absent; refuse what you cannot divide by with a usage error.',
+  'LRN-11':
+    'Begin with values of 0 in addCritic(), learn them from dValues, do not change the policy for criticOnly, and save both.',
+  'LRN-12':
+    'Return the outputs of the weights before the step from backward(), at the positions of forward(), or return nothing.',
+  'TRN-1':
+    'Give options a schema with "steps" and valid defaults, and check the options before the first event: defineTrainer does.',
+  'TRN-2':
+    'Yield rollout n, update n, then evaluation n and checkpoint n if they are due; n counts from 1. End with a checkpoint.',
+  'TRN-3':
+    'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN, of tokens neither.',
+  'TRN-4':
+    'Yield the trajectories of rollout() of @toolenv/core as they are. Copy a trajectory before you change it.',
+  'TRN-5':
+    'Evaluate on the validation split after each step that evaluateEvery divides: if (step % evaluateEvery === 0).',
+  'TRN-6':
+    'Save all that changes from step to step beside the weights (defineTrainer: memory), and seed each step by its number.',
+  'TRN-7':
+    "Pass run.signal to the rollout. When it aborts, save the finished steps, then throw the signal's reason.",
+  'TRN-8':
+    'Learn only from trajectories with a reward: trajectories.filter(({ reward }) => reward !== null). They may be none.',
+  'TRN-9': 'Draw everything from run.seed: createRng(run.seed, "my purpose", step).',
+  'TRN-10':
+    'Look at the sign of dLogprobs: the loss falls, so better actions need a negative gradient. Or give the check a learning rate.',
+  'TRAJ-1': 'Write it with encodeTrajectory. trajectory.schema.json has the form.',
+  'TRAJ-2': 'Put only JSON values into task, info and calls, and do not round float32 values.',
+  'TRAJ-3': 'Compute rewards from the steps with sumRewards, and reward with weigh.',
+  'TRAJ-4': 'Set reward and every component to null for an aborted episode.',
+  'TRAJ-5': 'Write a trajectory after its episode has ended.',
+  'TRAJ-6':
+    'Keep prompt, action and logprobs as sampled: none is empty, action and logprobs have one length.',
+  'TRAJ-7': 'Score outcome components only in the last step.',
+  'TRAJ-8': 'Keep one record for each call of a step’s action, in its order.',
+  'TRAJ-9': 'Score 0 in every outcome component that a truncated episode left unscored.',
+  'PLUG-1': 'Write "toolenv": { "spec": "v1", "envs": { "<name>-v<N>": "./<subpath>" } } into package.json.',
+  'PLUG-2':
+    'Let each entry name a subpath of the package itself, without ".." and without a link that leads out of it.',
+  'PLUG-3': 'Add the subpath to "exports" of package.json, and build the package.',
+  'PLUG-4':
+    'Export the definition as default: defineToolEnv, defineToolPlugin, defineTrainer or definePolicy.',
+  'PLUG-5': 'Add "toolenv-plugin" to "keywords" of package.json.',
+  'PLUG-6': 'Open files, servers and timers in open(), not while the module is loaded.',
 } as const;
 
-export type RuleId = keyof typeof rules;
+export type RuleId = keyof typeof hints;
+
+export interface Rule {
+  title: string;
+  /** How to follow the rule. */
+  hint: string;
+}
+
+/** Titles by id, from `- **TOOL-1 Name and description.** …`. */
+function readTitles(): Map<string, string> {
+  const core = dirname(createRequire(import.meta.url).resolve('@toolenv/core/package.json'));
+  const spec = readFileSync(join(core, 'spec/v1.md'), 'utf8');
+  const written = spec.matchAll(/^- \*\*([A-Z]+-\d+) ([^*]+?)\.\*\*/gm);
+  return new Map([...written].map(([, id, title]) => [id!, title!]));
+}
+
+const titles = readTitles();
+
+export const rules: Readonly<Record<RuleId, Rule>> = Object.fromEntries(
+  Object.entries(hints).map(([id, hint]): [string, Rule] => [id, { title: titles.get(id) ?? id, hint }]),
+) as Readonly<Record<RuleId, Rule>>;
