@@ -71,9 +71,13 @@ test('has a small and closed vocabulary', () => {
 test('ranks a document first in a search for its title', async () => {
   const documents = world.documents.map((document) => ({ title: document.title, text: textOf(document) }));
   const index = await createSearchIndex({ documents });
-  const first = await Promise.all(
-    documents.map(async ({ title }) => (await index.search(title, 3))[0]?.title === title),
-  );
+  const others: string[] = [];
+  // All searches at once take twice the processor time.
+  for (let i = 0; i < documents.length; i += 16) {
+    const titles = documents.slice(i, i + 16).map(({ title }) => title);
+    const hits = await Promise.all(titles.map((title) => index.search(title, 3)));
+    others.push(...titles.filter((title, k) => hits[k]![0]?.title !== title));
+  }
   await index.close();
-  expect(first.filter(Boolean).length / documents.length).toBe(1);
+  expect(others).toEqual([]);
 });
