@@ -32,7 +32,7 @@ export function bundle(program: string, at: string = program): string {
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(at).href) },
     // CommonJS modules in the bundle require the modules of Node.
     banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,
+      js: `import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);`,
     },
     logLevel: 'error',
   });
