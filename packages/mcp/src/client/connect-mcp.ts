@@ -4,7 +4,7 @@ import { Deadline } from '@toolenv/core/tools';
 import { isUnauthorized } from './client-error.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';
-import { OwnConnection } from './own-connection.ts';
+import { ServerLink } from './server-link.ts';
 
 /**
  * Connects to a server over stdio or HTTP, or takes a connected client. The server may speak MCP 2026-07-28, or
@@ -22,10 +22,8 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
   const name = describeServer(server);
   const { connectTimeout = defaultConnectTimeout } = options;
   // Throws for a server that cannot be: before the deadline, whose timer would outlive the call.
-  const connection =
-    'client' in server
-      ? new Connection(server.client, name, options)
-      : new OwnConnection(server, name, options);
+  const link = 'client' in server ? { client: server.client } : new ServerLink(server, options);
+  const connection = new Connection(link, name, options);
   const deadline = new Deadline({
     after: connectTimeout,
     parent: options.signal,

@@ -1,16 +1,12 @@
-/** McpConnection: a server's tools while a connection to it is open. Connection has them over a client that the caller opened. */
+/** McpConnection: a server's tools while a connection to it is open. */
 import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { answerOf, isClosed, isErrorAnswer, isLost, isTimeout, isWrongResult } from './client-error.ts';
+import { callFailures } from './call-failures.ts';
+import { isClosed, isErrorAnswer } from './client-error.ts';
+import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
-import {
-  callTool,
-  listAllTools,
-  type McpClient,
-  type McpRequestOptions,
-  type McpToolDefinition,
-} from './mcp-client.ts';
+import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
 import { warnOnce } from './warn-once.ts';
 
@@ -83,43 +79,45 @@ export const defaultConnectTimeout = 30_000;
 /** Longest delay of setTimeout, to override the SDK's default timeout of a minute. */
 export const noTimeout: number = 2 ** 31 - 1;
 
-/** A connection over a client that the caller opened. */
-export class Connection<Held extends McpClient = McpClient> implements McpConnection {
+export class Connection implements McpConnection, LinkOwner {
   tools: readonly McpTool[] = [];
   lost: ToolEnvError | undefined;
-  protected client: Held;
-  protected readonly name: string;
-  protected readonly options: McpOptions;
+  readonly #link: Link;
+  readonly #name: string;
+  readonly #options: McpOptions;
+  #closing: Promise<void> | undefined;
   readonly #warn: (message: string) => void;
   /** Resources and prompts as tools, by name. */
   #material: ReadonlyMap<string, MaterialTool> = new Map();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
-  constructor(client: Held, name: string, options: McpOptions) {
-    this.client = client;
-    this.name = name;
-    this.options = options;
+  constructor(link: Link, name: string, options: McpOptions) {
+    this.#link = link;
+    this.#name = name;
+    this.#options = options;
     this.#warn = warnOnce(options.onWarning);
   }
 
   get pid(): number | undefined {
-    return undefined;
+    return this.#link.pid;
   }
 
   get protocolVersion(): string | undefined {
-    return undefined;
+    return this.#link.protocolVersion;
   }
 
   get instructions(): string | undefined {
-    return this.client.getInstructions?.();
+    return this.#link.client.getInstructions?.();
   }
 
   async open(signal: AbortSignal): Promise<void> {
+    await this.#link.connect?.(signal, this);
     const definitions = await this.#oneAtATime(() => this.#list({ signal }));
     const names = definitions.map(({ name }) => name);
-    const missing = this.options.only?.find((name) => !names.includes(name));
-    if (missing !== undefined) throw noSuchTool(missing, names, this.name);
+    const missing = this.#options.only?.find((name) => !names.includes(name));
+    if (missing !== undefined) throw noSuchTool(missing, names, this.#name);
+    await this.#link.watch?.();
   }
 
   async refresh(): Promise<readonly McpTool[]> {
@@ -127,47 +125,57 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     return this.tools;
   }
 
-  async close(): Promise<void> {
-    this.lost ??= this.closedError('it was closed');
+  close(): Promise<void> {
+    this.lose('it was closed');
+    this.#closing ??= Promise.resolve(this.#link.close?.());
+    return this.#closing;
   }
 
   /** Closes a connection whose server has not answered in time. */
-  abandon(): Promise<void> {
-    return this.close();
+  async abandon(): Promise<void> {
+    await this.#link.kill?.();
+    await this.close();
+  }
+
+  /** Marks the connection as lost. The first reason is kept. */
+  lose(why: string): ToolEnvError {
+    const message = `${this.#name} is no longer connected: ${why}: connect again.`;
+    this.lost ??= new ToolEnvError('infrastructure.mcp_closed', message);
+    return this.lost;
+  }
+
+  /** Lists the tools again after the server has changed them. */
+  async listChanged(): Promise<void> {
+    let tools: readonly McpTool[];
+    try {
+      tools = await this.refresh();
+    } catch (error) {
+      // The tools listed before are out of date.
+      if (ToolEnvError.isInstance(error)) this.lost ??= error;
+      else this.lose(`its changed tools cannot be listed (${this.why(error)})`);
+      return this.close();
+    }
+    this.#options.onToolsChanged?.(tools);
   }
 
   /** The cause of an error, in words. */
   why(error: unknown): string {
-    return messageOf(error);
+    return this.#link.why?.(error) ?? messageOf(error);
   }
 
-  /** A failure of the server, with what the server itself says about it, if that is known. */
+  /** A failure of the server, with the server's own words about it, if they are known. */
   explain(failure: string): string {
-    return failure;
-  }
-
-  /** Called after a failure that may mean that the server has ended or hangs. Settles when that is known. */
-  protected async suspect(): Promise<void> {}
-
-  protected listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
-    return listAllTools(this.client, request);
-  }
-
-  protected closedError(why: string): ToolEnvError {
-    const message = `${this.name} is no longer connected: ${why}: connect again.`;
-    return new ToolEnvError('infrastructure.mcp_closed', message);
+    return this.#link.explain?.(failure) ?? failure;
   }
 
   /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
   async #list(request: McpRequestOptions): Promise<McpToolDefinition[]> {
-    const { only } = this.options;
-    const own = (await this.listAll(request)).filter(
-      ({ execution }) => execution?.taskSupport !== 'required',
-    );
+    const { only, offer } = this.#options;
+    const { client } = this.#link;
+    const listed = await (this.#link.listTools?.(request) ?? listAllTools(client, request));
+    const own = listed.filter(({ execution }) => execution?.taskSupport !== 'required');
     const taken = new Set(own.map(({ name }) => name));
-    const extra = materialTools(this.client, this.options.offer).filter(
-      ({ definition }) => !taken.has(definition.name),
-    );
+    const extra = materialTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
     this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
     const definitions = [...own, ...extra.map(({ definition }) => definition)];
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
@@ -178,9 +186,9 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
   /** `undefined`, with a warning, for a tool with an unusable schema, unless `only` asks for it. */
   #toTool(definition: McpToolDefinition): McpTool | undefined {
     try {
-      return mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.name);
+      return mcpTool(definition, (name, args, context) => this.#call(name, args, context), this.#name);
     } catch (error) {
-      const { only, required = only } = this.options;
+      const { only, required = only } = this.#options;
       if (required?.includes(definition.name)) throw error;
       this.#warn(`Left out: ${messageOf(error)}`);
       return undefined;
@@ -193,7 +201,7 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     context: ToolContext,
   ): Promise<{ [field: string]: unknown }> {
     const { signal, episodeId, callIndex } = context;
-    const { callTimeout, onProgress } = this.options;
+    const { callTimeout, onProgress } = this.#options;
     signal.throwIfAborted();
     if (this.lost) throw this.lost;
     const request: McpRequestOptions = { signal, timeout: callTimeout ?? noTimeout };
@@ -203,12 +211,12 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
     }
     try {
       const material = this.#material.get(name);
-      if (material) return { ...(await material.ask(this.client, args, request)) };
-      return { ...(await callTool(this.client, { name, arguments: args }, request)) };
+      if (material) return { ...(await material.ask(this.#link.client, args, request)) };
+      return { ...(await callTool(this.#link.client, { name, arguments: args }, request)) };
     } catch (error) {
       if (signal.aborted) {
         // The call may have taken too long because the server hangs.
-        this.suspect();
+        this.#ping();
         throw signal.reason;
       }
       throw await this.#failure(name, error);
@@ -217,31 +225,21 @@ export class Connection<Held extends McpClient = McpClient> implements McpConnec
 
   /** The error of a failed call: unchanged if the server answered with it, otherwise an infrastructure error. */
   async #failure(tool: string, error: unknown): Promise<unknown> {
-    const call = `Tool "${tool}" of ${this.name}`;
     if (isErrorAnswer(error)) return error;
     if (this.lost) return this.lost;
-    if (isTimeout(error)) {
-      this.suspect();
-      const message = `${call} did not answer within ${this.options.callTimeout} ms: raise callTimeout or fix the server.`;
-      return new ToolEnvError('infrastructure.mcp_timeout', message, { cause: error });
-    }
-    if (isClosed(error)) {
-      // Mark it lost now, so that a pool does not hand it out again.
-      this.lost ??= this.closedError(this.why(error));
-      return this.lost;
-    }
-    if (isLost(error)) {
-      await this.suspect();
-      const message = `${call} failed: ${answerOf(error)}: look at the server's log, and at time limits of proxies.`;
-      return this.lost ?? new ToolEnvError('infrastructure.mcp_closed', message, { cause: error });
-    }
-    if (isWrongResult(error)) {
-      const message = `${call} broke its outputSchema: ${messageOf(error)}: fix the server.`;
-      return new ToolEnvError('infrastructure.mcp_result', message, { cause: error });
-    }
-    this.suspect();
-    const message = `${call} failed: ${messageOf(error)}: look at the server's log.`;
-    return new ToolEnvError('infrastructure.mcp_error', message, { cause: error });
+    // Mark it lost now, so that a pool does not hand it out again.
+    if (isClosed(error)) return this.lose(this.why(error));
+    const { code, says, ping } = callFailures.find(({ is }) => is(error))!;
+    const message = `Tool "${tool}" of ${this.#name} ${says(error, this.#options.callTimeout)}`;
+    const failure = new ToolEnvError(code, message, { cause: error });
+    if (ping === 'background') this.#ping();
+    if (ping !== 'before') return failure;
+    await this.#ping();
+    return this.lost ?? failure;
+  }
+
+  async #ping(): Promise<void> {
+    if (!this.lost) await this.#link.ping?.();
   }
 }
 

@@ -1,4 +1,4 @@
-/** OwnConnection: a connection over a client that this package opens, to a server process or over Streamable HTTP. */
+/** ServerLink: a client that this package opens, to a server process or over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
@@ -6,15 +6,15 @@ import {
   type jsonSchemaValidator,
   type McpSubscription,
 } from '@modelcontextprotocol/client';
-import { ToolEnvError } from '@toolenv/core';
+import { messageOf } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import { implementation } from '../implementation.ts';
 import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
+import type { Link, LinkOwner } from './link.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
-import { Connection, defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
+import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
 import type { McpEndpoint, McpUrl } from './mcp-server.ts';
-import type { McpTool } from './mcp-tool.ts';
 import { withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
 import { SseTransport } from './sse-transport.ts';
@@ -38,23 +38,26 @@ const trusting: jsonSchemaValidator = {
  * Speaks MCP 2026-07-28 with servers that know it, and 2025-11-25 or older with the others. The first message is
  * `server/discover` (MCP 2026-07-28, basic/lifecycle); a server that does not know this request gets `initialize`.
  */
-export class OwnConnection extends Connection<Client> {
+export class ServerLink implements Link {
+  client: Client;
   readonly #server: McpEndpoint;
+  readonly #options: McpOptions;
   #transport: ServerProcess | HttpTransport | SseTransport;
-  #closing: Promise<void> | undefined;
+  #owner!: LinkOwner;
   #pinging: Promise<void> | undefined;
 
-  constructor(server: McpEndpoint, name: string, options: McpOptions) {
-    super(newClient(options), name, options);
+  constructor(server: McpEndpoint, options: McpOptions) {
+    this.client = newClient(options);
+    this.#options = options;
     this.#server = withVariables(server);
     this.#transport = newTransport(this.#server, options);
   }
 
-  override get pid(): number | undefined {
+  get pid(): number | undefined {
     return this.#transport instanceof ServerProcess ? this.#transport.pid : undefined;
   }
 
-  override get protocolVersion(): string | undefined {
+  get protocolVersion(): string | undefined {
     return this.client.getNegotiatedProtocolVersion();
   }
 
@@ -62,38 +65,45 @@ export class OwnConnection extends Connection<Client> {
     return this.client.getProtocolEra() === 'modern';
   }
 
-  override async open(signal: AbortSignal): Promise<void> {
+  async connect(signal: AbortSignal, owner: LinkOwner): Promise<void> {
+    this.#owner = owner;
     await this.#connect(signal);
-    this.client.onclose = () => {
-      this.lost ??= this.closedError(this.#serverEnd ?? 'the connection was closed');
-    };
-    this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#listChanged());
-    await super.open(signal);
+    this.client.onclose = () => owner.lose(this.#serverEnd ?? 'the connection was closed');
+    this.client.setNotificationHandler('notifications/tools/list_changed', () => owner.listChanged());
+  }
+
+  async watch(): Promise<void> {
     // Only onerror reports a broken stream of Streamable HTTP. Calls on it would wait for ever.
-    if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.suspect();
+    if (!(this.#transport instanceof ServerProcess)) this.client.onerror = () => this.ping();
     const { tools } = this.client.getServerCapabilities() ?? {};
     if (this.#isModern && tools?.listChanged) this.#listen(await this.#subscribe());
   }
 
-  override close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+  async close(): Promise<void> {
+    const transport = this.#transport;
+    if (transport instanceof HttpTransport) {
+      // Ignore errors: if the server has ended, so has the session.
+      const after = this.#options.closeGrace ?? defaultGrace;
+      const grace = new Deadline({ after, reason: () => undefined });
+      await grace.race(() => transport.terminateSession()).catch(() => {});
+      grace.clear();
+    }
+    await transport.close();
   }
 
-  override async abandon(): Promise<void> {
+  async kill(): Promise<void> {
     if (this.#transport instanceof ServerProcess) await this.#transport.kill();
-    await this.close();
   }
 
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
-  override why(error: unknown): string {
-    const said = withoutMarkup(super.why(error));
+  why(error: unknown): string {
+    const said = withoutMarkup(messageOf(error));
     const refusal = refusalOf(error);
     if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
     return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
   }
 
-  override explain(failure: string): string {
+  explain(failure: string): string {
     return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
@@ -117,16 +127,16 @@ export class OwnConnection extends Connection<Client> {
     try {
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     } catch (error) {
-      if (signal.aborted || this.options.initialize || !isUndecided(error)) throw error;
-      this.client = newClient({ ...this.options, initialize: true });
-      this.#transport = newTransport(this.#server, this.options);
+      if (signal.aborted || this.#options.initialize || !isUndecided(error)) throw error;
+      this.client = newClient({ ...this.#options, initialize: true });
+      this.#transport = newTransport(this.#server, this.#options);
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     }
   }
 
   /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
   async #connectSse(server: McpUrl, signal: AbortSignal): Promise<void> {
-    this.client = newClient({ ...this.options, initialize: true });
+    this.client = newClient({ ...this.#options, initialize: true });
     const transport = new SseTransport(server);
     this.#transport = transport;
     // A server of Streamable HTTP opens a stream too, but says nothing in it.
@@ -141,29 +151,29 @@ export class OwnConnection extends Connection<Client> {
     }
   }
 
-  protected override async listAll(request: McpRequestOptions): Promise<McpToolDefinition[]> {
+  async listTools(request: McpRequestOptions): Promise<McpToolDefinition[]> {
     if (!this.client.getServerCapabilities()?.tools) return [];
     // The list may be cached (MCP 2026-07-28), but it is only asked for when a new list is needed.
     return listAllTools(this.client, { ...request, cacheMode: 'refresh' });
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
-  protected override suspect(): Promise<void> {
-    if (this.lost) return Promise.resolve();
+  async ping(): Promise<void> {
+    if (this.#owner.lost) return;
     this.#pinging ??= this.#ping().finally(() => {
       this.#pinging = undefined;
     });
-    return this.#pinging;
+    await this.#pinging;
   }
 
   async #ping(): Promise<void> {
-    const request = { timeout: this.options.pingTimeout ?? 5_000 };
+    const request = { timeout: this.#options.pingTimeout ?? 5_000 };
     try {
       // MCP 2026-07-28 has no ping, but every server answers server/discover.
       await (this.#isModern ? this.client.discover(request) : this.client.ping(request));
     } catch (error) {
-      this.lost ??= this.closedError(`it does not answer a ping (${this.why(error)})`);
-      this.close().catch(() => {});
+      this.#owner.lose(`it does not answer a ping (${this.why(error)})`);
+      this.#owner.close().catch(() => {});
     }
   }
 
@@ -177,36 +187,10 @@ export class OwnConnection extends Connection<Client> {
     let subscription = opened;
     while ((await subscription?.closed) === 'remote') {
       await sleep(listenAgain, undefined, { ref: false });
-      if (this.lost) return;
+      if (this.#owner.lost) return;
       subscription = await this.#subscribe();
-      if (subscription) await this.#listChanged();
+      if (subscription) await this.#owner.listChanged();
     }
-  }
-
-  async #listChanged(): Promise<void> {
-    let tools: readonly McpTool[];
-    try {
-      tools = await this.refresh();
-    } catch (error) {
-      // The tools listed before are out of date.
-      this.lost ??= ToolEnvError.isInstance(error)
-        ? error
-        : this.closedError(`its changed tools cannot be listed (${this.why(error)})`);
-      return this.close();
-    }
-    this.options.onToolsChanged?.(tools);
-  }
-
-  async #close(): Promise<void> {
-    await super.close();
-    const transport = this.#transport;
-    if (transport instanceof HttpTransport) {
-      // Ignore errors: if the server has ended, so has the session.
-      const grace = new Deadline({ after: this.options.closeGrace ?? defaultGrace, reason: () => undefined });
-      await grace.race(() => transport.terminateSession()).catch(() => {});
-      grace.clear();
-    }
-    await transport.close();
   }
 }
 
