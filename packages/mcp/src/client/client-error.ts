@@ -2,7 +2,7 @@
 import { messageOf } from '@toolenv/core';
 import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
 
-/** The server answered with a JSON-RPC error. Both versions of the SDK also use these classes for errors of their own. */
+/** The server answered with a JSON-RPC error. Both versions of the SDK also use these classes for their own errors. */
 export function isErrorAnswer(error: unknown): boolean {
   const { name } = error as { name?: unknown };
   return (
@@ -48,24 +48,24 @@ export function isLost(error: unknown): boolean {
   return code === streamEnded.code && messageOf(error).endsWith(streamEnded.message);
 }
 
-/** The question for the server's protocol was left open: the server ended, was silent, or failed in a way that says nothing. */
+/** The server's protocol is unknown: the server ended, did not answer, or failed in a way that does not show it. */
 export function isUndecided(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === 'ERA_NEGOTIATION_FAILED' || code === 'REQUEST_TIMEOUT';
 }
 
-/** The server does not take Streamable HTTP at this URL (MCP 2025-11-25, basic/transports#backwards-compatibility). */
+/** The server does not accept Streamable HTTP at this URL (MCP 2025-11-25, basic/transports#backwards-compatibility). */
 export function isOtherHttp(error: unknown): boolean {
   const status = statusOf(error);
   return status === 400 || status === 404 || status === 405;
 }
 
-/** The request was refused for want of authorization: the server has no valid token, and the provider got none. */
+/** The request was not authorized: it had no valid token, and the provider got none. */
 export function isUnauthorized(error: unknown): boolean {
   return statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError';
 }
 
-/** The message of the body with which a server refused a request over HTTP; the errors of the SDK do not always have it. */
+/** The message in the body of an HTTP refusal. The SDK's errors do not always have it. */
 export function refusalOf(error: unknown): string | undefined {
   const { data } = error as { data?: { text?: unknown } };
   const status = statusOf(error);
@@ -78,7 +78,7 @@ export function refusalOf(error: unknown): string | undefined {
   }
 }
 
-/** A message without the markup of the page with which a web server answered. */
+/** The message without HTML markup, if a web server answered with a page. */
 export function withoutMarkup(message: string): string {
   if (!/<(!doctype|html)\b/i.test(message)) return message;
   const text = message.replace(/<(head|script|style)\b.*?<\/\1>/gis, ' ').replace(/<[^>]*>/g, ' ');

@@ -21,7 +21,7 @@ import { ServerLink } from './server-link.ts';
 export async function connectMcp(server: McpServer, options: McpOptions = {}): Promise<McpConnection> {
   const name = describeServer(server);
   const { connectTimeout = defaultConnectTimeout } = options;
-  // Throws for a server that cannot be: before the deadline, whose timer would outlive the call.
+  // Throws for an invalid server, so it comes before the deadline, whose timer would outlive the call.
   const link = 'client' in server ? { client: server.client } : new ServerLink(server, options);
   const connection = new Connection(link, name, options);
   const deadline = new Deadline({

@@ -31,7 +31,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   readonly #resumeTimeout: number;
 
-  /** @param resumeTimeout Milliseconds that a call has to be answered on another stream, after its own was cut. */
+  /** @param resumeTimeout Milliseconds for the answer on another stream, after the stream of a call was cut. */
   constructor({ url, headers, authProvider }: McpUrl, resumeTimeout: number = defaultResumeTimeout) {
     super(toUrl(url), {
       requestInit: { headers },

@@ -16,7 +16,7 @@ const errorClass =
 const report = /^((\S+: )?(fatal|error|panic|critical)\b.*?:\s|thread '.*' .*panicked at|\s*× )/i;
 /** A line of a log with the level of an error. */
 const errorLevel = /\b(ERROR|FATAL|CRITICAL)\b|\[error\]|"level":\s*"(error|fatal)"/;
-/** A line that says something of a failure, in other words. */
+/** A line that mentions a failure in other words. */
 const mention =
   /\b(errors?|fatal|exception|fail(ed|s|ure)?|cannot|can't|could not|unable|not found|no such|refused|denied|missing|required|invalid|must)\b/i;
 /** Errors that the end of a server's input or output causes. */

@@ -2,7 +2,7 @@
 import { isErrorAnswer } from './client-error.ts';
 import type { McpClient, McpRequestOptions, McpToolDefinition } from './mcp-client.ts';
 
-/** What a server may offer beside its tools. */
+/** What a server may offer in addition to its tools. */
 export type McpMaterial = 'resources' | 'prompts';
 
 export interface MaterialTool {
@@ -14,7 +14,7 @@ export interface MaterialTool {
   ): Promise<{ content: readonly object[] }>;
 }
 
-/** The tools of those materials that the server has. */
+/** The tools for the wanted materials that the server has. */
 export function materialTools(client: McpClient, wanted: readonly McpMaterial[] = []): MaterialTool[] {
   const capabilities = client.getServerCapabilities?.() ?? {};
   return [...new Set(wanted)].flatMap((material) => (capabilities[material] ? tools[material] : []));

@@ -14,8 +14,8 @@ export interface McpOptions {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
   /**
-   * What to offer as tools, beside the server's tools: `list_resources` and `read_resource`, `list_prompts` and `get_prompt`. A
-   * tool of the server with such a name stands in for them. Default: none.
+   * What to offer as tools, in addition to the server's tools: `list_resources` and `read_resource`, `list_prompts` and `get_prompt`. A
+   * server's own tool with one of these names replaces it. Default: none.
    */
   offer?: readonly McpMaterial[];
   /** Names of tools that must not be left out because of their schema. Default: those in `only`. */
@@ -43,7 +43,7 @@ export interface McpOptions {
    * Whether to begin with `initialize`, as MCP 2025-11-25 and older do. Default false: ask the server for its protocol first.
    */
   initialize?: boolean;
-  /** Called with each warning, a sentence: a tool is left out because its schema is unusable. Default: write it to stderr. */
+  /** Called with each warning, a sentence, when a tool is left out because its schema is unusable. Default: write it to stderr. */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
   onProgress?(progress: McpCallProgress): void;
@@ -63,7 +63,7 @@ export interface McpConnection {
   readonly lost: ToolEnvError | undefined;
   /** The negotiated revision of MCP, for example `2026-07-28`; `undefined` if the client was given. */
   readonly protocolVersion: string | undefined;
-  /** How to use the server, in its own words; `undefined` if it says nothing, or if the client was given and does not tell. */
+  /** The server's instructions; `undefined` if there are none, or if a given client does not have them. */
   readonly instructions: string | undefined;
   /** Process id of a server that was started as a process. */
   readonly pid: number | undefined;

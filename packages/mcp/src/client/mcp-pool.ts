@@ -16,8 +16,7 @@ export interface McpPoolOptions extends Omit<McpOptions, 'signal'> {
    */
   lifetime?: 'shared' | 'episode';
   /**
-   * Whether each lease names a server of its own. The pool's server is then started only once, to list the tools. Default
-   * false.
+   * Whether each lease names its own server. The pool's server is then started only once, to list the tools. Default false.
    */
   serverPerLease?: boolean;
 }
@@ -65,10 +64,7 @@ export interface McpPool {
 export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions = {}): Promise<McpPool> {
   const { size = 8, lifetime = 'shared', serverPerLease = false, ...connect } = options;
   if (!Number.isInteger(size) || size < 1) {
-    throw new ToolEnvError(
-      'usage.mcp_pool',
-      `The size of a pool is ${size}: give a whole number of at least 1.`,
-    );
+    throw new ToolEnvError('usage.mcp_pool', `The size of a pool is ${size}: use an integer of at least 1.`);
   }
   const pool = new Pool(server, connect, size, lifetime === 'episode', serverPerLease);
   await pool.start();
@@ -231,7 +227,7 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
 }
 
 function notPerLease(server: McpEndpoint): ToolEnvError {
-  const message = `${describeServer(server)} is for one lease, but the pool has servers of its own: open it with serverPerLease.`;
+  const message = `${describeServer(server)} is for one lease, but the pool has its own servers: open it with serverPerLease.`;
   return new ToolEnvError('usage.mcp_pool', message);
 }
 

@@ -1,4 +1,4 @@
-/** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, also while it starts. */
+/** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, even while it starts. */
 import { ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
 import { connectMcp } from './connect-mcp.ts';
@@ -39,7 +39,7 @@ export class PooledServer {
     return this.#failed || this.#connection?.lost !== undefined;
   }
 
-  /** Whether a tool was called. A server that was not is as good as new. */
+  /** Whether a tool was called. A server without calls can serve another episode. */
   get isUsed(): boolean {
     return this.#isUsed;
   }
@@ -67,7 +67,7 @@ export class PooledServer {
   async end(): Promise<void> {
     const message = `${describeServer(this.#server)} was ended while it started: acquire another.`;
     this.#ending.abort(new ToolEnvError('infrastructure.mcp_closed', message));
-    // A server that could not be started need not be ended.
+    // A server that did not start needs no end.
     const connection = await this.#starting.catch(() => undefined);
     await connection?.close();
   }

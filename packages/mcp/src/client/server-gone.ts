@@ -6,7 +6,7 @@ export class ServerGone extends Error {}
 /** A request over HTTP failed without an answer. */
 export class RequestLost extends Error {}
 
-/** Stands for the answer to a request whose stream ended without an answer. */
+/** The error in place of an answer, after the stream of a request ended without one. */
 export const streamEnded: { code: number; message: string } = {
   code: -32000,
   message: 'the stream of the call ended without an answer',

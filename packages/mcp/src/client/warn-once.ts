@@ -1,4 +1,4 @@
-/** warnOnce: gives each warning once, although every server of a pool and every new list of tools causes it again. */
+/** warnOnce: gives each warning once. Every server of a pool and every new list of tools would repeat it. */
 
 /** @param onWarning Default: writes a line to stderr. */
 export function warnOnce(onWarning: (message: string) => void = toStderr): (message: string) => void {

@@ -1,4 +1,4 @@
-/** McpEnvDefinition: what an author says about an environment made of MCP servers. */
+/** McpEnvDefinition: the definition of an environment made of MCP servers. */
 import {
   type EnvCapabilities,
   type EnvLimits,
@@ -20,12 +20,12 @@ const poolOptions = {
   only: {
     type: 'array',
     items: { type: 'string' },
-    description: 'names of the tools that the policy gets',
+    description: 'tools that the policy gets',
   },
   env: {
     type: 'array',
     items: { type: 'string' },
-    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's own`,
+    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's process`,
   },
   header: {
     type: 'array',
@@ -40,7 +40,7 @@ const poolOptions = {
   },
 } as const;
 
-/** Options of a run, beside those of the definition. */
+/** Options of a run, in addition to the definition's own options. */
 export type McpEnvOptions = OptionsOf<{ properties: typeof poolOptions }>;
 
 /** The definition's own options, as the properties of a JSON Schema. */
@@ -77,11 +77,11 @@ export interface McpEnvDefinition<
   /** Default: `networked` if a server has a URL. */
   readonly capabilities?: EnvCapabilities;
   /**
-   * The tasks, or a function that draws them from the seed. Those of a file, or of one array, may name their `split`; by default
-   * they belong to `test`.
+   * The tasks, or a function that draws them from the seed. Tasks in a file or in one array may name their `split`; the
+   * default is `test`.
    */
   readonly tasks: McpTasks<Task> | ((context: { options: Options; seed: number }) => McpTasks<Task>);
-  /** The server. A function gives each episode a server of its own, which may depend on its task and its folder. */
+  /** The server. A function gives each episode its own server, which may depend on its task and its folder. */
   readonly server?: McpServerOf<NoInfer<Task>, Options>;
   /** Several servers by name, in place of `server`. Their tools are offered together. */
   readonly servers?: Readonly<Record<string, McpServerOf<NoInfer<Task>, Options>>>;
@@ -89,7 +89,7 @@ export interface McpEnvDefinition<
   readonly prefix?: boolean;
   /** Names of the tools that the policy gets. The environment itself may call all of them. Default: all. */
   readonly only?: readonly string[];
-  /** What the servers offer as tools beside their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
+  /** What the servers offer as tools in addition to their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
   readonly offer?: readonly McpMaterial[];
   /** The system message. Default: none. */
   readonly system?: string;

@@ -116,7 +116,7 @@ export function defineMcpEnv<
         const all = () => lease!.tools;
         const offered = () => all().filter(({ name }) => shared.only?.includes(name) ?? true);
         const call: EpisodeContext['call'] = async (tool, args) => {
-          // The time to start is not the tool's.
+          // The server's start does not count towards the tool's time limit.
           await lease?.ready?.(signal);
           return context.call(toolOf(tool, all()), args);
         };
@@ -159,7 +159,7 @@ export function defineMcpEnv<
 }
 
 /**
- * The tools that the policy gets: those of the option, if there is one, and otherwise those of the definition.
+ * The tools that the policy gets: from the option if it is set, otherwise from the definition.
  * @throws ToolEnvError `usage.mcp_tool` for a tool that the definition does not give to policies.
  */
 function chosenTools(
@@ -172,7 +172,7 @@ function chosenTools(
   throw new ToolEnvError('usage.mcp_tool', message);
 }
 
-/** The reward of an environment without rewards of its own. */
+/** The default reward. */
 const correct: RewardDeclaration<EpisodeContext<McpTask>> = {
   kind: 'outcome',
   score({ task: { answer }, answer: said = '' }) {

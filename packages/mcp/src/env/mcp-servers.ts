@@ -31,13 +31,13 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
 export interface McpServersOptions<Task, Options> {
   /** Largest number of server processes, divided among the servers. */
   size: number;
-  /** Of the servers that are not functions. The others always serve one episode. */
+  /** Lifetime of the servers that are not functions. A server from a function serves one episode. */
   lifetime: 'episode' | 'shared';
   /** Whether the tools of a server are named `<server>_<tool>`. */
   prefix: boolean;
   /** Names of the tools that the policy gets. They must exist. */
   only: readonly string[] | undefined;
-  /** What to offer as tools beside the servers' tools. */
+  /** What to offer as tools in addition to the servers' tools. */
   offer?: readonly McpMaterial[];
   /** What to add to each server. */
   additions: ServerAdditions;
@@ -47,7 +47,7 @@ export interface McpServersOptions<Task, Options> {
 
 interface Member<Task, Options> {
   name: string;
-  /** Begins the names of its tools. */
+  /** Prefix of the names of its tools. */
   prefix: string;
   server: McpServerOf<Task, Options>;
   pool: McpPool;

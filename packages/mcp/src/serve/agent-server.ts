@@ -19,7 +19,7 @@ export interface EnvServerOptions extends EpisodeOptions {
   scores?: string;
 }
 
-/** What an agent can see and do. Methods throw what went wrong; the server decides what the agent learns of it. */
+/** What an agent can see and do. Methods throw any error; the server decides how much of it the agent learns. */
 export interface AgentView {
   /** Reference of the environment. */
   readonly name: string;
@@ -73,7 +73,7 @@ function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['
   );
 }
 
-/** Reports an error to the one who serves. */
+/** Reports an error to whoever serves the environment. */
 export function reportError(error: unknown, onError: EnvServerOptions['onError']): void {
   if (onError) onError(error);
   else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);

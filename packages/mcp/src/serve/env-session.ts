@@ -38,7 +38,7 @@ const answerTool: Tool = {
   },
 };
 
-/** Neither the reason nor the rewards: an agent that knew them could grade itself. */
+/** Without the reason and the rewards, because an agent that knew them could grade itself. */
 const ended = 'The episode has ended.';
 
 export interface EnvSessionOptions extends EpisodeOptions {
@@ -67,7 +67,7 @@ export class EnvSession<Task = unknown> {
   constructor(served: ServedEnv<Task>, options: EnvSessionOptions, wanted: WantedEpisode = {}) {
     const { next, onScore, ...episodes } = options;
     let number: number | undefined;
-    // An episode that could not begin keeps its number, so that nobody gets another task by failing.
+    // An episode that could not begin keeps its number, so that failing does not bring another task.
     this.#episodes = new ServedEpisodes(served, episodes, () => {
       number ??= next();
       return number;
@@ -103,7 +103,7 @@ export class EnvSession<Task = unknown> {
     return episode;
   }
 
-  /** What the episode is worth so far; `undefined` before it has begun. */
+  /** The score so far; `undefined` before the episode has begun. */
   get score(): ScoreRecord | undefined {
     const { current, env } = this.#episodes;
     if (!current || !this.#begun) return undefined;

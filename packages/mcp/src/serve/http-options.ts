@@ -8,13 +8,13 @@ const reconnectTimeout = {
   maximum: 2_147_483_647,
   default: 5_000,
   milliseconds: true,
-  description: 'time that a client has to return after its connection broke, before its session ends',
+  description: 'time for a client to return after its connection breaks, before its session ends',
 } as const;
 
 const controlToken = {
   type: 'string',
   description:
-    'bearer token of the orchestrator, which opens episodes and reads their rewards at /episodes; agents then need the URL of an episode',
+    'bearer token of the orchestrator, which opens episodes and reads rewards at /episodes; each agent then needs the URL of its episode',
 } as const;
 
 export const httpOptionsSchema: {

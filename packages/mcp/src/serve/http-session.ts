@@ -1,5 +1,5 @@
 /**
- * HttpSession: one client of a server over HTTP. It knows whether its client is still there, and ends when it is not.
+ * HttpSession: one client of a server over HTTP. It ends when its client has left.
  *
  * HTTP has no connection per session. A client is there while a call or its stream (GET, which every SDK opens) is open,
  * because the kernel closes both when the client's process ends. A client that breaks one of them off has a short time to

@@ -26,7 +26,7 @@ export class OpenEpisodes<Episode extends { session: EnvSession }> {
     this.#hooks = hooks;
   }
 
-  /** Number of episodes, those included whose Env has not closed yet. */
+  /** Number of episodes, including episodes whose Env has not closed yet. */
   get size(): number {
     return this.#entries.size + this.#ending;
   }

@@ -1,4 +1,4 @@
-/** ScoreRecord: what an episode was worth, for the one who serves it. Agents never see it. */
+/** ScoreRecord: the score of an episode, for whoever serves it. Agents never see it. */
 import { appendFile } from 'node:fs/promises';
 import type { Rewards } from '@toolenv/core';
 import { writing } from '@toolenv/core/recording';

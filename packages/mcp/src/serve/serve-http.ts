@@ -1,6 +1,6 @@
 /**
  * serveHttp: Streamable HTTP. A client of MCP 2025-11-25 or older has a session, which plays one episode. A client of MCP
- * 2026-07-28 has none, and names its episode with each call.
+ * 2026-07-28 has no session, and names its episode with each call.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
@@ -62,11 +62,11 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
   const controlAccess =
     controlToken === undefined ? undefined : new HttpAccess({ ...options, token: controlToken });
   if (controlToken !== undefined && controlToken === token) {
-    const message = 'The token of the orchestrator is that of the agents: give another controlToken.';
+    const message = 'The orchestrator and the agents have the same token: give another controlToken.';
     throw new ToolEnvError('usage.serve_token', message);
   }
   const sessions = new Map<string, HttpSession>();
-  /** Sessions whose Env is open, those that begin and end included. */
+  /** Sessions whose Env is open, including sessions that begin or end. */
   const open = new Set<HttpSession>();
 
   const hasRoom = () => open.size + control.episodes.size + handles.episodes.size < maxSessions;
