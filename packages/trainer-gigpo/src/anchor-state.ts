@@ -11,7 +11,7 @@ import {
 } from '@toolenv/training';
 
 export interface AnchorStateOptions {
-  /** ω, the weight of the advantage of turns beside that of episodes. */
+  /** ω, the weight of the advantage of turns relative to that of episodes. */
   turnWeight: number;
   /** γ, the discount of a later turn's rewards. */
   turnGamma: number;
@@ -33,7 +33,7 @@ export const anchorState: ConfigurablePart<AdvantageEstimator, AnchorStateOption
         type: 'number',
         minimum: 0,
         default: 1,
-        description: 'weight of the comparison of turns beside that of episodes',
+        description: 'weight of the comparison of turns relative to that of episodes',
       },
       turnGamma: {
         type: 'number',
@@ -45,7 +45,7 @@ export const anchorState: ConfigurablePart<AdvantageEstimator, AnchorStateOption
       anchorScale: {
         enum: ['group', 'none'],
         default: 'group',
-        description: 'whether differences are divided by the standard deviation of their group',
+        description: 'divide differences by the standard deviation of their group, or not',
       },
     },
   },

@@ -1,4 +1,4 @@
-/** The options of GRPO and its family, beside those of the run loop and `updateOptions`. */
+/** The options of GRPO and its family, in addition to those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import {
   type AdvantageEstimator,
@@ -32,52 +32,52 @@ export const grpoOptions = {
         'reinforce++-baseline',
       ],
       default: 'grpo',
-      description: 'sets advantage, loss and their options; each can be overridden',
+      description: 'sets the defaults of advantage, loss and their options',
     },
     learningRate: {
       type: 'number',
       minimum: 0,
-      description: 'of AdamW (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
+      description: 'learning rate of AdamW (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
     },
 
     zeroVariance: {
       enum: ['drop', 'keep', 'resample'],
       description:
-        'groups whose episodes all scored the same: drop leaves them out of the averages unless a penalty or bonus pulls, keep counts them, resample plays other tasks in their place (DAPO)',
+        'groups whose episodes all scored the same: drop leaves them out of the averages, unless a penalty or bonus applies; keep counts them; resample plays other tasks instead (DAPO)',
     },
 
     ratioLevel: {
       enum: ['token', 'sequence'],
-      description: 'whether the importance ratio is per token or per sequence (GSPO, LUSPO)',
+      description: 'importance ratio per token, or per sequence (GSPO, LUSPO)',
     },
 
     beta: {
       type: 'number',
       minimum: 0,
-      description: 'weight of the KL to the policy that training began with',
+      description: 'weight of the KL divergence from the initial policy',
     },
     klIn: {
       enum: ['loss', 'reward'],
-      description: 'whether the KL is added to the loss or subtracted from the reward',
+      description: 'add the KL to the loss, or subtract it from the reward',
     },
-    klEstimator: { enum: ['k1', 'k2', 'k3'], description: 'how the KL is estimated' },
+    klEstimator: { enum: ['k1', 'k2', 'k3'], description: 'estimator of the KL' },
     klClamp: {
       type: 'number',
       minimum: 0,
       default: 10,
-      description: "the largest absolute value of a token's KL estimate",
+      description: "largest absolute value of a token's KL estimate",
     },
     biasCorrectedKl: {
       type: 'boolean',
       default: false,
-      description: "multiply a token's KL by its ratio, so that the gradient is that of the reverse KL",
+      description: "multiply a token's KL by its ratio; the gradient is then that of the reverse KL",
     },
     topEntropyQuantile: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'share of the tokens that the policy gradient uses: those with the highest entropy',
+      description: 'share of the tokens to learn from: those with the highest entropy',
     },
     offPolicyThreshold: {
       type: 'number',
@@ -93,13 +93,13 @@ export const advantageOptions: Readonly<Record<string, OptionSchema>> = {
   advantage: {
     enum: Object.keys(advantages),
     part: 'advantages',
-    description: 'how episodes or tokens are compared; also the reference or file of an estimator',
+    description: 'advantage estimator: a name, or the reference or file of an estimator',
   },
   ...optionsOfParts(advantages),
 };
 
 interface AdvantageOptions {
-  /** A name, a reference, or an estimator. Its own options stand beside it. */
+  /** A name, a reference, or an estimator. */
   advantage?: string | AdvantageEstimator;
   scaleRewards?: RewardScale;
   credit?: 'episode' | 'turn';

@@ -1,4 +1,4 @@
-/** The options of PPO, beside those of the run loop and `updateOptions`. */
+/** The options of PPO, in addition to those of the run loop and `updateOptions`. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import {
   type AdvantageEstimator,
@@ -16,38 +16,39 @@ export const ppoOptions = {
     learningRate: {
       type: 'number',
       minimum: 0,
-      description: 'of AdamW, for the policy (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
+      description:
+        'learning rate of AdamW for the policy (default: 1e-6; 1e-5 for LoRA adapters; small models need more)',
     },
 
     critic: {
       enum: ['shared', 'separate'],
       default: 'shared',
       description:
-        "a value head on the policy's trunk, or a separate model that begins as a copy of the policy",
+        "a value head on the policy's trunk, or a separate model that starts as a copy of the policy",
     },
     criticLearningRate: {
       type: 'number',
       minimum: 0,
       default: 1e-5,
-      description: "of AdamW, for the critic's own parameters",
+      description: "learning rate of AdamW for the critic's own parameters",
     },
     criticWarmup: {
       type: 'integer',
       minimum: 0,
       default: 5,
-      description: 'first steps in which only the critic learns',
+      description: 'number of first steps in which only the critic learns',
     },
     valueClip: {
       type: 'number',
       exclusiveMinimum: 0,
       default: 0.5,
-      description: 'a value that moved by more than this has no gradient',
+      description: 'a value that moves by more than this has no gradient',
     },
     valueCoefficient: {
       type: 'number',
       minimum: 0,
       default: 0.1,
-      description: 'weight of the value loss beside the policy loss',
+      description: 'weight of the value loss relative to the policy loss',
     },
 
     advantage: {
@@ -55,57 +56,55 @@ export const ppoOptions = {
       part: 'advantages',
       default: 'gae',
       description:
-        'how rewards and the critic become advantages: generalised advantage estimation, or the reference or file of an estimator',
+        'advantage estimator: generalised advantage estimation, or the reference or file of an estimator',
     },
     credit: {
       enum: ['token', 'turn'],
       default: 'token',
-      description:
-        'whether generalised advantage estimation goes from token to token, or from turn to turn (Turn-PPO)',
+      description: 'generalised advantage estimation from token to token, or from turn to turn (Turn-PPO)',
     },
     gamma: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'discount for each token of the policy; with credit turn, for each turn',
+      description: 'discount per token of the policy; with credit turn, per turn',
     },
     lambda: {
       type: 'number',
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'of generalised advantage estimation: 1 trusts the rewards seen, 0 the critic',
+      description: 'λ of generalised advantage estimation: 1 trusts the observed rewards, 0 the critic',
     },
     zeroVariance: {
       enum: ['keep', 'resample'],
       default: 'keep',
       description:
-        'groups whose episodes all scored the same: resample plays other tasks in their place (DAPO), and needs a groupSize of 2 or more',
+        'groups whose episodes all scored the same: resample plays other tasks instead (DAPO) and needs a groupSize of 2 or more',
     },
     beta: {
       type: 'number',
       minimum: 0,
       default: 1e-3,
-      description:
-        'weight of the KL to the policy that training began with, subtracted from the reward; 0 is none',
+      description: 'weight of the KL divergence from the initial policy, subtracted from the reward; 0: none',
     },
     klControl: {
       enum: ['fixed', 'adaptive'],
       default: 'fixed',
-      description: 'whether beta stays, or seeks klTarget',
+      description: 'keep beta, or adapt it to reach klTarget',
     },
     klTarget: {
       type: 'number',
       exclusiveMinimum: 0,
       default: 0.1,
-      description: 'mean KL of a token, in nats, that the adaptive beta seeks',
+      description: 'target of the adaptive beta: mean KL per token, in nats',
     },
     klHorizon: {
       type: 'integer',
       minimum: 1,
       default: 10_000,
-      description: 'episodes in which the adaptive beta changes by a fifth at most',
+      description: 'number of episodes in which the adaptive beta changes by at most a fifth',
     },
   },
 } as const;
@@ -122,6 +121,6 @@ export type PpoOptions = UpdateOptions &
   SelectionOptions &
   LossOptions &
   Omit<OptionsOf<typeof ppoOptions>, 'advantage'> & {
-    /** A name, a reference, or an estimator. Its own options stand beside it. */
+    /** A name, a reference, or an estimator. */
     advantage: string | AdvantageEstimator;
   };

@@ -13,9 +13,9 @@ export interface DpoLossOptions {
    * without the bias of wrong labels (arXiv 2403.00409).
    */
   lossType: 'sigmoid' | 'hinge' | 'ipo' | 'robust';
-  /** How strongly the policy is held to its reference. */
+  /** The strength of the pull towards the reference. */
   beta: number;
-  /** Share ε of the pairs that are labelled the wrong way round, with `sigmoid` (cDPO) and `robust`. */
+  /** ε, the share of wrong labels, for `sigmoid` (cDPO) and `robust`. */
   labelSmoothing: number;
 }
 

@@ -2,7 +2,7 @@
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { DataOptions, OptimizerSettings } from './sft-options.ts';
 
-/** Of both trainers. Names and defaults are those of TRL's DPOConfig. */
+/** Options of both trainers. Names and defaults are those of TRL's DPOConfig. */
 export const preferenceOptions = {
   lossType: {
     enum: ['sigmoid', 'hinge', 'ipo', 'robust'],
@@ -13,14 +13,14 @@ export const preferenceOptions = {
     type: 'number',
     exclusiveMinimum: 0,
     default: 0.1,
-    description: 'how strongly the policy is held to the policy that training began with',
+    description: 'strength of the pull towards the initial policy',
   },
   labelSmoothing: {
     type: 'number',
     minimum: 0,
     exclusiveMaximum: 0.5,
     default: 0,
-    description: 'share of the pairs that may be labelled the wrong way round, with sigmoid and robust',
+    description: 'expected share of wrong labels, for sigmoid and robust',
   },
   rpoAlpha: {
     type: 'number',

@@ -1,4 +1,4 @@
-/** The options of rejection sampling, beside those of the run loop and the optimizer. */
+/** The options of rejection sampling, in addition to those of the run loop and the optimizer. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import type { OptimizerSettings } from './sft-options.ts';
 
@@ -7,12 +7,12 @@ export const rejectionOptions = {
     type: 'integer',
     minimum: 1,
     default: 1,
-    description: 'episodes of each group to learn from: those with the highest rewards',
+    description: 'episodes per group to learn from: those with the highest rewards',
   },
   threshold: {
     type: 'number',
     default: 0,
-    description: 'learn only from episodes with a reward above this',
+    description: 'learn only from episodes with a higher reward',
   },
   epochs: {
     type: 'integer',
@@ -24,7 +24,7 @@ export const rejectionOptions = {
     type: 'integer',
     minimum: 1,
     default: 1,
-    description: 'optimizer steps of each pass, each on a share of the best episodes',
+    description: 'optimizer steps per pass, each on a share of the best episodes',
   },
 } as const;
 

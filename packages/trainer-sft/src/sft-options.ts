@@ -1,7 +1,7 @@
-/** The options of supervised fine-tuning, and those that it shares, beside those of the run loop. */
+/** The options of supervised fine-tuning, and those that trainers of this package share. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
-/** Of every trainer of this package that learns from a file. */
+/** Options of the trainers that learn from a file. */
 export const dataOptions = {
   data: {
     type: 'string',
@@ -11,7 +11,7 @@ export const dataOptions = {
   evalData: {
     type: 'string',
     minLength: 1,
-    description: 'JSONL file of held-out examples, scored at each evaluation',
+    description: 'JSONL file of held-out examples to score at each evaluation',
   },
   epochs: {
     type: 'number',
@@ -19,37 +19,37 @@ export const dataOptions = {
     default: 1,
     description: 'passes over the data, unless steps is above 0',
   },
-  batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples of a step' },
+  batchSize: { type: 'integer', minimum: 1, default: 16, description: 'examples per step' },
   batchTokens: {
     type: 'integer',
     minimum: 1,
-    description: 'tokens of a step at most, in place of batchSize',
+    description: 'largest number of tokens per step, instead of batchSize',
   },
   shuffle: {
     type: 'boolean',
     default: true,
-    description: 'whether each pass has an order of its own; otherwise the order of the file',
+    description: 'shuffle the examples anew for each pass; otherwise keep the order of the file',
   },
   maxLength: {
     type: 'integer',
     minimum: 2,
-    description: "tokens of a row at most; longer rows lose their end (default: the policy's context)",
+    description: "largest number of tokens per row; longer rows are cut (default: the policy's context)",
   },
 } as const;
 
-/** Of every trainer of this package. */
+/** Options of every trainer of this package. */
 export const optimizerOptions = {
-  learningRate: { type: 'number', minimum: 0, default: 2e-5, description: 'of AdamW' },
-  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'of AdamW, on matrices' },
+  learningRate: { type: 'number', minimum: 0, default: 2e-5, description: 'learning rate of AdamW' },
+  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'weight decay of AdamW, on matrices' },
   maxGradNorm: {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'gradients are scaled down to this L2 norm; 0 is never',
+    description: 'scale gradients down to this L2 norm; 0: never',
   },
 } as const;
 
-/** Of SFT alone. */
+/** Options of SFT alone. */
 export const sftOptions = {
   minReward: {
     type: 'number',

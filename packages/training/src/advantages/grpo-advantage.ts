@@ -11,7 +11,7 @@ export type Credit = 'episode' | 'turn';
 export const credit = {
   enum: ['episode', 'turn'],
   default: 'episode',
-  description: 'whether the advantages grpo and rloo compare whole episodes, or what came after each turn',
+  description: 'what the advantages grpo and rloo compare: whole episodes, or the return of each turn',
 } as const;
 
 export const grpoAdvantage: ConfigurablePart<
@@ -25,7 +25,8 @@ export const grpoAdvantage: ConfigurablePart<
       scaleRewards: {
         enum: ['group', 'batch', 'none'],
         default: 'group',
-        description: 'whose standard deviation divides the advantage grpo',
+        description:
+          'standard deviation that divides the advantage grpo: of the group, of the batch, or none',
       },
       credit,
     },

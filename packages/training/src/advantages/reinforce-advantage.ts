@@ -12,7 +12,7 @@ export const reinforceAdvantage: ConfigurablePart<AdvantageEstimator, { gamma: n
         type: 'number',
         minimum: 0,
         default: 1,
-        description: 'discount for each token of the policy, in the advantage reinforce++',
+        description: 'discount per token of the policy, in the advantage reinforce++',
       },
     },
   },

@@ -14,7 +14,7 @@ export const cispoLoss: ConfigurablePart<Loss, { ratioCap: number }> = defineLos
         type: 'number',
         minimum: 0,
         default: 5,
-        description: 'the largest weight of a token in cispo',
+        description: 'largest weight of a token in cispo',
       },
     },
   },

@@ -14,7 +14,7 @@ export const lossOptions: Readonly<Record<string, OptionSchema>> = {
   loss: {
     enum: Object.keys(losses),
     part: 'losses',
-    description: 'the surrogate and its average; also the reference or file of a loss',
+    description: 'policy loss: a name, or the reference or file of a loss',
   },
   ...optionsOfParts(losses),
 };

@@ -17,7 +17,7 @@ export const sapoLoss: ConfigurablePart<Loss, { sapoTemperatures: number[] }> = 
         minItems: 2,
         maxItems: 2,
         default: [1, 1.05],
-        description: 'of sapo: for positive advantages, and for the others',
+        description: 'temperatures of sapo: for positive advantages, and for the others',
       },
     },
   },

@@ -58,7 +58,7 @@ export const metricNames = {
   'rollout_corr/rollout_log_ppl':
     'minus the mean log-probability of a sampled token, by the sampler, mean over the episodes: estimates the entropy at no cost',
   // Distances
-  kl: 'mean KL estimate to the policy that training began with, in nats per token; without a penalty at every klEvery-th step, over a quarter of the rows (verl: actor/kl_loss, actor/reward_kl_penalty)',
+  kl: 'mean KL estimate to the initial policy, in nats per token; without a penalty at every klEvery-th step, over a quarter of the rows (verl: actor/kl_loss, actor/reward_kl_penalty)',
   'actor/ppo_kl': "mean of log p_old − log p: how far this step's own updates have moved the policy",
   'ratio/mean': 'importance ratio p / p_old of a token: mean; 1 in the first optimizer step of a rollout',
   'ratio/min': 'least ratio',
@@ -116,7 +116,7 @@ export const metricNames = {
   'time/generation': 'the other seconds of the rollout: every episode waited for the policy',
   'time/update': 'seconds of the update (verl: timing_s/update_actor)',
   'time/forward': "of these: the policy's and the critic's forward passes (verl: timing_s/old_log_prob)",
-  'time/reference': 'of these: forward passes of the policy that training began with (verl: timing_s/ref)',
+  'time/reference': 'of these: forward passes of the initial policy (verl: timing_s/ref)',
   'time/backward': 'of these: backward passes and optimizer steps',
   'time/evaluation': 'seconds of the evaluation (verl: timing_s/testing)',
   'time/checkpoint': 'seconds of saving since the update before (verl: timing_s/save_checkpoint)',

@@ -52,7 +52,7 @@ export function samplerMetrics(
 const sampled = 4;
 
 /**
- * The mean KL of a token to the policy that training began with, in nats, over every fourth row.
+ * The mean KL of a token from the initial policy, in nats, over every fourth row.
  * @param logprobs [B][T] of the policy.
  */
 export async function klToStart(
