@@ -1,0 +1,24 @@
+/** What becomes of groups whose episodes all scored the same. */
+import { expect, test } from 'vitest';
+import { idleGroupsOf } from '../src/idle-groups.ts';
+
+const plain = {
+  zeroVariance: 'drop',
+  beta: 0,
+  entropyCoefficient: 0,
+  credit: 'episode',
+  normaliseProcessRewards: false,
+} as const;
+
+test.each([
+  [{}, false, 'drop-by-score'],
+  [{ zeroVariance: 'resample' }, false, 'drop-by-score'],
+  [{ zeroVariance: 'keep' }, false, 'learn'],
+  [{ beta: 0.1 }, false, 'learn'],
+  [{ entropyCoefficient: 0.1 }, false, 'learn'],
+  [{ credit: 'turn' }, false, 'drop-by-advantage'],
+  [{ normaliseProcessRewards: true }, false, 'drop-by-advantage'],
+  [{}, true, 'drop-by-advantage'],
+] as const)('%j, with an estimator of the user: %s: %s', (options, hasOwnAdvantage, expected) => {
+  expect(idleGroupsOf({ ...plain, ...options }, hasOwnAdvantage)).toBe(expected);
+});
