@@ -30,13 +30,12 @@ export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/ev
 export { pairedDifference } from './evaluation/paired-difference.ts';
 export type { Estimate } from './evaluation/pass-at-k.ts';
 export { taskScores } from './evaluation/task-scores.ts';
-export { defaultLearningRate } from './learning-rate/default-learning-rate.ts';
 export { defineLoss, type Loss } from './losses/define-loss.ts';
 export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
 export { policyLoss } from './losses/policy-loss.ts';
-export { correctionOf, sampledLogprobsOf } from './losses/stale-samples.ts';
+export { correctionOf } from './losses/stale-samples.ts';
 export { valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
@@ -76,15 +75,12 @@ export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/al
 export { partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
 export {
-  type CreditedTokens,
-  type CriticLesson,
-  type LearnOptions,
   learnFrom,
   nothingLearned,
 } from './update/learn-from.ts';
-export { rewardTokens, type TokenRewards } from './update/reward-tokens.ts';
-export { type ScoredTokens, scoreTokens } from './update/score-tokens.ts';
-export { learnedAdvantages, type TokenMasks, tokenMasks } from './update/token-masks.ts';
+export { rewardTokens } from './update/reward-tokens.ts';
+export { scoreTokens } from './update/score-tokens.ts';
+export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';
 export { mergeGroups } from './workers/merge-groups.ts';
 export { checkVersioned, withVersion } from './workers/policy-versions.ts';
 export {
