@@ -1,4 +1,4 @@
-/** The options of an evaluation: `evaluate` takes its defaults from here, and the command line its flags. */
+/** The options of an evaluation: the defaults of `evaluate` and the flags of the command line. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type EpisodeOptions, episodeOptions } from './episode-options.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The options of the run loop: every trainer has them beside its own.
+ * The options of the run loop: every trainer has them in addition to its own.
  *
  * `mayChange` marks the options that a resumed run may change, because no step depends on them: how many steps there are
  * (unless a schedule depends on it), when the run evaluates and saves, and when it gives up. Every other option is part of the run's identity.

@@ -1,4 +1,4 @@
-/** The settings of a run, beside the trainer's options: `train` takes its defaults from here, and the command line its flags. */
+/** The settings of a run besides the trainer's options: the defaults of `train` and the flags of the command line. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 const schema = {

@@ -1,4 +1,4 @@
-/** The options of a worker: the command line takes its flags from here. */
+/** The options of a worker: the flags of the command line. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { evaluationOptions } from './evaluation-options.ts';
 

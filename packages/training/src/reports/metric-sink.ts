@@ -1,7 +1,7 @@
-/** MetricSink: where the metrics of a run go beside its folder, such as an experiment tracker. */
+/** MetricSink: receives the metrics of a run, for example for an experiment tracker. */
 import type { Metrics } from '@toolenv/core/plugins';
 
-/** What a sink is told of a run. */
+/** What a sink gets to know about a run. */
 export interface ReportedRun {
   /** `grpo on @toolenv/envs-qa/bridge-v1, seed 1` */
   readonly name: string;

@@ -135,7 +135,7 @@ export class SinkQueue {
     }
   }
 
-  /** Only the first problem is told. */
+  /** Warns of the first problem only. */
   #warn(error: unknown): void {
     if (this.#hasWarned || this.#leave.signal.aborted) return;
     this.#hasWarned = true;

@@ -8,7 +8,7 @@ import { type ReportedType, reportedName } from './reported-name.ts';
 
 /**
  * Each process of a run writes its own file, and TensorBoard reads the files in the order of their names. An interrupted
- * process may have written steps after the checkpoint from which the next process goes on. A session log at the start of
+ * process may have written steps after the checkpoint from which the next process resumes. A session log at the start of
  * the next file makes TensorBoard drop these steps.
  */
 export class TensorBoardLog {

@@ -11,7 +11,7 @@ export interface WandbOptions {
   python?: string;
 }
 
-// The packages have their sources beside what is built.
+// The package has its sources next to its build.
 const script = join(import.meta.dirname, '../../src/reports/wandb_client.py');
 
 /** Settings are wandb's own variables, such as WANDB_API_KEY, WANDB_PROJECT, WANDB_ENTITY and WANDB_MODE=offline. */

@@ -9,7 +9,7 @@ import { writing } from '@toolenv/core/recording';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { writeFolder, writeWhole } from './write-whole.ts';
 
-/** What a resumed run needs beside the learner's own files. */
+/** What a resumed run needs besides the learner's files. */
 export interface CheckpointState {
   /** Updates done. */
   step: number;
@@ -96,7 +96,7 @@ async function replaceState(folder: string, state: CheckpointState): Promise<voi
 }
 
 /**
- * The step of the best checkpoint, as the newest checkpoint remembers it; `undefined` if the run does not look for the best,
+ * The step of the best checkpoint, as the newest checkpoint remembers it; `undefined` without `bestMetric`,
  * or if the checkpoint is gone.
  */
 export async function bestCheckpointStep(out: string): Promise<number | undefined> {

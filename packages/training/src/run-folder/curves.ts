@@ -48,7 +48,7 @@ const diagnoses: readonly { name: string; unit: string; sources: readonly Source
   },
 ];
 
-/** What has a unit of its own, after the reward. */
+/** Curves with different units, shown after the reward. */
 const sizes: readonly Source[] = [
   ['update', 'loss', 'loss'],
   ['update', 'grad_norm', 'gradient norm'],

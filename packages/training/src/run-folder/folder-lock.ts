@@ -13,7 +13,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** A claim is an empty file whose name says whose it is, so that no claim is ever half-written. */
+/** A claim is an empty file with its owner in its name, so a claim is never half-written. */
 interface Claim {
   name: string;
   pid: number;

@@ -31,7 +31,7 @@ export async function readChanges(out: string): Promise<ChangesLine[]> {
 }
 
 /**
- * Writes config.json, and how it differs from before, as a run goes on with `step`. Earlier changes from this step on had no
+ * Writes config.json, and how it differs from before, as a run resumes with `step`. Earlier changes from this step on had no
  * effect, because the run plays those steps again: they are dropped.
  */
 export async function recordChanges(

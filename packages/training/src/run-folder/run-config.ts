@@ -1,4 +1,4 @@
-/** What config.json says of a run: what it trains, and with which versions it runs. */
+/** The content of config.json: what a run trains, and with which versions. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv } from '@toolenv/core';
@@ -6,8 +6,8 @@ import type { TrainablePolicy } from '@toolenv/core/learner';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
 
 /**
- * What a resumed run must have in common with the run that it goes on with, except the trainer's options whose schema says
- * `mayChange`. Values are JSON.
+ * What a resumed run must have in common with the earlier run, except the trainer's options whose schema says `mayChange`.
+ * Values are JSON.
  */
 export interface RunIdentity {
   /** Reference of the environment, or its name; absent without an environment. */

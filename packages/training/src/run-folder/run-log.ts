@@ -20,7 +20,7 @@ const tokensFile = 'tokens.jsonl';
 
 export class RunLog {
   readonly #out: string;
-  /** The files may have lines of steps after the checkpoint from which the run goes on. */
+  /** Whether the files may have lines of steps after the checkpoint that the run resumes from. */
   #stale: boolean;
 
   constructor(
@@ -44,7 +44,7 @@ export class RunLog {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
     await this.#drop((line) => {
-      // A run that stopped in an evaluation goes on with this evaluation: the other lines of the step stay.
+      // A run that stopped in an evaluation resumes with this evaluation: the other lines of the step stay.
       const isOther = type === 'evaluation' && line.type !== type;
       return isOther ? line.step > step : line.step >= step;
     });
@@ -79,7 +79,7 @@ export class RunLog {
 }
 
 /**
- * The metrics of a run, in order. A half-written last line, as a crash leaves it, is left out.
+ * The metrics of a run, in order. A half-written last line, left by a crash, is skipped.
  * @throws ToolEnvError `usage.broken_record` for any other line that is damaged, naming it.
  */
 export async function readMetrics(out: string): Promise<MetricsLine[]> {

@@ -6,7 +6,7 @@ import { bestStep } from '../run-folder/checkpoints.ts';
 
 type Options = Pick<RunOptions, 'bestMetric' | 'bestMetricGoal' | 'patience' | 'evaluateEvery'>;
 
-/** Names in the memory of a checkpoint. A value belongs to its metric: another metric begins anew. */
+/** Names in the memory of a checkpoint. A value belongs to its metric: another metric starts over. */
 const sinceBest = 'evaluationsSinceBest';
 const valueName = (metric: string) => `best ${metric}`;
 

@@ -22,12 +22,12 @@ export interface TrainerDefinition<Schema extends JsonSchema, Options> {
   readonly learnsFrom?: 'episodes' | 'data';
   /**
    * JSON Schema of an object: the algorithm's own options. A literal gives `create` their types. An option with the annotation
-   * `part: 'losses'` or `part: 'advantages'` also takes a part of the user's, which is then in `parts` of the context.
+   * `part: 'losses'` or `part: 'advantages'` also takes the user's own part, which is then in `parts` of the context.
    */
   readonly options: Schema;
-  /** Defaults of the loop's options where this trainer wants others. */
+  /** Other defaults for the loop's options. */
   readonly defaults?: Partial<RunOptions>;
-  /** Smallest values of the loop's options where this trainer needs more than the loop. */
+  /** Larger minimums for the loop's options. */
   readonly minimums?: { readonly [Option in keyof RunOptions]?: RunOptions[Option] & number };
   /**
    * Called once per run, before a checkpoint is loaded: the place for a critic or a reference policy.
@@ -127,7 +127,7 @@ function trainerOf<Options>(
       yield* runLoop(run, { ...unused(learnsFrom), ...complete }, (context) => create({ ...context, parts }));
     },
   };
-  // A function has a name of its own, which assignment cannot replace.
+  // Assignment cannot replace the name of a function.
   return Object.defineProperties(configure, Object.getOwnPropertyDescriptors(trainer)) as Whole;
 }
 

@@ -17,7 +17,7 @@ export interface TrainOptions<Options> extends Partial<Omit<TrainSettings, 'repo
   env?: EnvHandle<unknown>;
   policy: TrainablePolicy;
   /**
-   * A trainer, as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'.
+   * A trainer, such as `grpo({ learningRate: 3e-5 })`, or the reference of a plugin. Default: '@toolenv/trainer-grpo/grpo-v1'.
    * `Trainer<object>` lets a loop go over different trainers.
    */
   trainer?: Trainer<Options> | Trainer<object> | string;

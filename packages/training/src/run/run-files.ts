@@ -27,7 +27,7 @@ export class RunFiles {
     this.#log = new RunLog(out, options);
   }
 
-  /** Writes an event. A checkpoint draws the curves anew. */
+  /** Writes an event. A checkpoint redraws the curves. */
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'rollout' && this.#options.trajectories)
       await this.#log.writeEpisodes(event.trajectories, { step: event.step });

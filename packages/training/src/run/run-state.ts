@@ -189,7 +189,7 @@ export class RunState {
     return this.#data?.steps ?? this.#options.steps;
   }
 
-  /** The learner, with what else a checkpoint must have. Without a choice of tasks there is no history to remember. */
+  /** The learner with the other parts of a checkpoint. Only an environment that chooses its tasks needs their history. */
   get #saveable(): Pick<Learner, 'save' | 'load'> {
     const parts = [
       ...(this.#run.env?.draw ? [this.#history] : []),

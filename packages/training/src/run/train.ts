@@ -8,7 +8,7 @@ import { prepareRun, type TrainOptions } from './prepare-run.ts';
 
 /**
  * Trains, and yields what happens: `for await (const event of train({ env, policy, steps: 4 })) …`. Nothing runs until the
- * first event is requested. The options of the trainer and of the run loop stand beside the others, and override those of a
+ * first event is requested. The options of the trainer and of the run loop are passed next to the others, and override those of a
  * configured trainer. TypeScript knows them from a trainer; with a reference, name their type: `train<PpoOptions>({ … })`.
  *
  * `out` gets config.json, metrics.jsonl, trajectories.jsonl, curves.svg, `checkpoints/`, and at the end the trained policy

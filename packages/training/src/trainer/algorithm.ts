@@ -29,7 +29,7 @@ export interface Algorithm {
    * @returns Metrics, named as in `metricNames`.
    */
   update(batch: RolloutBatch): Promise<Metrics>;
-  /** Numbers that a resumed run needs beside weights and optimizer state. The loop saves and restores this object. */
+  /** Numbers that a resumed run needs besides weights and optimizer state. The loop saves and restores this object. */
   memory?: Record<string, number>;
   /** Dynamic sampling (DAPO, arXiv 2503.14476): plays other tasks in place of groups that are not worth learning from. */
   resample?: {
@@ -40,7 +40,7 @@ export interface Algorithm {
   };
 }
 
-/** Learns from data of its own, such as those of a file. */
+/** Learns from its own data, for example from a file. */
 export interface DataAlgorithm {
   /**
    * Learns in one step. Equal steps and seeds learn the same.
@@ -64,7 +64,7 @@ export interface AlgorithmContext<Options> {
   /** The trainer's own options and those of the run loop, with defaults. */
   options: Options & RunOptions;
   run: Run;
-  /** The parts of the user's that the options name, by option; not those that the trainer knows itself. */
+  /** The user's own parts, by option. The trainer's built-in parts are not among them. */
   parts: Readonly<Record<string, TrainerPart | undefined>>;
   learner: Learner;
   /**

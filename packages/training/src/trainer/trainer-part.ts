@@ -14,7 +14,7 @@ export function configurable<Part extends TrainerPart, Options>(part: Part): Con
       ...part,
       options: withDefaults(part.options, { ...defaults }, part.name),
     });
-  // A function has a name of its own, which assignment cannot replace.
+  // Assignment cannot replace the name of a function.
   return Object.defineProperties(
     configure,
     Object.getOwnPropertyDescriptors(part),

@@ -6,7 +6,7 @@ import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
 import { encodeTrajectory, readTrajectories, writing } from '@toolenv/core/recording';
 import { writeOnce } from './write-once.ts';
 
-/** What a worker says of each episode, beside its trajectory. */
+/** What a worker adds to each trajectory. */
 export interface EpisodeStamp {
   /** Index of the task in its split. */
   taskIndex: number;

@@ -35,7 +35,7 @@ export class OpenGroups implements CheckpointPart {
     }
   }
 
-  /** Opens the task of a group anew: its episodes cannot be used. */
+  /** Opens a new group for the task of a group whose episodes cannot be used. */
   replace(group: number): void {
     const task = this.#state.open.find(([number]) => number === group)![1];
     this.close(group);

@@ -2,7 +2,7 @@
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
 
-/** Opens a version by its name, as `version-12`; without a name, a policy that has no versions. */
+/** Opens a version by its name, such as `version-12`; without a name, a policy without versions. */
 export type OpenPolicy = (version?: string) => Promise<PolicyHandle>;
 
 /** A version, and what its episodes are stamped with. */
@@ -93,7 +93,7 @@ export class PolicyVersions {
   }
 }
 
-/** The text with the name of a version in the place of `{version}`. */
+/** The text with the name of a version in place of `{version}`. */
 export function withVersion(text: string, version: string): string {
   return text.replaceAll(versionMark, version);
 }

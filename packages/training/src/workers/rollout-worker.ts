@@ -41,7 +41,7 @@ export type WorkerEvent =
   /** A version of the policy is open, and the worker has begun to play. */
   | { type: 'ready'; version: PolicyVersion | undefined }
   | { type: 'begun'; group: number; episodes: number; version: PolicyVersion | undefined; takenOver: number }
-  /** `counts` is false if another worker has finished the group, or if it is to be played again. */
+  /** `counts` is false if another worker has finished the group, or if it will be played again. */
   | { type: 'ended'; group: number; trajectories: readonly Trajectory[]; counts: boolean };
 
 /** Times that a group is played whose episodes are all aborted, before it counts as it is. */
@@ -98,7 +98,7 @@ class RolloutWorker {
   /** Groups of a plan that are known to be finished. */
   readonly #done: Set<number> = new Set();
   #failure: { error: unknown } | undefined;
-  /** How often groups were played in vain. */
+  /** How often each group was played without a result. */
   readonly #vain: Map<number, number> = new Map();
 
   constructor(
@@ -238,7 +238,7 @@ class RolloutWorker {
     const { samples, split, seed, deadline, onBug, temperature, maxTokens, topP, topK, minP } = plan;
     const task = env.tasks[split].get(taskIndex);
     const episodes = Array.from({ length: samples }, (_, sample) => ({ task, group, sample }));
-    // Timing decides anyway what is played together, so conversations need not wait for the tools of others.
+    // Timing decides the batches anyway, so conversations need not wait for one another's tools.
     const sampling = { temperature, maxTokens, topP, topK, minP, batchDelay: 10 };
     const common = { env, policy, seed, deadline, onBug, retries, signal: this.#stop };
     const played = await collect(rollout({ ...common, episodes, concurrency: samples, sampling }));
@@ -246,7 +246,7 @@ class RolloutWorker {
     return played;
   }
 
-  /** Whether a group of aborted episodes is to be played again: its cause may be this worker or a server that starts anew. */
+  /** Whether to play a group of aborted episodes again: this worker or a restarting server may be the cause. */
   #isInVain(group: number, trajectories: readonly Trajectory[]): boolean {
     if (trajectories.some(({ outcome }) => outcome.kind !== 'aborted')) return false;
     const times = (this.#vain.get(group) ?? 0) + 1;

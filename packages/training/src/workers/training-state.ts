@@ -10,7 +10,7 @@ export interface TrainingState {
   policy: string;
   /** The updates from which the trainer went on, each time that it resumed. */
   restarts: readonly number[];
-  /** The groups that are to be played: [number, index of the task]. */
+  /** The groups to play: [number, index of the task]. */
   open: readonly (readonly [group: number, task: number])[];
   finished: boolean;
 }

@@ -19,7 +19,7 @@ export interface RunFacts {
 export interface RecordedRun {
   /** Absent for a file that lies in no run's folder. */
   folder?: string;
-  /** `episodes`: only the file is to be shown. */
+  /** `episodes`: show only the file. */
   kind: 'training' | 'evaluation' | 'episodes';
   facts: RunFacts;
   /** JSONL of trajectories; absent if the run kept none. */

@@ -34,9 +34,8 @@ export class EpisodeIndex {
   readonly #places: Place[] = [];
   /** Numbers of tasks by a digest of the environment and the task. */
   readonly #tasks = new Map<string, number>();
-  /** Counts the times at which the file began anew. */
+  /** How often the file was replaced or truncated. */
   #generation = 0;
-  #reading: Promise<void> | undefined;
 
   constructor(file: string) {
     this.#tail = new LineTail(file);
@@ -46,15 +45,8 @@ export class EpisodeIndex {
     return { count: this.rows.length, generation: this.#generation };
   }
 
-  /** Reads what was written since the last call. Calls at the same time share one reading. */
-  update(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  async #read(): Promise<void> {
+  /** Reads what was written since the last call. Call again only after it has ended. */
+  async update(): Promise<void> {
     for await (const { text, offset, length } of this.#tail.read(() => this.#restart())) {
       const episode = parse(text);
       if (!episode) {

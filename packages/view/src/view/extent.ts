@@ -2,7 +2,7 @@
 export interface Extent {
   /** Lines that count. */
   count: number;
-  /** Times at which the file began anew, after which its lines are other lines. */
+  /** How often the file was replaced or truncated, so its lines are different lines. */
   generation: number;
 }
 

@@ -27,7 +27,7 @@ export class LineTail {
 
   /**
    * The lines that were written since the last call. A last line without a line break is left for a later call.
-   * @param restart Called if the file was replaced or became shorter, as a resumed run's: its lines come again, from the first.
+   * @param restart Called if the file was replaced or became shorter, for example by a resumed run: all its lines follow again.
    * @throws The error of the disk; a file that does not exist has no lines.
    */
   async *read(restart: () => void): AsyncGenerator<TailLine, void, void> {

@@ -36,7 +36,7 @@ export class ViewedRun {
   readonly metrics: MetricsLine[] = [];
   readonly #run: RecordedRun;
   readonly #metricsTail: LineTail | undefined;
-  /** Grows when the lines of metrics begin anew. */
+  /** How often metrics.jsonl was replaced or truncated. */
   #restarts = 0;
   #problem: string | undefined;
   #reading: Promise<void> | undefined;
