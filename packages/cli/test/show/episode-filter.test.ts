@@ -43,7 +43,7 @@ describe('readFilter', () => {
   it.each<[FilterFlags, string]>([
     [
       { outcome: 'answered' },
-      '--outcome answered: give running, terminated, truncated, aborted, with a reason',
+      '--outcome answered: give running, terminated, truncated, aborted, optionally with a reason',
     ],
     [{ mistake: 'runs/mine' }, '--mistake runs/mine: give malformed_call, unknown_tool,'],
   ])('refuses %j', (flags, message) => {

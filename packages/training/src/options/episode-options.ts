@@ -21,12 +21,7 @@ const properties = {
     default: 0,
     description: "sample among tokens at least this probable, as a share of the likeliest one's probability",
   },
-  maxTokens: {
-    type: 'integer',
-    minimum: 1,
-    default: 256,
-    description: 'most tokens in one turn',
-  },
+  maxTokens: { type: 'integer', minimum: 1, default: 256, description: 'most tokens in one turn' },
   deadline: {
     type: 'integer',
     minimum: 1,

@@ -2,10 +2,7 @@
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 const properties = {
-  truncated: {
-    enum: ['learn', 'mask'],
-    description: 'learn from truncated episodes, or mask them',
-  },
+  truncated: { enum: ['learn', 'mask'], description: 'learn from truncated episodes, or mask them' },
   maxResamples: {
     type: 'integer',
     minimum: 1,

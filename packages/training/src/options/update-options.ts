@@ -21,12 +21,7 @@ export const updateOptions = {
     default: false,
     description: 'divide process rewards by the largest process return of the batch (PRIME)',
   },
-  entropyCoefficient: {
-    type: 'number',
-    minimum: 0,
-    default: 0,
-    description: 'weight of the entropy bonus',
-  },
+  entropyCoefficient: { type: 'number', minimum: 0, default: 0, description: 'weight of the entropy bonus' },
   klEvery: {
     type: 'integer',
     minimum: 0,

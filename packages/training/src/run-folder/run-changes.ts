@@ -1,10 +1,8 @@
 /** changes.jsonl: what resumed runs changed, old and new, and from which step on. config.json has the newest values. */
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ToolEnvError } from '@toolenv/core';
-import { readJsonLines } from '@toolenv/core/recording';
 import { readConfig, writeConfig } from './config-file.ts';
+import { readRecords } from './read-records.ts';
 import { type Changes, differences, undo, valuesOf } from './run-differences.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -22,12 +20,8 @@ const changesFile = 'changes.jsonl';
  * they lead from config.json back to the values that the run began with.
  * @throws ToolEnvError `usage.broken_record`, naming the line.
  */
-export async function readChanges(out: string): Promise<ChangesLine[]> {
-  const file = join(out, changesFile);
-  const lines: ChangesLine[] = [];
-  if (!existsSync(file)) return lines;
-  for await (const { text, place } of readJsonLines(file)) lines.push(parse(text, place));
-  return lines;
+export function readChanges(out: string): Promise<ChangesLine[]> {
+  return readRecords(join(out, changesFile), 'changes');
 }
 
 /**
@@ -53,15 +47,4 @@ export async function recordChanges(
     await writeWhole(join(out, changesFile), kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
   else await rm(join(out, changesFile), { force: true });
   await writeConfig(out, config);
-}
-
-function parse(text: string, place: string): ChangesLine {
-  try {
-    const line: ChangesLine = JSON.parse(text);
-    if (Number.isInteger(line.step) && typeof line.changes === 'object' && line.changes !== null) return line;
-    throw new TypeError('it has no step or no changes');
-  } catch (error) {
-    const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
-    throw new ToolEnvError('usage.broken_record', message, { cause: error });
-  }
 }

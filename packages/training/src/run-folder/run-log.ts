@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
+import type { Trajectory } from '@toolenv/core';
 import type { Metrics, TokenReport, TrainEvent } from '@toolenv/core/plugins';
 import { encodeTrajectory, readJsonLines, writing } from '@toolenv/core/recording';
+import { readRecords } from './read-records.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** One line of metrics.jsonl. */
@@ -82,25 +83,8 @@ export class RunLog {
  * The metrics of a run, in order. A half-written last line, left by a crash, is skipped.
  * @throws ToolEnvError `usage.broken_record` for any other line that is damaged, naming it.
  */
-export async function readMetrics(out: string): Promise<MetricsLine[]> {
-  const file = join(out, metricsFile);
-  const metrics: MetricsLine[] = [];
-  if (!existsSync(file)) return metrics;
-  for await (const { text, place } of readJsonLines(file, { skipHalfWritten: true }))
-    metrics.push(parseLine(text, place));
-  return metrics;
-}
-
-function parseLine(text: string, place: string): MetricsLine {
-  try {
-    const line: MetricsLine = JSON.parse(text);
-    if (Number.isInteger(line?.step) && typeof line.metrics === 'object' && line.metrics !== null)
-      return line;
-    throw new TypeError('it has no step or no metrics');
-  } catch (error) {
-    const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
-    throw new ToolEnvError('usage.broken_record', message, { cause: error });
-  }
+export function readMetrics(out: string): Promise<MetricsLine[]> {
+  return readRecords(join(out, metricsFile), 'metrics', { skipHalfWritten: true });
 }
 
 /** Judges a line of either file; lines of episodes have no type. */

@@ -5,31 +5,23 @@ const number = String.raw`[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?`;
 const comparison = new RegExp(`^(>=?|<=?)(${number})$`, 'i');
 const range = new RegExp(`^(${number})?\\.\\.(${number})?$`, 'i');
 
+const comparisons: Readonly<Record<string, (value: number, limit: number) => boolean>> = {
+  '>': (value, limit) => value > limit,
+  '>=': (value, limit) => value >= limit,
+  '<': (value, limit) => value < limit,
+  '<=': (value, limit) => value <= limit,
+};
+
 /** @throws ToolEnvError `usage.bad_flag`, naming the flag. */
 export function readRange(flag: string, text: string): (value: number) => boolean {
   const compact = text.replaceAll(' ', '');
-  const [, sign, bound] = comparison.exec(compact) ?? [];
-  if (sign !== undefined) {
-    const limit = Number(bound);
-    const tests = {
-      '>': (value: number) => value > limit,
-      '>=': (value: number) => value >= limit,
-      '<': (value: number) => value < limit,
-      '<=': (value: number) => value <= limit,
-    };
-    return tests[sign as keyof typeof tests];
-  }
-  const ends = range.exec(compact);
-  if (ends && (ends[1] !== undefined || ends[2] !== undefined)) {
-    const [low, high] = [
-      Number(ends[1] ?? Number.NEGATIVE_INFINITY),
-      Number(ends[2] ?? Number.POSITIVE_INFINITY),
-    ];
-    return (value) => value >= low && value <= high;
-  }
+  const [, sign = '', bound] = comparison.exec(compact) ?? [];
+  const compare = comparisons[sign];
+  if (compare) return (value) => compare(value, Number(bound));
+  const [, low, high] = range.exec(compact) ?? [];
+  if (low !== undefined || high !== undefined)
+    return (value) => value >= Number(low ?? -Infinity) && value <= Number(high ?? Infinity);
   if (new RegExp(`^${number}$`, 'i').test(compact)) return (value) => value === Number(compact);
-  throw new ToolEnvError(
-    'usage.bad_flag',
-    `${flag} ${text}: give a number or a range, such as 0.5, 0..0.5, '>0' or '<=1'.`,
-  );
+  const message = `${flag} ${text}: give a number or a range, such as 0.5, 0..0.5, '>0' or '<=1'.`;
+  throw new ToolEnvError('usage.bad_flag', message);
 }

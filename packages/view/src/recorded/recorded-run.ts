@@ -26,13 +26,11 @@ export interface RecordedRun {
   episodes?: string;
 }
 
-/** @throws ToolEnvError `usage.no_run` if the path does not exist or is neither. */
+/** @throws ToolEnvError `usage.no_run` if the path does not exist or is not a run. */
 export function findRecordedRun(path: string): RecordedRun {
   if (!existsSync(path)) {
-    throw new ToolEnvError(
-      'usage.no_run',
-      `${path} does not exist: give a run folder or a file of trajectories.`,
-    );
+    const message = `${path} does not exist: give a run folder or a file of trajectories.`;
+    throw new ToolEnvError('usage.no_run', message);
   }
   const full = resolve(path);
   if (!statSync(full).isDirectory()) {
@@ -42,34 +40,26 @@ export function findRecordedRun(path: string): RecordedRun {
   }
   const file = join(full, 'trajectories.jsonl');
   const episodes = existsSync(file) ? file : undefined;
-  const found = factsOf(full);
-  if (!found && !episodes) {
-    const message = `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
-    throw new ToolEnvError('usage.no_run', message);
-  }
-  return { folder: full, kind: found?.kind ?? 'episodes', facts: found?.facts ?? {}, episodes };
+  const found = factsOf(full) ?? (episodes && { kind: 'episodes' as const, facts: {} });
+  if (found) return { folder: full, ...found, episodes };
+  const message = `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
+  throw new ToolEnvError('usage.no_run', message);
 }
 
-function factsOf(folder: string): { kind: 'training' | 'evaluation'; facts: RunFacts } | undefined {
+function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefined {
+  const [config, summary] = ['config.json', 'summary.json'].map((name) => join(folder, name));
   // A Hugging Face folder has a config.json too.
-  const config = existsSync(join(folder, 'config.json')) ? readJson(join(folder, 'config.json')) : undefined;
-  if (config?.env !== undefined || existsSync(join(folder, 'metrics.jsonl'))) {
-    return { kind: 'training', facts: config ?? {} };
-  }
-  const summary = join(folder, 'summary.json');
-  return existsSync(summary) ? { kind: 'evaluation', facts: readJson(summary) } : undefined;
+  const facts = existsSync(config!) ? readJson(config!) : undefined;
+  if (facts?.env !== undefined || existsSync(join(folder, 'metrics.jsonl')))
+    return { kind: 'training', facts: facts ?? {} };
+  return existsSync(summary!) ? { kind: 'evaluation', facts: readJson(summary!) } : undefined;
 }
 
 function readJson(file: string): RunFacts {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as RunFacts;
   } catch (error) {
-    throw new ToolEnvError(
-      'usage.no_run',
-      `${file} is damaged (${messageOf(error)}): show the run's trajectories.jsonl.`,
-      {
-        cause: error,
-      },
-    );
+    const message = `${file} is damaged (${messageOf(error)}): show the run's trajectories.jsonl.`;
+    throw new ToolEnvError('usage.no_run', message, { cause: error });
   }
 }

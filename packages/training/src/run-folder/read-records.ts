@@ -1,0 +1,30 @@
+/** Reads the records of a JSONL file of a run. */
+import { existsSync } from 'node:fs';
+import { messageOf, ToolEnvError } from '@toolenv/core';
+import { readJsonLines } from '@toolenv/core/recording';
+
+/**
+ * The records with a step and an object in `field`, in order; none without the file.
+ * @param options.skipHalfWritten Leaves out a half-written last line, which a crash leaves.
+ * @throws ToolEnvError `usage.broken_record` for any other damaged line, naming it.
+ */
+export async function readRecords<
+  Field extends string,
+  Line extends { step: number } & Record<Field, object>,
+>(file: string, field: Field, options: { skipHalfWritten?: boolean } = {}): Promise<Line[]> {
+  const records: Line[] = [];
+  if (!existsSync(file)) return records;
+  for await (const { text, place } of readJsonLines(file, options)) {
+    try {
+      const line: Line = JSON.parse(text);
+      const value = line?.[field];
+      if (!Number.isInteger(line?.step) || typeof value !== 'object' || value === null)
+        throw new TypeError(`it has no step or no ${field}`);
+      records.push(line);
+    } catch (error) {
+      const message = `${place} is damaged (${messageOf(error)}): remove the line.`;
+      throw new ToolEnvError('usage.broken_record', message, { cause: error });
+    }
+  }
+  return records;
+}
