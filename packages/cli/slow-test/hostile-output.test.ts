@@ -6,8 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostile } from '../test/hostile-text.ts';
 import type { Finished } from '../test/captured.ts';
+import { hostile } from '../test/hostile-text.ts';
 import { someEpisode } from '../test/show/some-episode.ts';
 import { startCli } from '../test/start-cli.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, it, onTestFinished } from 'vitest';
 import { reservedFlags } from '../src/flags/reserved-flags.ts';
-import { commands } from '../src/program.ts';
+import { commands, loadCommand } from '../src/program.ts';
 import { fixture } from './fixture.ts';
 import { runCli } from './run-cli.ts';
 import { startCli } from './start-cli.ts';
@@ -52,12 +52,13 @@ it('list and info load no trainer, no checks and no model', async () => {
 /** A command without the flags of plugins. */
 async function made(name: string): Promise<Command> {
   const command = new Command(name);
-  await (await commands[name]!.load()).make(command, { words: [], signal: new AbortController().signal });
+  const make = await loadCommand(name);
+  await make(command, { words: [], signal: new AbortController().signal });
   return command;
 }
 
 it.each(Object.keys(commands))('%s has the usage that the help of the program shows', async (name) => {
-  expect((await made(name)).usage()).toBe(commands[name]!.usage);
+  expect((await made(name)).usage()).toBe(commands[name]![0]);
 });
 
 it('no option of an environment takes the flag of a command that opens environments', async () => {

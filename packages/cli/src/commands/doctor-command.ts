@@ -1,5 +1,6 @@
 /** `toolenv doctor`: shows what this machine can compute with, what of it works, and what runs will use. */
 import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
+import { plural } from '../display/number-text.ts';
 import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
 import type { MakeCommand } from './make-command.ts';
 
@@ -69,10 +70,6 @@ function deviceState(report: DeviceReport): string {
   const { gflops, threads } = report;
   const speed = `works, ${gflops < 10 ? gflops.toFixed(1) : Math.round(gflops)} GFLOP/s`;
   return threads === undefined ? speed : `${speed} with ${plural(threads, 'thread')}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** `7.5 GiB`. */

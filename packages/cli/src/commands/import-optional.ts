@@ -1,26 +1,56 @@
-/** importOptional: loads a package that only some commands need, or says that it must be installed. */
-import { ToolEnvError } from '@toolenv/core';
+/** Loads the packages that only some commands need, so that other commands run without them. */
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import { serveProperties } from '@toolenv/core/serving';
 
 /**
- * @param need What needs the package, as the start of a sentence.
+ * @param need The command or flag that needs the package, as the start of a sentence.
  * @throws ToolEnvError `usage.missing_package` if the package is not installed.
  */
-export async function importOptional<Module>(
+export function importMcp(need: string): Promise<typeof import('@toolenv/mcp')> {
+  return importOptional('@toolenv/mcp', need, () => import('@toolenv/mcp'));
+}
+
+/** Throws as {@link importMcp} does. */
+export function importOpenEnv(need: string): Promise<typeof import('@toolenv/openenv')> {
+  return importOptional('@toolenv/openenv', need, () => import('@toolenv/openenv'));
+}
+
+/** Throws as {@link importMcp} does. */
+export function importSearch(need: string): Promise<typeof import('@toolenv/tools-search')> {
+  return importOptional('@toolenv/tools-search', need, () => import('@toolenv/tools-search'));
+}
+
+/** The schema of the options of serving over HTTP; without `@toolenv/mcp`, the options of every protocol. */
+export function httpSchema(): Promise<JsonSchema> {
+  const all: JsonSchema = { type: 'object', properties: serveProperties };
+  const load = async () => (await import('@toolenv/mcp/http-options')).httpOptionsSchema;
+  return unlessMissing('@toolenv/mcp', load, () => all);
+}
+
+/** The schema of the options of an index; empty without `@toolenv/tools-search`. */
+export function indexSchema(): Promise<JsonSchema> {
+  const load = async () => (await import('@toolenv/tools-search/options')).indexOptionsSchema;
+  return unlessMissing('@toolenv/tools-search', load, () => ({}));
+}
+
+function importOptional<Module>(name: string, need: string, load: () => Promise<Module>): Promise<Module> {
+  return unlessMissing(name, load, (cause) => {
+    const message = `${need} needs ${name}: npm install ${name}`;
+    throw new ToolEnvError('usage.missing_package', message, { cause });
+  });
+}
+
+/** @param otherwise Gives the result if the package, or its file, cannot be found. */
+async function unlessMissing<Result>(
   name: string,
-  need: string,
-  load: () => Promise<Module>,
-): Promise<Module> {
+  load: () => Promise<Result>,
+  otherwise: (error: unknown) => Result,
+): Promise<Result> {
   try {
     return await load();
   } catch (error) {
-    if (!isMissing(error, name)) throw error;
-    const message = `${need} needs ${name}: npm install ${name}`;
-    throw new ToolEnvError('usage.missing_package', message, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) return otherwise(error);
+    throw error;
   }
-}
-
-/** Whether the package, or its file, cannot be found. */
-export function isMissing(error: unknown, name: string): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
 }

@@ -3,7 +3,7 @@ import type { JsonSchema } from '@toolenv/core';
 import { LateStatus } from '../display/late-status.ts';
 import { countText } from '../display/number-text.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { importSearch, indexSchema } from './import-search.ts';
+import { importSearch, indexSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends Record<string, unknown> {

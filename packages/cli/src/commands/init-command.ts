@@ -1,6 +1,6 @@
 /** `toolenv init`: writes an environment that consists of an MCP server and a task file. */
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp } from './import-mcp.ts';
+import { importMcp } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {

@@ -7,8 +7,7 @@ import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, openRunEnv, readTools } from '../run/open-run.ts';
-import { httpSchema, importMcp } from './import-mcp.ts';
-import { importOpenEnv } from './import-openenv.ts';
+import { httpSchema, importMcp, importOpenEnv } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
 

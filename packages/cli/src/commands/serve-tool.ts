@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import { toolFactory } from '@toolenv/core/plugins';
 import type { ServeOptions } from '@toolenv/core/serving';
-import { importSearch } from './import-search.ts';
+import { importSearch } from './import-optional.ts';
 
 /** The port of Search-R1's own server. */
 export const searchPort = 8_000;

@@ -4,7 +4,7 @@ import { dispatch } from '@toolenv/core/tools';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp } from './import-mcp.ts';
+import { importMcp } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {

@@ -24,13 +24,13 @@ export function comparisonTable(compared: readonly Compared[]): string {
     ['', ...compared.map((_, i) => `policy ${i + 1}`), ...later.map((_, i) => `${i + 2} minus 1`)],
     row(
       'reward',
-      ({ evaluation }) => score(evaluation.reward, evaluation.rewardInterval),
+      ({ evaluation }) => estimateText(evaluation.reward, evaluation.rewardInterval),
       ({ difference }) => changeText(difference?.reward),
     ),
     ...names.map((name) =>
       row(
         scoreLabel(name),
-        ({ evaluation }) => score(evaluation.means[name], evaluation.intervals[name]),
+        ({ evaluation }) => estimateText(evaluation.means[name], evaluation.intervals[name]),
         ({ difference }) => changeText(difference?.means[name]),
       ),
     ),
@@ -52,14 +52,15 @@ export function comparisonTable(compared: readonly Compared[]): string {
   return [...legend, '', ...lines].map((line) => (line === '' ? '' : `  ${line}`)).join('\n');
 }
 
-function score(mean: number | null | undefined, interval: Interval | null | undefined): string {
+/** `0.410 (0.380 to 0.440)`. */
+export function estimateText(mean: number | null | undefined, interval: Interval | null | undefined): string {
   return `${scoreText(mean)}${interval ? ` (${interval.map(scoreText).join(' to ')})` : ''}`;
 }
 
 function changeText(difference: Estimate | null | undefined): string {
   if (!difference) return '–';
   const { mean, interval } = difference;
-  return `${mean > 0 ? '+' : ''}${score(mean, interval)}`;
+  return `${mean > 0 ? '+' : ''}${estimateText(mean, interval)}`;
 }
 
 export function dollars(cost: number | undefined): string {

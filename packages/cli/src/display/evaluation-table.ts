@@ -1,8 +1,8 @@
 /** The numbers of an evaluation as a table for people to read. */
 import type { PolicyUsage } from '@toolenv/core/plugins';
-import { type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
-import { dollars } from './comparison-table.ts';
-import { countText, scoreText, timeText } from './number-text.ts';
+import { type Evaluation, scoreLabel } from '@toolenv/training';
+import { dollars, estimateText } from './comparison-table.ts';
+import { countText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
 /** @param usage What a policy on a server has asked of it. */
@@ -39,14 +39,10 @@ function usageRow({ requests, retries, inputTokens, outputTokens, cost }: Policy
 
 /** The scores with their confidence intervals. A summary of an earlier version has none. */
 function scoreRows({ reward, rewardInterval, means, intervals, pass }: Evaluation): [string, string][] {
-  const row = (
-    name: string,
-    mean: number | null,
-    interval: Interval | null | undefined,
-  ): [string, string] => {
-    const spread = interval ? ` (${interval.map(scoreText).join(' to ')})` : '';
-    return [safeLine(name), `${scoreText(mean)}${spread}`];
-  };
+  const row = (name: string, ...estimate: Parameters<typeof estimateText>): [string, string] => [
+    safeLine(name),
+    estimateText(...estimate),
+  ];
   const passed = Object.entries(pass?.at ?? {});
   return [
     row('reward', reward, rewardInterval),

@@ -1,7 +1,7 @@
 /** The flags that name an MCP server: --mcp, --env, --header and --only. */
 import { ToolEnvError } from '@toolenv/core';
 import { Option } from 'commander';
-import { importMcp } from '../commands/import-mcp.ts';
+import { importMcp } from '../commands/import-optional.ts';
 
 export interface ServerFlags {
   mcp: string;
