@@ -135,7 +135,7 @@ describe('fetching', () => {
     server.dropAfter = [2_000_000, 0, 0, 0, 0, 0];
     const { code, message } = await failure(run());
     expect(code).toBe('infrastructure.download');
-    expect(message).toContain('2000000 bytes are kept, and the same command goes on from there.');
+    expect(message).toContain('2000000 bytes are kept: run the same command again to continue.');
     expect(message).toContain(`Or fetch it on another machine, from ${page}, and put it at ${file()}.`);
     expect(existsSync(file())).toBe(false);
     server.ranges.length = 0;
@@ -176,7 +176,7 @@ describe('fetching', () => {
 
   it.each([
     [404, 'text/plain', /HTTP 404 .*Or fetch it on another machine/],
-    [200, 'text/html; charset=utf-8', /the server sent a page in place of the file.*Or fetch it/],
+    [200, 'text/html; charset=utf-8', /the server sent a page instead of the file.*Or fetch it/],
   ])('refuses an answer %s of %s at once', async (status, type, expected) => {
     server.reply = (response) => response.writeHead(status, { 'content-type': type }).end('<html>');
     expect((await failure(run())).message).toMatch(expected);

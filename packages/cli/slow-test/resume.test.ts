@@ -35,7 +35,7 @@ it('saves a checkpoint on SIGINT, exits 130 and goes on where it stopped', async
     if (text.includes('"type":"rollout","step":7')) child.kill('SIGINT');
   });
   const { code, stderr } = await finished;
-  expect(stderr).toContain('Stopped; 6 steps are kept: go on with --resume.');
+  expect(stderr).toContain('Stopped; 6 steps are kept: continue with --resume.');
   expect(code).toBe(130);
   expect(await readdir(join(stopped, 'checkpoints'))).toContain('step-6');
   expect(await linesOf(join(stopped, 'metrics.jsonl'))).toHaveLength(13);

@@ -83,7 +83,7 @@ describe('when the terminal is closed (SIGHUP)', () => {
       if (text.includes('"type":"rollout","step":4')) child.kill('SIGHUP');
     });
     const { code, stderr } = await finished;
-    expect(stderr).toContain('Stopped; 3 steps are kept: go on with --resume.');
+    expect(stderr).toContain('Stopped; 3 steps are kept: continue with --resume.');
     expect(code).toBe(129);
     expect(await readdir(join(out, 'checkpoints'))).toEqual(['step-3']);
   });
@@ -179,8 +179,8 @@ it.each(['timer', 'rejection'])(
     const args = ['train', careless, ...train, '--out', out, ...steps];
     const { code, stderr } = await startCli(args, undefined, { ...process.env, CARELESS: from }).finished;
     expect(stderr).toMatch(/Error: left behind\n {4}at .*careless/);
-    expect(stderr).toContain('toolenv: nobody caught this error. Stopping…');
-    expect(stderr).toMatch(/Stopped; \d+ steps? (is|are) kept: go on with --resume\./);
+    expect(stderr).toContain('toolenv: this error was not caught. Stopping…');
+    expect(stderr).toMatch(/Stopped; \d+ steps? (is|are) kept: continue with --resume\./);
     expect(code).toBe(1);
     expect(await readdir(join(out, 'checkpoints'))).toHaveLength(1);
     expect((await readdir(out)).filter((name) => name.startsWith('lock-'))).toEqual([]);

@@ -90,7 +90,7 @@ it('stops early, and says which policy is the best', async () => {
   expect(run.stdout).toContain('3 steps done, and the run stopped early.');
   expect(run.stdout).toContain(`The policy of step 1, the best, is in ${join(out, 'policy')}`);
   const again = await runCli(...args, '--resume');
-  expect(again.stdout).toContain('the run stopped early, after 3 steps; raise --patience to go on.');
+  expect(again.stdout).toContain('the run stopped early, after 3 steps; raise --patience to continue.');
 });
 
 it.each([

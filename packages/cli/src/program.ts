@@ -18,9 +18,9 @@ export const commands: Readonly<Record<string, readonly [usage: string, summary:
   check: ['[options] <subject>', 'check a plugin, package, checkpoint or trajectories against the spec'],
   tools: ['[options]', 'list the tools of an MCP server, or call one'],
   serve: ['[options] [environment]', 'serve an environment to clients of MCP or OpenEnv'],
-  data: ['[options] <name>', "fetch a dataset from its authors' addresses"],
-  index: ['[options] <passages>', 'make a search index of a file of passages'],
-  init: ['[options] <folder>', 'make an environment of an MCP server and a task file'],
+  data: ['[options] <name>', 'download a dataset from its authors'],
+  index: ['[options] <passages>', 'build a search index from a file of passages'],
+  init: ['[options] <folder>', 'make an environment from an MCP server and a task file'],
   doctor: ['[options]', 'show what this machine can compute with'],
 };
 
@@ -35,8 +35,7 @@ export async function runProgram(argv: string[], signal: AbortSignal): Promise<v
   const program = new Command('toolenv')
     .description('Environments, tools and trainers for language models that use tools.')
     .version(ownVersion(), '--version', 'print the version')
-    .helpCommand(false)
-    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` });
+    .helpCommand(false);
   const at = argv.findIndex((word) => !word.startsWith('-'));
   for (const [name, [usage, summary]] of Object.entries(commands)) {
     const command = new Command(name).summary(summary).usage(usage);

@@ -28,7 +28,7 @@ const validName = /^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 export function checkName(name: string): void {
   if (validName.test(name) && name.length <= 214) return;
   throw new UsageError(
-    `A package cannot be named "${name}": use small letters, digits and dashes, as my-env or @me/my-env.`,
+    `A package cannot be named "${name}": use small letters, digits and dashes, such as my-env or @me/my-env.`,
   );
 }
 

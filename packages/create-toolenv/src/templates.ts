@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const templates = {
-  env: 'an environment of your own: tasks, tools, rewards',
-  tool: 'a tool, for environments that need one of its role',
+  env: 'an environment: tasks, tools, rewards',
+  tool: 'a tool, for environments with a role for it',
   'mcp-env': 'an environment from an MCP server and a file of tasks',
   trainer: 'a trainer, for every environment and policy',
 } as const;

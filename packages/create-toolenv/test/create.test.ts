@@ -178,6 +178,6 @@ it('is a program with these exit codes', async () => {
 });
 
 it('shows its help and its version', async () => {
-  expect((await run('--help')).stdout).toMatch(/--template <name> {2}env +an environment of your own/);
+  expect((await run('--help')).stdout).toMatch(/--template <name> {2}env +an environment: tasks/);
   expect((await run('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -1,4 +1,4 @@
-/** `toolenv baseline`: scores a policy as the baselines of retrieval papers play it, beside a trained policy. */
+/** `toolenv baseline`: scores a policy as a baseline of retrieval papers, and compares it with a trained policy. */
 import { ToolEnvError } from '@toolenv/core';
 import {
   type BaselineKind,
@@ -23,9 +23,12 @@ interface BaselineFlags extends EvaluationFlags {
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description(
-      'Plays the first tasks of a split with a policy as a baseline, and reports the scores with their intervals. With --against, a trained policy plays the same tasks with the same tools, and its difference is reported.',
+      'Plays the first tasks of a split with a policy as a baseline, and reports the scores with their intervals. With --against, a trained policy plays the same tasks with the same tools, and the differences are reported.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .argument(
+      '<environment>',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+    )
     .addOption(
       new Option(
         '--kind <kind>',
@@ -36,21 +39,21 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     )
     .requiredOption(
       '--policy <folder>',
-      'the policy of the baseline: Hugging Face folder, openai:<url>#<model>, or reference; its options are flags',
+      'policy of the baseline: Hugging Face folder, openai:<url>#<model>, or reference; its options are flags',
     )
-    .option('--against <folder>', 'a trained policy, which plays as in training')
+    .option('--against <folder>', 'trained policy to compare with; it plays as in training')
     .addOption(
       new Option(
         '--placement <place>',
-        'where naive-rag puts what was found: before or after the question, or as the result of a search',
+        'where naive-rag puts the search results: before or after the question, or as the result of a tool call',
       )
         .choices(placements)
         .default('before'),
     )
-    .option('--instruction <text>', "system message of the baseline, in place of the environment's")
+    .option('--instruction <text>', "system message of the baseline, instead of the environment's")
     .option(
       '--out <folder>',
-      'write trajectories.jsonl and summary.json there, in a folder of each policy with --against',
+      'folder for trajectories.jsonl and summary.json; with --against, it has a folder for each policy',
     );
   addEvaluationFlags(command);
   const plugins = await addPluginFlags(command, words, { policies: ['policy', 'against'] });

@@ -18,9 +18,14 @@ interface OwnFlags {
 const schema = {
   type: 'object',
   properties: {
-    seed: { type: 'integer', minimum: 0, default: 1, description: 'of the subject and of the check' },
-    actions: { type: 'integer', minimum: 1, default: 1000, description: 'fuzzed actions or calls' },
-    timeout: { type: 'number', exclusiveMinimum: 0, default: 10, description: 'seconds an answer may take' },
+    seed: { type: 'integer', minimum: 0, default: 1, description: 'seed of the subject and the check' },
+    actions: { type: 'integer', minimum: 1, default: 1000, description: 'number of fuzzed actions or calls' },
+    timeout: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      default: 10,
+      description: 'longest time for an answer, in seconds',
+    },
   },
 } as const;
 
@@ -36,9 +41,9 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .option('--json', 'print one JSON array of reports')
     .option(
       '--option <key=value...>',
-      'set the options of the environment, policy or trainer; those of an environment are also flags',
+      'set options of the environment, policy or trainer; the options of an environment are also flags',
     )
-    .option('--material <json>', "make a tool plugin from this material, in place of its example's")
+    .option('--material <json>', "make the tool from this material, instead of its example's")
     .option('--skip <rule...>', 'do not check these rules and warnings');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   const { env } = await addPluginFlags(command, words, { anySubject: true });

@@ -31,7 +31,7 @@ export interface SubjectOptions {
   pairs: readonly string[];
   /** Options of an environment that its flags set. */
   envOptions: Record<string, unknown>;
-  /** The material that the tool is made from, in place of that of its example. */
+  /** Material for the tool, instead of the material of its example. */
   material: unknown;
   skip: readonly RuleId[];
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** `toolenv data`: fetches the files of a dataset from the addresses of its authors. */
+/** `toolenv data`: downloads the files of a dataset from its authors' addresses. */
 import { join } from 'node:path';
 import { type PublishedData, ToolEnvError } from '@toolenv/core';
 import { findPlugin, listPlugins } from '@toolenv/core/plugins';
@@ -17,11 +17,11 @@ interface Flags {
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      "Fetches the files of an environment's dataset, goes on where an earlier download stopped, and verifies them by their SHA-256. Files that are in the folder already are only verified.",
+      "Downloads the files of an environment's dataset, resumes interrupted downloads, and verifies the SHA-256 of each file. Files that are already in the folder are only verified.",
     )
-    .argument('<name>', 'environment: hotpotqa, or a whole reference as @toolenv/envs-qa/hotpotqa-v1')
-    .requiredOption('--dir <folder>', 'folder of the files')
-    .option('--from <url>', "mirror that has the files by their names, in place of the authors' addresses")
+    .argument('<name>', 'environment: hotpotqa, or a full reference, such as @toolenv/envs-qa/hotpotqa-v1')
+    .requiredOption('--dir <folder>', 'folder for the files')
+    .option('--from <url>', "mirror that has files of the same names, instead of the authors' addresses")
     .option('--json', 'print one JSON object: the files with their digests, and the options that use them')
     .action((name: string, flags: Flags) => fetchData(name, flags, signal));
 };

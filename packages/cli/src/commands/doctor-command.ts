@@ -1,4 +1,4 @@
-/** `toolenv doctor`: shows what this machine can compute with, what of it works, and what runs will use. */
+/** `toolenv doctor`: shows which devices this machine has, which of them work, and which device a run uses. */
 import type { ComputeReport, DeviceReport } from '@toolenv/core/plugins';
 import { plural } from '../display/number-text.ts';
 import { type DoctorReport, doctorReport, type PolicyReport } from './doctor-report.ts';
@@ -7,7 +7,7 @@ import type { MakeCommand } from './make-command.ts';
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Shows what the installed policies can compute with, tries every device, and says how fast the device is and whether a run uses it. Exit code 1 if no policy has a device that works.',
+      'Shows the devices and libraries of the installed policies, tries every device, measures its speed, and says which device a run uses. Exit code 1 if no device works.',
     )
     .option('--json', 'print one JSON object instead of the table')
     .action(async ({ json }: { json?: boolean }) => {

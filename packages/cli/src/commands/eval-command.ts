@@ -72,16 +72,19 @@ interface Evaluated {
 
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
-    .description('Plays the first tasks of a split with one policy or several and reports the scores.')
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .description('Plays the first tasks of a split with one or more policies, and reports the scores.')
+    .argument(
+      '<environment>',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+    )
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags; repeat it to compare policies on the same tasks',
+      'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags. Repeat --policy to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(
       '--out <folder>',
-      'write trajectories.jsonl and summary.json there; several policies have folders in it, beside comparison.json',
+      'folder for trajectories.jsonl and summary.json; with several policies, it has a folder for each and comparison.json',
     );
   addEvaluationFlags(command);
   const plugins = await addPluginFlags(command, words, { policies: ['policy'], severalPolicies: true });
@@ -96,7 +99,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
 /** The flags of a command that evaluates, except the policies and the folder. */
 export function addEvaluationFlags(command: Command): void {
   command
-    .option('--resume', 'go on with the evaluation in --out: its finished episodes are not played again')
+    .option('--resume', 'resume the evaluation in --out: finished episodes are not played again')
     .option('--json', 'print one JSON object instead of the table');
   for (const flag of [...envFlags(), ...recordingFlags(), ...schemaFlags(evaluationOptions)])
     command.addOption(flag);

@@ -1,4 +1,4 @@
-/** `toolenv index`: makes a search index of a file of passages. */
+/** `toolenv index`: builds a search index from a file of passages. */
 import type { JsonSchema } from '@toolenv/core';
 import { LateStatus } from '../display/late-status.ts';
 import { countText } from '../display/number-text.ts';
@@ -18,10 +18,10 @@ export const make: MakeCommand = async (command, { signal }) => {
   const schema = await indexSchema();
   command
     .description(
-      'Makes a search index of passages: JSONL, BEIR, KILT or the Wikipedia dump of Search-R1, gzipped or not. A command that was stopped goes on where it stopped.',
+      'Builds a search index from passages in JSONL, BEIR, KILT or the Wikipedia dump of Search-R1, gzipped or not. Run an interrupted command again to continue.',
     )
     .argument('<passages>', 'file of passages')
-    .requiredOption('--out <folder>', 'folder of the index, or a URI as s3://bucket/index')
+    .requiredOption('--out <folder>', 'folder for the index, or a URI such as s3://bucket/index')
     .option('--json', 'print the result as JSON');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   command.action((passages: string, given: Flags) => makeIndex(passages, given, { schema, signal }));

@@ -31,7 +31,7 @@ const schema = {
       type: 'integer',
       minimum: 0,
       default: 1,
-      description: 'of the environment and its first episode',
+      description: 'seed of the environment and its first episode',
     },
   },
 } as const;
@@ -67,7 +67,7 @@ interface Report extends Found {
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description(
-      'Shows the description and the options of a plugin. An environment is opened, to show its tasks, its tools and what the model reads first, too.',
+      'Shows the description and the options of a plugin. For an environment, also shows its tasks, its tools and what the model reads first.',
     )
     .argument(
       '<subject>',

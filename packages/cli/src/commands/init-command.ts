@@ -10,9 +10,9 @@ interface Flags extends ServerFlags {
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      `Writes a package with an environment that has an MCP server's tools, and a task file to fill. The values of --env and --header are written too: for a secret, write '\${NAME}', so that the variable NAME is read when the server starts.`,
+      `Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. The values of --env and --header are written too. For a secret, write '\${NAME}': the variable NAME is then read when the server starts.`,
     )
-    .argument('<folder>', 'new or empty; the package is named after it');
+    .argument('<folder>', 'new or empty folder; the package gets its name');
   for (const flag of serverFlags()) command.addOption(flag);
   command
     .option('--json', 'print one JSON object: the reference of the environment, and the files')

@@ -17,10 +17,10 @@ const schema = {
     split: {
       enum: ['train', 'validation', 'test'],
       default: 'train',
-      description: 'where the tasks come from',
+      description: 'split of the tasks',
     },
     task: { type: 'integer', minimum: 0, default: 0, description: 'number of the first task' },
-    seed: { type: 'integer', default: 0, description: 'seeds the environment and its episodes' },
+    seed: { type: 'integer', default: 0, description: 'seed of the environment and its episodes' },
     port: {
       type: 'integer',
       minimum: 0,
@@ -36,13 +36,16 @@ type Flags = EnvFlags & { out?: string; browser?: boolean } & Record<string, unk
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description(
-      "A person plays the policy's part: reads what the policy reads, calls tools, answers, and sees the rewards. Finished episodes can be kept as examples to learn from.",
+      'Plays episodes by hand: you read what the policy reads, call tools, answer, and see the rewards. Finished episodes can be kept as training examples.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .argument(
+      '<environment>',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+    )
     .option('--browser', 'play in a web page, where tools are forms')
     .option(
       '--out <file>',
-      'append finished episodes to this file, which @toolenv/trainer-sft/sft-v1 takes as --data',
+      'append finished episodes to this file; @toolenv/trainer-sft/sft-v1 takes the file as --data',
     );
   for (const flag of [...schemaFlags(schema), ...envFlags()]) command.addOption(flag);
   const { env } = await addPluginFlags(command, words);

@@ -1,4 +1,4 @@
-/** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of them run at once. */
+/** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of workers run at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedEnv } from '@toolenv/core';
 import {
@@ -43,7 +43,7 @@ const statusSchema = {
       type: 'string',
       minLength: 1,
       default: '127.0.0.1',
-      description: 'address to serve them on',
+      description: 'address for --status-port',
     },
   },
 } as const;
@@ -51,17 +51,20 @@ const statusSchema = {
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description(
-      'Plays episodes into a folder that any number of workers share, on one machine or on many. A worker may be killed at any moment: others play what it was playing. With {version} in --policy the workers play for "toolenv train --rollouts <folder>", which says what to play; without it they play the first tasks of a split, and merge all episodes into trajectories.jsonl.',
+      'Plays episodes into a folder that any number of workers share, on one machine or on many. A worker may be killed at any moment: the other workers play its episodes again. With {version} in --policy, the workers play for "toolenv train --rollouts <folder>", which tells them what to play. Without {version}, they play the first tasks of a split, and merge all episodes into trajectories.jsonl.',
     )
-    .argument('<environment>', 'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags')
+    .argument(
+      '<environment>',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+    )
     .requiredOption(
       '--policy <folder>',
       "Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags. {version} stands for the name of the trainer's newest policy: <folder>/policy/{version}, or openai:<url>#{version}",
     )
-    .requiredOption('--out <folder>', 'the folder that all workers share')
+    .requiredOption('--out <folder>', 'folder that all workers share')
     .option(
       '--worker <n/count>',
-      'which of how many workers this is, as 3/8: it begins with its own share of the tasks (default: as Slurm, Kubernetes or Ray says)',
+      'number of this worker and of all workers, such as 3/8: a worker begins with its own share of the tasks (default: from Slurm, Kubernetes or Ray)',
     )
     .option('--json', 'print one JSON object at the end');
   for (const flag of [...envFlags(), ...schemaFlags(rolloutOptions), ...schemaFlags(statusSchema)])

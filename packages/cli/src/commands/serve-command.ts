@@ -27,15 +27,20 @@ const schema = {
       minimum: 0,
       default: 0,
       milliseconds: true,
-      description: 'time that clients of OpenEnv have to end their sessions after SIGTERM or Ctrl-C',
+      description: 'time for clients of OpenEnv to end their sessions after SIGTERM or Ctrl-C',
     },
     scores: {
       type: 'string',
       minLength: 1,
-      description: 'JSONL file to which the score of each episode that clients of MCP play is appended',
+      description: 'append the score of each episode that clients of MCP play to this JSONL file',
     },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
-    seed: { type: 'integer', minimum: 0, default: 1, description: 'of the environment and its episodes' },
+    seed: {
+      type: 'integer',
+      minimum: 0,
+      default: 1,
+      description: 'seed of the environment and its episodes',
+    },
   },
 } as const;
 
@@ -43,11 +48,11 @@ export const make: MakeCommand = async (command, { words, signal }) => {
   const http = await httpSchema();
   command
     .description(
-      "Serves an environment as an MCP server or an OpenEnv server. Each client plays episodes of its own. Without an environment, --tool search=<reference> serves a search tool over HTTP, by the protocols of Search-R1's and Agent-R1's retrieval servers.",
+      'Serves an environment as an MCP server or an OpenEnv server. Each client plays its own episodes. Without an environment, --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
     )
     .argument(
       '[environment]',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
     );
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   for (const flag of httpFlags(http)) command.addOption(flag.helpGroup('Options of --http:'));

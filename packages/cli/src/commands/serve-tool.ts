@@ -11,7 +11,7 @@ const defaultTopK = 5;
 
 /**
  * @param tools Role → reference.
- * @throws ToolEnvError `usage.arguments` for another role than `search`, `usage.not_a_retriever` for a tool that is no retriever.
+ * @throws ToolEnvError `usage.arguments` for a role other than `search`, `usage.not_a_retriever` for a tool without a retriever.
  */
 export async function serveTool(
   tools: Record<string, string>,

@@ -33,9 +33,12 @@ const schema = {
       type: 'integer',
       minimum: 0,
       description:
-        'episodes at most (default: 3; all with --json, and all, or 100 in an order, where keys turn the pages)',
+        'largest number of episodes (default: 3; all with --json; in a terminal all, or 100 with --sort)',
     },
-    sort: { enum: orders, description: 'smallest first, or largest first with - (default: as in the file)' },
+    sort: {
+      enum: orders,
+      description: 'order: smallest first, or largest first with - (default: the order of the file)',
+    },
   },
 } as const;
 
@@ -46,20 +49,20 @@ const many = 100;
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Shows a training run or an evaluation: its curves, then its episodes, as conversations with what was rewarded. In a terminal, a key shows the next episode.',
+      'Shows a training run or an evaluation: its curves, then its episodes as conversations with their rewards. In a terminal, a key shows the next episode.',
     )
-    .argument('<run>', 'folder that train or eval wrote, or a file of trajectories');
+    .argument('<run>', 'folder that train or eval wrote, or file of trajectories');
   for (const flag of [...filterFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   command
     .option(
       '--tokens',
-      'show the tokens as sampled, shaded by probability, and which of them are learned from',
+      'show the sampled tokens, shaded by probability, and mark the tokens that are trained on',
     )
     .option(
       '--policy <folder>',
-      "Hugging Face folder, or reference of a policy, whose tokens they are (default: the run's)",
+      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, or reference (default: the run's)",
     )
-    .option('--json', 'print the episodes as lines of JSON, and nothing else');
+    .option('--json', 'print only the episodes, as lines of JSON');
   command.action((path: string, given: OwnFlags & Record<string, unknown>) => show(path, given, signal));
 };
 
@@ -140,7 +143,7 @@ async function printLines(run: RecordedRun, selection: Selection): Promise<void>
   if (shown === 0 && selection.count > 0) process.stderr.write(`${nothing(census)}\n`);
 }
 
-/** Waits for a slow reader, so that the lines do not pile up in memory. False if nobody reads on, as after `| head`. */
+/** Waits for a slow reader, so that the lines do not pile up in memory. False if the reader is gone, for example after `| head`. */
 function writeLine(episode: RecordedEpisode): Promise<boolean> {
   return new Promise((resolve) => {
     process.stdout.write(`${encodeTrajectory(episode)}\n`, (error) => resolve(!error));

@@ -20,11 +20,11 @@ export const make: MakeCommand = (command, { signal }) => {
   command.description('Lists the tools of an MCP server, or calls one of them.');
   for (const flag of serverFlags()) command.addOption(flag);
   command
-    .option('--call <tool>', 'call this tool')
+    .option('--call <tool>', 'tool to call')
     .option('--arguments <json>', 'arguments of the call (default: {})')
     .option('--resources', 'offer the resources of the server as tools')
     .option('--prompts', 'offer the prompts of the server as tools')
-    .option('--timeout <seconds>', 'longest time that the call may go without progress')
+    .option('--timeout <seconds>', 'longest time without progress, in seconds')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
     .action((flags: Flags) => showTools(flags, signal));
 };
@@ -122,7 +122,7 @@ function readArguments(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The error below covers text that is no JSON, too.
+    // The error below is also for text that is not JSON.
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;

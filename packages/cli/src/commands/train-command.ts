@@ -34,21 +34,19 @@ interface OwnFlags extends TrainingFlags {
 
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
-    .description(
-      'Improves a policy in an environment, and writes metrics, episodes, checkpoints and the policy.',
-    )
+    .description('Improves a policy in an environment. Writes metrics, episodes, checkpoints and the policy.')
     .argument(
       '[environment...]',
-      'reference, as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. Further environments are mixed in, with options as "reference?name=value"; a trainer that learns from data needs none',
+      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags. More environments are mixed in; give their options as "reference?name=value". A trainer that learns from data needs no environment',
     )
     .option(
       '--weights <x,x>',
-      'how often tasks of each environment are drawn (default: by their numbers of tasks)',
+      'how often the tasks of each environment are drawn (default: in proportion to its number of tasks)',
     )
-    .option('--evaluate-on <environment...>', 'other environments that evaluations play too')
+    .option('--evaluate-on <environment...>', 'more environments to evaluate on')
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder to begin with, reference of a policy, or a module; its options are flags',
+      'Hugging Face folder to start from, reference of a policy, or a module; its options are flags',
     )
     .requiredOption('--out <folder>', 'new folder for metrics, episodes, checkpoints and the policy')
     .option('--trainer <reference>', 'trainer, or a module; its options are flags', defaultTrainer)
@@ -73,12 +71,12 @@ async function trainPolicy(
   const trainer = namedTrainer!.chosen(given);
   const policy = policies[0]!.chosen(given);
   if (texts.length === 0 && trainer.plugin.learnsFrom !== 'data') {
-    const message = `train: ${given.trainer} plays episodes: name an environment, as @toolenv/envs-qa/bridge-v1.`;
+    const message = `train: ${given.trainer} plays episodes: name an environment, such as @toolenv/envs-qa/bridge-v1.`;
     throw new ToolEnvError('usage.arguments', message);
   }
   const envs = await chooseTrainingEnvs(namedEnv, texts, given);
   const identity = { policy: given.policy, policyOptions: lastingOptions(policy) };
-  // Refused here, and not only by train, before the environment and the policy are opened.
+  // train refuses these too, but only after the environment and the policy were opened.
   await refuseLockedFolder(out);
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };
   const config = { ...envs.identity, ...trained, seed, ...identity };
@@ -112,7 +110,7 @@ async function trainPolicy(
       identity: { ...identity, trainer: given.trainer },
     });
     for await (const event of events) {
-      // Only now is the step known from which a resumed run goes on: its newest checkpoint may have been damaged.
+      // Only now the first step of a resumed run is known: its newest checkpoint may have been damaged.
       if (!isAtWork) last = event.type === 'rollout' || event.type === 'update' ? event.step - 1 : event.step;
       isAtWork = true;
       if (event.type === 'rollout') warnOfAborted(event);
@@ -124,7 +122,7 @@ async function trainPolicy(
   } catch (error) {
     progress?.stop();
     if (signal.aborted || isAtWork) {
-      const rest = last > 0 ? `${last} steps are kept: go on with --resume` : 'no step was finished';
+      const rest = last > 0 ? `${last} steps are kept: continue with --resume` : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
     }
     throw error;
@@ -167,7 +165,7 @@ async function report(out: string, isAtWork: boolean, wanted: number): Promise<v
   const early = steps < wanted ? ', and the run stopped early' : '';
   const summary = isAtWork
     ? `${plural(steps, 'step')} done${early}.`
-    : `Nothing to do: the run ${end}; ${remedy} to go on.`;
+    : `Nothing to do: the run ${end}; ${remedy} to continue.`;
   const which = best ? `The policy of step ${best.step}, the best,` : 'The policy';
   const policy = checkpoint ? `${which} is in ${join(out, 'policy')}\n` : '';
   process.stdout.write(`${chart}\n\n${summary}\n${policy}`);

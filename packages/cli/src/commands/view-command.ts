@@ -21,14 +21,14 @@ const schema = {
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Serves a web page on this machine: the curves of one or several runs, their options beside each other, and their episodes, token by token. It follows runs that are still training. Ctrl-C ends it.',
+      'Serves a web page on this machine, with the curves of one or more runs, their options side by side, and their episodes, token by token. The page follows runs that are still training. Ctrl-C ends it.',
     )
     .argument('<run...>', 'folders that train or eval wrote, or files of trajectories');
   for (const flag of schemaFlags(schema)) command.addOption(flag);
   command
     .option(
       '--policy <folder>',
-      "Hugging Face folder, or reference of a policy, whose tokens they are (default: each run's)",
+      "policy whose tokenizer gives the tokens their texts: Hugging Face folder, or reference (default: each run's)",
     )
     .option('--json', 'print the address as JSON');
   command.action((runs: string[], given: { policy?: string; json?: boolean }) => view(runs, given, signal));

@@ -9,7 +9,7 @@ export interface Download {
   url: string;
   /** Where the whole file is to be. Until then its beginning is in `<file>.partial`. */
   file: string;
-  /** What a person can do in place of this program, for errors. */
+  /** What a person can do instead, for errors. */
   otherwise: string;
   signal: AbortSignal;
   /** Called as bytes arrive. `total` is 0 while it is not known. */
@@ -51,7 +51,7 @@ export async function download(plan: Download): Promise<void> {
         continue;
       }
       const kept = await sizeOf(partial);
-      const remains = kept > 0 ? ` ${kept} bytes are kept, and the same command goes on from there.` : '';
+      const remains = kept > 0 ? ` ${kept} bytes are kept: run the same command again to continue.` : '';
       const message = `${plan.url} cannot be fetched (${reasonOf(error)}).${remains} ${otherwise}`;
       throw new ToolEnvError('infrastructure.download', message, { cause: error });
     }
@@ -81,7 +81,7 @@ async function fetchRest(
     if (status === 416) return await endOrRestart(partial, have, headers.get('content-range'));
     refuse(response);
     const start = status === 206 ? startOf(headers.get('content-range')) : 0;
-    if (start !== 0 && start !== have) throw new Refused(`it sent byte ${start} in place of byte ${have}`);
+    if (start !== 0 && start !== have) throw new Refused(`it sent byte ${start} instead of byte ${have}`);
     const length = Number(headers.get('content-length') ?? 0);
     const total = length > 0 ? start + length : 0;
     await writeWhole(`${partial}.json`, `${JSON.stringify({ url, validator: validatorOf(headers) })}\n`);
@@ -102,7 +102,7 @@ function refuse({ status, headers, statusText }: Response): void {
   if (status !== 200 && status !== 206) throw new Refused(`HTTP ${status} ${statusText}`);
   // Servers answer with a page that asks for a login or a confirmation.
   if (/^text\/html/i.test(headers.get('content-type') ?? ''))
-    throw new Refused('the server sent a page in place of the file');
+    throw new Refused('the server sent a page instead of the file');
 }
 
 async function append(

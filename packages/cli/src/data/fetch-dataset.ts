@@ -22,7 +22,7 @@ const megabyte = 1e6;
 
 /**
  * Fetches the files that the folder lacks, one after the other, with a progress bar.
- * @param from Base address in place of the authors' addresses: a mirror that has the files by their names.
+ * @param from Base address of a mirror with files of the same names. Default: the authors' addresses.
  * @throws ToolEnvError As `download` and `lockFolder` do; `usage.digest` for a file that differs from its digest.
  */
 export async function fetchDataset(

@@ -1,4 +1,4 @@
-/** The SHA-256 of a file, and the record of it beside the file, in the form of `sha256sum`. */
+/** The SHA-256 of a file, and its record in a second file, in the format of `sha256sum`. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';

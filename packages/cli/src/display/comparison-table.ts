@@ -1,4 +1,4 @@
-/** The numbers of several evaluations beside each other, with their differences from the first. */
+/** The numbers of several evaluations side by side, with their differences from the first. */
 import { type Estimate, type Evaluation, type Interval, scoreLabel } from '@toolenv/training';
 import { countText, scoreText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';

@@ -5,7 +5,7 @@ import { safeLine, safeText, wrapText } from './terminal-text.ts';
 
 const colours = { system: 'magenta', user: 'blue', assistant: 'green', tool: 'cyan' } as const;
 
-/** The role on a line of its own, then the indented text. */
+/** The role on one line, then the indented text. */
 export function messageView(message: Message, width: number): string {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   const name = message.role === 'tool' ? ` ${safeLine(message.name)}` : '';

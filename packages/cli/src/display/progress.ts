@@ -19,7 +19,7 @@ export class Progress {
   #changed: number = this.#begun;
   #status = '';
 
-  /** @param first How much was done before the bar begins, as in a resumed run. */
+  /** @param first Work that was done before the bar begins, such as the steps of a resumed run. */
   constructor(label: string, total: number, first = 0) {
     this.#first = first;
     this.#done = first;
@@ -41,7 +41,7 @@ export class Progress {
     this.#bar.setTotal(total);
   }
 
-  /** @param status Numbers to show beside the bar. */
+  /** @param status Numbers to show next to the bar. */
   update(done: number, status: string): void {
     if (done !== this.#done) this.#changed = performance.now();
     this.#done = done;

@@ -1,4 +1,4 @@
-/** The numbers beside a progress bar. */
+/** The numbers next to a progress bar. */
 import { scoreLabel } from '@toolenv/training';
 import { countText } from './number-text.ts';
 

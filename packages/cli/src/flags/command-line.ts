@@ -1,6 +1,7 @@
-/** Parses command lines. A mistake in a command line becomes an error of one line. */
+/** Parses command lines. A mistake becomes an error of one line. */
 import { ToolEnvError } from '@toolenv/core/errors';
 import { type Command, CommanderError } from 'commander';
+import { helpLayout } from '../display/help-layout.ts';
 
 /**
  * Parses and runs the command's action; `--help` and `--version` print and run nothing.
@@ -12,6 +13,7 @@ export async function parseCommandLine(program: Command, argv: readonly string[]
     command
       .exitOverride()
       .configureOutput({ outputError: () => {} })
+      .configureHelp(helpLayout)
       .helpOption('--help', 'show this help');
   }
   try {

@@ -47,7 +47,7 @@ function flagsOf(schema: JsonSchema): { name: string; flag: Option; isList: bool
     const flag = isList ? new Option(one, property.description) : schemaFlag(name, property);
     const variable = tokenVariables[name];
     if (variable)
-      flag.description += `; rather set the variable ${variable}, since others can read the flags of a process`;
+      flag.description += `; prefer the variable ${variable}, because other users can read the flags of a process`;
     return { name, flag, isList };
   });
 }

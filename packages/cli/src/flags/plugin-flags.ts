@@ -71,7 +71,7 @@ export class PluginFlags<K extends Kind = Kind> {
   }
 
   /**
-   * Adds the flags to the command, in a group of their own. If a flag exists already, the command throws ToolEnvError
+   * Adds the flags to the command, in their own group. If a flag exists already, the command throws ToolEnvError
    * `usage.flag_collision` instead of running.
    * @param owners The flags that exist, and the command or plugin that has each.
    */
@@ -147,7 +147,7 @@ export function envOptionFlags(
   });
 }
 
-/** `undefined` if the option has no flag of its own. */
+/** `undefined` if only `--env-option` sets the option. */
 export function commandOption({ option, name, property, owner }: OptionFlag): Option | undefined {
   if (name === undefined) return undefined;
   const flag = schemaFlag(name, property);
@@ -161,7 +161,7 @@ interface Takes {
   anySubject?: boolean;
   /** The flags that name policies. */
   policies?: readonly ('policy' | 'against')[];
-  /** Each `--policy` names a policy of its own. */
+  /** Each `--policy` names another policy. Otherwise the last one counts. */
   severalPolicies?: boolean;
   trainer?: boolean;
 }

@@ -40,7 +40,8 @@ export function schemaFlags(schema: JsonSchema): Option[] {
 export function schemaFlag(name: string, property: Property): Option {
   const { description = '', default: fallback } = inSeconds(property);
   if (property.type === 'boolean') {
-    return new Option(flagName(name).replace(/^--/, fallback === true ? '--no-' : '--'), description);
+    if (fallback !== true) return new Option(flagName(name), description);
+    return new Option(flagName(name).replace('--', '--no-'), description.replace(/^whether to /, 'do not '));
   }
   const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
   const note =

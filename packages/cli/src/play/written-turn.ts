@@ -1,4 +1,4 @@
-/** readTurn: what a person typed in a line, as a call of a tool or as an answer. */
+/** readTurn: turns a typed line into a tool call or an answer. */
 import { type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { WrittenTurn } from '@toolenv/view';
 import { toolSignature } from '../display/tool-signature.ts';

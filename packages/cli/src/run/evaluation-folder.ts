@@ -13,7 +13,7 @@ import {
 } from '@toolenv/training';
 
 const identityFile = 'evaluation.json';
-const remedy = 'choose another folder, or go on with its evaluation by --resume';
+const remedy = 'choose another folder, or resume the evaluation with --resume';
 
 /** Refuses a folder that has files or is in use, before the work begins. Changes nothing. */
 export async function refuseEvaluationFolder(out: string, resume: boolean): Promise<void> {

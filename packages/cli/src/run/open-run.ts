@@ -16,11 +16,11 @@ export function envFlags(): Option[] {
   return [
     new Option(
       '--env-option <key=value...>',
-      "set the environment's options by name; each is also a flag, --env-<name> where another flag has the name",
+      "set the environment's options by name; each option is also a flag, or --env-<name> if another flag has its name",
     ),
     new Option(
       '--tool <role=reference...>',
-      "put another tool plugin into a role, in place of the environment's own",
+      "use this tool plugin in a role, instead of the environment's own",
     ),
   ];
 }
@@ -33,10 +33,10 @@ export interface RecordingFlags {
 
 export function recordingFlags(): Option[] {
   return [
-    new Option('--record <file>', "record every call of the environment's tools into a new file"),
+    new Option('--record <file>', "record every call of the environment's tools in a new file"),
     new Option(
       '--replay <file>',
-      "answer the calls of the environment's tools from a recording, without the tools",
+      "answer the calls of the environment's tools from a recording, without running the tools",
     ).conflicts('record'),
   ];
 }
@@ -91,6 +91,6 @@ export function readTools(pairs: readonly string[] = []): Record<string, string>
 function readTool(pair: string): [role: string, ref: string] {
   const at = pair.indexOf('=');
   if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
-  const message = `--tool ${pair}: write it as role=reference, as search=@toolenv/tools-search/search-v1.`;
+  const message = `--tool ${pair}: write it as role=reference, such as search=@toolenv/tools-search/search-v1.`;
   throw new ToolEnvError('usage.bad_flag', message);
 }

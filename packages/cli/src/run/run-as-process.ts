@@ -62,7 +62,7 @@ function catchTheUncaught(controller: AbortController): void {
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${stackOf(error)}\n`);
     if (controller.signal.aborted) return;
-    process.stderr.write('toolenv: nobody caught this error. Stopping…\n');
+    process.stderr.write('toolenv: this error was not caught. Stopping…\n');
     // The work may never end: what it waits for may be what failed. Then Node ends the process with this code.
     process.exitCode = 1;
     setTimeout(() => process.exit(1), graceAfterUncaught).unref();

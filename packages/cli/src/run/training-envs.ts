@@ -91,10 +91,10 @@ async function listedEnv(text: string, shared: Record<string, unknown>): Promise
   return { source, options, text, ref: refOf({ source }), roles: Object.keys(definition.roles) };
 }
 
-/** @param beside Others that the names are told apart from; the same environment may be among them. */
-function namesOf(envs: readonly ListedEnv[], beside: readonly ListedEnv[] = []): string[] {
+/** @param known Other environments, whose names must differ too. The same environment may be among them. */
+function namesOf(envs: readonly ListedEnv[], known: readonly ListedEnv[] = []): string[] {
   const texts = envs.map(({ text }) => text);
-  const others = beside.map(({ text }) => text).filter((text) => !texts.includes(text));
+  const others = known.map(({ text }) => text).filter((text) => !texts.includes(text));
   return shortNames([...texts, ...others]).slice(0, texts.length);
 }
 

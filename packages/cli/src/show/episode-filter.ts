@@ -20,16 +20,16 @@ export type EpisodeFilter = (episode: RecordedEpisode) => boolean;
 
 export function filterFlags(): Option[] {
   return [
-    new Option('--reward <range>', "only episodes with such a reward: 0.5, 0..0.5, '>0' or '<=1'"),
+    new Option('--reward <range>', "only episodes with a reward in this range: 0.5, 0..0.5, '>0' or '<=1'"),
     new Option(
       '--outcome <kind[:reason]>',
-      `only episodes that ended so: ${outcomeKinds.slice(1).join(', ')}, truncated:max_turns, …`,
+      `only episodes that ended this way: ${outcomeKinds.slice(1).join(', ')}, truncated:max_turns, …`,
     ),
-    new Option('--aborted', 'only episodes that a fault of the infrastructure ended'),
-    new Option('--mistake [code]', `only episodes with a call that failed: ${mistakeCodes.join(', ')}`),
+    new Option('--aborted', 'only episodes that an infrastructure fault ended'),
+    new Option('--mistake [code]', `only episodes with a failed call: ${mistakeCodes.join(', ')}`),
     new Option('--tool <name>', 'only episodes that call this tool'),
-    new Option('--text <words>', 'only episodes in which this text was written or read, in any case'),
-    new Option('--step <range>', 'only episodes of these training steps: 3, 3..5'),
+    new Option('--text <words>', 'only episodes that contain this text, in any case'),
+    new Option('--step <range>', 'only episodes of these training steps: 3 or 3..5'),
   ];
 }
 

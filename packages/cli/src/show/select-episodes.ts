@@ -11,7 +11,7 @@ export interface Selection {
   filter: EpisodeFilter;
   /** Without an order, the order of the file. `-` begins with the largest. */
   order?: Order;
-  /** Episodes at most. With an order, as many are in memory at once. */
+  /** Largest number of episodes. With an order, they are all in memory at once. */
   count: number;
   signal: AbortSignal;
   /** Called for each episode that was read, matching or not, with their number so far. */

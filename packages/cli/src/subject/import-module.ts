@@ -1,11 +1,11 @@
-/** importModule: imports a file of the user, also TypeScript on versions of Node that do not read it. */
+/** importModule: imports a file of the user, which may be TypeScript on any version of Node. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { ToolEnvError } from '@toolenv/core';
 
 /**
  * @param file Absolute path.
- * @throws ToolEnvError `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed beside the file.
+ * @throws ToolEnvError `usage.typescript` if the file is TypeScript, Node does not read TypeScript, and tsx is not installed where the file finds it.
  */
 export async function importModule(file: string): Promise<Record<string, unknown>> {
   const { href } = pathToFileURL(file);

@@ -16,7 +16,7 @@ export interface Details {
   description?: string;
   /** JSON Schema of the options, with defaults. */
   options?: JsonSchema;
-  /** Of an environment, as the following fields. */
+  /** Only environments have this field and the next three. */
   rewards?: RewardSpec;
   limits?: EnvLimits;
   capabilities?: Required<EnvCapabilities>;
