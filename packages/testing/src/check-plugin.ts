@@ -117,41 +117,27 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
   if (missing.length === 0) return;
   throw new Violation(
     'PLUG-4',
-    `a default export of "${subpath}" that is ${described[kind]} "${name}"`,
+    `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`,
     module.default === undefined ? 'no default export' : `a default export without ${missing.join(', ')}`,
   );
 }
 
-const described: Readonly<Record<PluginKind, string>> = {
-  envs: 'the environment',
-  tools: 'the tool',
-  trainers: 'the trainer',
-  losses: 'the loss',
-  advantages: 'the advantage estimator',
-  policies: 'the policy',
-};
-
-/** For each kind of plugin: property → its type. */
-const parts: Readonly<Record<PluginKind, Readonly<Record<string, string>>>> = {
-  envs: {
-    name: 'string',
-    description: 'string',
-    options: 'object',
-    rewards: 'object',
-    limits: 'object',
-    roles: 'object',
-    open: 'function',
-  },
-  tools: { name: 'string', description: 'string', example: 'object', create: 'function' },
-  trainers: { name: 'string', description: 'string', options: 'object', train: 'function' },
-  losses: { name: 'string', description: 'string', options: 'object', episode: 'function' },
-  advantages: { name: 'string', description: 'string', options: 'object', estimate: 'function' },
-  policies: { name: 'string', description: 'string', options: 'object', open: 'function' },
+/** What each kind of plugin is called, and the objects and the function that it has besides its name and description. */
+const parts: Readonly<Record<PluginKind, { what: string; objects: readonly string[]; method: string }>> = {
+  envs: { what: 'the environment', objects: ['options', 'rewards', 'limits', 'roles'], method: 'open' },
+  tools: { what: 'the tool', objects: ['example'], method: 'create' },
+  trainers: { what: 'the trainer', objects: ['options'], method: 'train' },
+  losses: { what: 'the loss', objects: ['options'], method: 'episode' },
+  advantages: { what: 'the advantage estimator', objects: ['options'], method: 'estimate' },
+  policies: { what: 'the policy', objects: ['options'], method: 'open' },
 };
 
 function missingParts(kind: PluginKind, plugin: unknown): string[] {
   const given = (plugin ?? {}) as Record<string, unknown>;
-  return Object.entries(parts[kind]).flatMap(([part, type]) =>
-    typeof given[part] === type && given[part] !== null ? [] : [part],
-  );
+  const { objects, method } = parts[kind];
+  return [
+    ...['name', 'description'].filter((part) => typeof given[part] !== 'string'),
+    ...objects.filter((part) => typeof given[part] !== 'object' || given[part] === null),
+    ...[method].filter((part) => typeof given[part] !== 'function'),
+  ];
 }

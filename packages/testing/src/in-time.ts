@@ -3,8 +3,14 @@ import { Deadline } from '@toolenv/core/tools';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
-/** The result of `work`; rejects with `late()` after `timeout` milliseconds. */
-export async function inTime<T>(work: () => Promise<T>, timeout: number, late: () => Violation): Promise<T> {
+/** The result of `work`. It breaks `rule` to take more than `timeout` milliseconds. */
+export async function inTime<T>(
+  rule: RuleId,
+  expected: string,
+  timeout: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const late = () => new Violation(rule, expected, `nothing within ${timeout} ms`);
   const deadline = new Deadline({ after: timeout, reason: late });
   try {
     return await deadline.race(work);
@@ -13,7 +19,7 @@ export async function inTime<T>(work: () => Promise<T>, timeout: number, late: (
   }
 }
 
-/** The result of `work`. It breaks `rule` to throw or to take more than `timeout` milliseconds. */
+/** Like {@link inTime}; to throw breaks `rule` as well. */
 export async function answered<T>(
   rule: RuleId,
   expected: string,
@@ -21,7 +27,7 @@ export async function answered<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await inTime(work, timeout, () => new Violation(rule, expected, `nothing within ${timeout} ms`));
+    return await inTime(rule, expected, timeout, work);
   } catch (error) {
     throw error instanceof Violation ? error : new Violation(rule, expected, brief(error));
   }

@@ -51,7 +51,7 @@ async function cancelledDuring(subject: EnvSubject): Promise<void> {
     try {
       const step = hanging
         ? expectReason(subject, reason, 'step() whose signal aborts while a tool hangs', work)
-        : inTime(work, subject.timeout + headStart, () => notInTime(subject, 'step() whose signal aborts'));
+        : inTime('ENV-29', 'step() whose signal aborts to end', subject.timeout + headStart, work);
       step.catch(() => {});
       await sleep(headStart);
       controller.abort(reason);
@@ -128,15 +128,9 @@ async function expectReason(
   what: string,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  const received = await inTime(
-    () => work().then(brief, (error: unknown) => error),
-    subject.timeout + headStart,
-    () => notInTime(subject, what),
+  const received = await inTime('ENV-29', `${what} to end`, subject.timeout + headStart, () =>
+    work().then(brief, (error: unknown) => error),
   );
   if (received === reason) return;
   throw new Violation('ENV-29', `${what} to reject with the signal's reason`, brief(received));
-}
-
-function notInTime({ timeout }: EnvSubject, what: string): Violation {
-  return new Violation('ENV-29', `${what} to end within ${timeout} ms`, 'nothing');
 }

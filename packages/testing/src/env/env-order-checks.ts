@@ -49,11 +49,8 @@ async function stepDuringStep(subject: EnvSubject): Promise<void> {
     const first = env.step(wrongCall);
     first.catch(() => {});
     await expectBug(subject, env, 'ENV-8', 'concurrent_step', 'while another step is under way');
-    await inTime(
-      () => first,
-      subject.timeout,
-      () => late('the first of two steps', subject),
-    ).catch((error) => {
+    const answer = 'an answer to the first of two steps';
+    await inTime('ENV-28', answer, subject.timeout, () => first).catch((error) => {
       if (error instanceof Violation) throw error;
       throw new Violation('ENV-8', 'the first of two steps to succeed', brief(error));
     });
@@ -79,10 +76,6 @@ async function turnLimit(subject: EnvSubject): Promise<void> {
   await subject.withWatched((env) => env.play(subject.task(0), 1, Array<Action>(maxTurns).fill(wrongCall)));
 }
 
-function late(what: string, { timeout }: EnvSubject): Violation {
-  return new Violation('ENV-28', `an answer to ${what} within ${timeout} ms`, 'none');
-}
-
 async function expectBug(
   subject: EnvSubject,
   env: Env,
@@ -91,10 +84,8 @@ async function expectBug(
   when: string,
 ): Promise<void> {
   const expected = `step() ${when} to throw ToolEnvError "bug.${name}"`;
-  const received = await inTime(
-    () => env.step(nothing).catch((error: unknown) => error),
-    subject.timeout,
-    () => late(`step() ${when}`, subject),
+  const received = await inTime('ENV-28', `an answer to step() ${when}`, subject.timeout, () =>
+    env.step(nothing).catch((error: unknown) => error),
   );
   if (ToolEnvError.isInstance(received) && received.code === `bug.${name}`) return;
   throw new Violation(rule, expected, brief(received));

@@ -122,10 +122,8 @@ export class WatchedEnv<Task> {
   }
 
   async #answered<T>(what: string, work: () => Promise<T>): Promise<T> {
-    const { timeout } = this.#watch;
-    const late = () => new Violation('ENV-28', `an answer to ${what} within ${timeout} ms`, 'none');
     try {
-      return await inTime(work, timeout, late);
+      return await inTime('ENV-28', `an answer to ${what}`, this.#watch.timeout, work);
     } catch (error) {
       if (error instanceof Violation) throw error;
       const rule = ToolEnvError.isInstance(error) && error.code === 'bug.no_reply' ? 'ENV-37' : 'ENV-27';

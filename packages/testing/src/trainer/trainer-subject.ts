@@ -37,33 +37,29 @@ export interface TrainerRun extends Pick<Run, 'resume' | 'signal'> {
   options?: Record<string, unknown>;
 }
 
-export class TrainerSubject {
-  readonly trainer: Trainer;
-  readonly report: Reporter;
-  readonly #given: Record<string, unknown>;
+interface Settings {
+  trainer: Trainer;
+  report: Reporter;
+  /** Options of the caller, for every run. */
+  given: Record<string, unknown>;
   /** Folder in which each run has a folder. */
-  readonly #folder: string;
-  readonly #timeout: number;
-  readonly #seed: number;
+  folder: string;
+  /** Milliseconds that an event may take. */
+  timeout: number;
+  seed: number;
+}
 
-  constructor(of: {
-    trainer: Trainer;
-    report: Reporter;
-    given: Record<string, unknown>;
-    folder: string;
-    timeout: number;
-    seed: number;
-  }) {
-    this.trainer = of.trainer;
-    this.report = of.report;
-    this.#given = of.given;
-    this.#folder = of.folder;
-    this.#timeout = of.timeout;
-    this.#seed = of.seed;
+export class TrainerSubject {
+  readonly report: Reporter;
+  readonly #of: Settings;
+
+  constructor(settings: Settings) {
+    this.report = settings.report;
+    this.#of = settings;
   }
 
   newFolder(): Promise<string> {
-    return mkdtemp(join(this.#folder, 'run-'));
+    return mkdtemp(join(this.#of.folder, 'run-'));
   }
 
   /** Whether the trainer has an option, and accepts the value. */
@@ -73,12 +69,12 @@ export class TrainerSubject {
   }
 
   get learnsFromData(): boolean {
-    return this.trainer.learnsFrom === 'data';
+    return this.#of.trainer.learnsFrom === 'data';
   }
 
   /** A file of examples that show the better arm of each machine, as conversations and as pairs. */
   async #examples(best: number): Promise<string> {
-    const file = join(this.#folder, `arm-${best}.jsonl`);
+    const file = join(this.#of.folder, `arm-${best}.jsonl`);
     const turn = (arm: number) => [{ role: 'assistant', content: String(arm) }];
     const lines = Array.from({ length: machines }, (_, machine) => {
       const prompt = [{ role: 'user', content: `Machine ${machine}: which arm?` }];
@@ -90,7 +86,7 @@ export class TrainerSubject {
   }
 
   get #properties(): Record<string, Record<string, unknown>> {
-    return (this.trainer.options.properties ?? {}) as Record<string, Record<string, unknown>>;
+    return (this.#of.trainer.options.properties ?? {}) as Record<string, Record<string, unknown>>;
   }
 
   /** Names of the trainer's options. */
@@ -107,21 +103,20 @@ export class TrainerSubject {
       env: env ?? (await openBandit({ best })),
       policy,
       learner: model,
-      seed: this.#seed,
+      seed: this.#of.seed,
       out: out ?? (await this.newFolder()),
     };
     const data = this.learnsFromData ? { data: await this.#examples(best) } : {};
     const known = Object.entries({ ...settings, ...data, ...options }).filter(([name, value]) =>
       this.accepts(name, value),
     );
-    const events = this.trainer.train(whole as Run, { ...Object.fromEntries(known), ...this.#given });
+    const events = this.#of.trainer.train(whole as Run, { ...Object.fromEntries(known), ...this.#of.given });
     const iterator = events[Symbol.asyncIterator]();
-    const late = () => new Violation('TRN-2', `another event within ${this.#timeout} ms`, 'none');
     let isWaiting = false;
     try {
       for (;;) {
         isWaiting = true;
-        const next = await inTime(() => iterator.next(), this.#timeout, late);
+        const next = await inTime('TRN-2', 'another event', this.#of.timeout, () => iterator.next());
         isWaiting = false;
         if (next.done) return;
         yield next.value;
@@ -136,13 +131,16 @@ export class TrainerSubject {
   async first(options: Record<string, unknown>): Promise<unknown> {
     const env = await openBandit({ best: 1 });
     const model = new BanditModel();
-    const run = { env, policy: model, learner: model, seed: this.#seed, out: await this.newFolder() };
-    const late = () => new Violation('TRN-1', `an answer within ${this.#timeout} ms`, 'none');
+    const run = { env, policy: model, learner: model, seed: this.#of.seed, out: await this.newFolder() };
     try {
-      const data = this.accepts('data', this.#folder) ? { data: await this.#examples(1) } : {};
-      const events = this.trainer.train(run as unknown as Run, { ...data, ...this.#given, ...options });
+      const data = this.accepts('data', this.#of.folder) ? { data: await this.#examples(1) } : {};
+      const events = this.#of.trainer.train(run as unknown as Run, {
+        ...data,
+        ...this.#of.given,
+        ...options,
+      });
       const iterator = events[Symbol.asyncIterator]();
-      const { value } = await inTime(() => iterator.next(), this.#timeout, late);
+      const { value } = await inTime('TRN-1', 'an answer', this.#of.timeout, () => iterator.next());
       await iterator.return?.();
       return value;
     } catch (error) {
