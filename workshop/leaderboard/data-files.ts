@@ -1,4 +1,4 @@
-/** The data files of agents that learn from episodes of others: the demonstrator's, or the start policy's. */
+/** The data files of agents that learn from other episodes: the demonstrator's, or the start policy's. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { collect, deriveSeed, type EnvHandle, type Policy, rollout, type Trajectory } from '@toolenv/core';

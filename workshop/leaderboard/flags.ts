@@ -32,7 +32,7 @@ export const leaderboardFlags = {
       type: 'integer',
       minimum: 1,
       description:
-        'of the CPU for one operation: with 1, two commands that measure different rows share two cores (default: one per core)',
+        'CPU threads per operation: with 1, two commands that measure different rows share two cores (default: one per core)',
     },
     results: {
       type: 'string',
@@ -42,7 +42,7 @@ export const leaderboardFlags = {
     work: {
       type: 'string',
       default: 'runs/leaderboard',
-      description: 'folder of the runs: one that was interrupted goes on',
+      description: 'folder of the runs; an interrupted run resumes',
     },
     out: { type: 'string', default: 'docs/benchmarks', description: 'folder for the page and its chart' },
     supervised: {

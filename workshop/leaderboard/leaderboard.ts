@@ -1,6 +1,6 @@
 /**
  * `npm run leaderboard`: trains and scores every row of a study on synthetic worlds, and writes its page. A run that exists in
- * the file of results is not repeated, and an interrupted run goes on.
+ * the file of results is not repeated, and an interrupted run resumes.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export type Played = Omit<Result, keyof Experiment | 'commit' | 'seconds'> & Par
 
 /** What rows are played with. */
 export interface Means {
-  /** Folder of the agent's run. A run that was interrupted there goes on. */
+  /** Folder of the agent's run. A run that was interrupted there resumes. */
   out: string;
   /** Folder of the policy of the row "Best supervised phase". */
   supervised: string;

@@ -4,7 +4,7 @@
  * This script writes an untrained checkpoint and a data file for each phase. The trainer `sft` then learns to copy names, to
  * read documents, and to play whole episodes of the good strategy. The recipes of the shipped policies end with habits from a
  * mix in which that strategy is a minority: the policy can then solve the task, but mostly does not, which leaves something for
- * reinforcement learning. The recipe `from-nothing` goes on with GRPO. Worlds change from phase to phase and within a phase, so
+ * reinforcement learning. The recipe `from-nothing` continues with GRPO. Worlds change from phase to phase and within a phase, so
  * that the model cannot memorise entities.
  */
 import { spawn } from 'node:child_process';
@@ -36,12 +36,12 @@ const schema = {
     work: {
       type: 'string',
       description:
-        'folder of the data and the runs; finished runs are kept, and an unfinished run goes on (default: runs/tiny-policy/<recipe>)',
+        'folder of the data and the runs; finished runs are kept, and an unfinished run resumes (default: runs/tiny-policy/<recipe>)',
     },
     threads: {
       type: 'integer',
       minimum: 1,
-      description: 'of the CPU for one operation (default: one per core)',
+      description: 'CPU threads per operation (default: one per core)',
     },
   },
 } as const;

@@ -82,13 +82,9 @@ function checkSpec({ spec }: Policy): void {
   throw new Violation('POL-1', 'a whole contextLength above 0', brief(contextLength));
 }
 
-interface Settings {
+interface Settings extends Required<Omit<CheckPolicyOptions, keyof CheckOptions>> {
   policy: Policy;
   report: Reporter;
-  observations: readonly Observation[];
-  maxTokens: number;
-  seed: number;
-  timeout: number;
 }
 
 class Asker {
@@ -179,14 +175,8 @@ class Asker {
       const controller = new AbortController();
       if (delay === 0) controller.abort(reason);
       const { signal } = controller;
-      const acting = (async () =>
-        policy.act(observations[0]!, {
-          maxTokens,
-          temperature: 1,
-          seed: 1,
-          episodeId: 'cancelled',
-          signal,
-        }))();
+      const sampling = { maxTokens, temperature: 1, seed: 1, episodeId: 'cancelled', signal };
+      const acting = (async () => policy.act(observations[0]!, sampling))();
       const settled = acting.then(brief, (error: unknown) => error);
       await sleep(delay);
       controller.abort(reason);

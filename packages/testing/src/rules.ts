@@ -22,7 +22,7 @@ const hints = {
   'TOOL-12': 'Set a limit for everything that the tool waits for. A call must settle.',
   'TOOL-13': 'Clear timers and close handles when the call settles, and everything else in close().',
   'TOOL-14':
-    'Give example: { material, calls } material that create accepts, and calls that follow inputSchema.',
+    'In example: { material, calls }, give material that create accepts and calls that follow inputSchema.',
   'ENV-1':
     'Give each Env a spec { specVersion: "v1", name, rewards, limits } with the rewards of its definition.',
   'ENV-2': 'Give options a valid JSON Schema of type "object", with defaults that follow it.',
@@ -96,7 +96,7 @@ const hints = {
   'POL-11': 'Copy the observation before you change it.',
   'POL-12':
     'Return rows with tokens, mask and turns of one length, and each turn of the assistant once, as one run of tokens.',
-  'POL-13': 'Make the tokens before a turn in encode() as act() makes its prompt.',
+  'POL-13': 'Make the tokens before a turn in encode() the same way that act() makes its prompt.',
   'LRN-1':
     'Return finite logprobs ≤ 0 and entropy ≥ 0, or no entropy, with the lengths of the batch’s rows, and 0 where the mask is 0.',
   'LRN-2': 'Mask the padding: a row must give the same numbers whatever the other rows are.',
@@ -119,7 +119,7 @@ const hints = {
   'TRN-2':
     'Yield rollout n, update n, then evaluation n and checkpoint n if they are due; n counts from 1. End with a checkpoint.',
   'TRN-3':
-    'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN, of tokens neither.',
+    'Leave a metric out where it has no value, for example the mean of nothing. Do not report NaN, and report no NaN for tokens.',
   'TRN-4':
     'Yield the trajectories of rollout() of @toolenv/core as they are. Copy a trajectory before you change it.',
   'TRN-5':

@@ -4,7 +4,7 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { formats } from '../parsers/formats.ts';
 import { type Attack, holds } from './attack.ts';
 
-const mistaken = 'the model reads that its call is mistaken; the episode goes on and can be written';
+const mistaken = 'the model reads that its call is mistaken; the episode continues and can be written';
 
 export const model: Attack[] = [
   ...[65, 4_100, 100_000].map(

@@ -29,7 +29,7 @@ export const runs: Attack[] = [
   {
     name: 'another option, allowed',
     attack: 'a run is resumed with another option and --change',
-    expected: 'it goes on, and its folder says what changed from which step on',
+    expected: 'it continues, and its folder says what changed from which step on',
     async run(folder) {
       const out = join(folder, 'run');
       await finished(startCli(trainArgs(out, '--average', 'token')).finished);
@@ -47,7 +47,7 @@ export const runs: Attack[] = [
   {
     name: 'two runs at once',
     attack: 'a second run begins in the folder of a live run',
-    expected: 'the second run is refused, its message names the process, and the first run goes on',
+    expected: 'the second run is refused, its message names the process, and the first run continues',
     async run(folder) {
       const out = join(folder, 'run');
       const first = startCli(trainArgs(out, ...slow));
@@ -66,7 +66,7 @@ export const runs: Attack[] = [
   {
     name: 'a lock of a dead process',
     attack: 'a run is killed with SIGKILL, and resumed',
-    expected: 'it goes on',
+    expected: 'it continues',
     async run(folder) {
       const out = join(folder, 'run');
       const first = startCli(trainArgs(out, '--pause', '200'));

@@ -1,4 +1,4 @@
-/** Clients of others, as a program drives them: MCP's Python SDK, and the command line of MCP's Inspector. */
+/** Third-party clients, driven by a program: MCP's Python SDK, and the command line of MCP's Inspector. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

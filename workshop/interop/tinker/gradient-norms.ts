@@ -1,4 +1,4 @@
-/** Gradient norms of the learner on SkyRL's server, beside those of the server's own loss and of the local learner. */
+/** Gradient norms of the learner on SkyRL's server, compared with those of the server's own loss and of the local learner. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

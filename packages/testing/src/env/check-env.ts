@@ -1,5 +1,5 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import type { EnvCapabilities, EnvDefinition, EnvHandle } from '@toolenv/core';
+import type { EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
 import { leaksOf, networkUseOf } from '../leaks.ts';
@@ -78,7 +78,10 @@ export async function checkEnv(
       signal,
     });
   try {
-    await checkTasksTwice(report, first, open);
+    await report.check(['ENV-3'], async () => {
+      await using again = await open();
+      checkTasks(first, again);
+    });
     if (report.broken('ENV-3')) return report.report;
     const subject = subjectOf(first);
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
@@ -87,12 +90,12 @@ export async function checkEnv(
     await checkReplay(subject);
     await checkCancellation(subject);
     await checkLabels(subject, someTasks(first, searchedTasks));
-    const fuzzed = () => {
-      const fuzz = (env = first) => fuzzEnv(subject.openedAs(env), actions, options.onActions);
+    const fuzzed = async () => {
       // Longer episodes begin less often, which saves time if each begins with a server of its own.
       const isShort = definition.limits.maxTurns < longestFuzz && given.maxTurns === undefined;
       const isLonger = isShort && hasOption(definition, 'maxTurns');
-      return isLonger ? withOpened(open, { maxTurns: longestFuzz }, fuzz) : fuzz();
+      await using longer = isLonger ? await open({ maxTurns: longestFuzz }) : undefined;
+      await fuzzEnv(subject.openedAs(longer ?? first), actions, options.onActions);
     };
     // A warning needs the rewards of many episodes.
     await report.check(fuzzRules, fuzzed, report.wants('WARN-4'));
@@ -101,21 +104,23 @@ export async function checkEnv(
   } finally {
     await first.close();
   }
-  // A short timeout, so that a hanging tool costs little time.
-  const short = hasOption(definition, 'toolTimeout') ? { toolTimeout: 50 } : {};
-  await withOpened(open, short, (env) => checkFaults(subjectOf(env)));
+  {
+    // A short timeout, so that a hanging tool costs little time.
+    await using env = await open(hasOption(definition, 'toolTimeout') ? { toolTimeout: 50 } : {});
+    await checkFaults(subjectOf(env));
+  }
   await report.check(['ENV-34', 'ENV-36'], () =>
     checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
   );
   return report.report;
 }
 
-/** The environment, or `undefined` if opening it fails. An error with a usage code is thrown on, since it is for the user. */
+/** The environment, or `undefined` if opening it fails. A usage error is thrown, because it is for the user. */
 async function opened(
   report: Reporter,
-  open: () => Promise<EnvHandle<unknown>>,
-): Promise<EnvHandle<unknown> | undefined> {
-  let env: EnvHandle<unknown> | undefined;
+  open: () => Promise<OpenedEnv<unknown>>,
+): Promise<OpenedEnv<unknown> | undefined> {
+  let env: OpenedEnv<unknown> | undefined;
   const openOnce = async () => {
     env = await open().catch((error: unknown) => {
       if (ToolEnvError.isInstance(error) && !error.code.startsWith('bug.')) throw error;
@@ -124,21 +129,6 @@ async function opened(
   };
   await report.check(['ENV-2'], openOnce, true);
   return env;
-}
-
-async function checkTasksTwice(
-  report: Reporter,
-  first: EnvHandle<unknown>,
-  open: () => Promise<EnvHandle<unknown>>,
-): Promise<void> {
-  await report.check(['ENV-3'], async () => {
-    const again = await open();
-    try {
-      checkTasks(first, again);
-    } finally {
-      await again.close();
-    }
-  });
 }
 
 function noTasks(subject: string): ToolEnvError {
@@ -157,34 +147,16 @@ function hasOption({ options }: AnyEnvDefinition, name: string): boolean {
   return Object.hasOwn((options.properties as object | undefined) ?? {}, name);
 }
 
-/** Opens the environment with other values of its options, and closes it after `use`. */
-async function withOpened(
-  open: (changes: object) => Promise<EnvHandle<unknown>>,
-  changes: object,
-  use: (env: EnvHandle<unknown>) => Promise<unknown>,
-): Promise<void> {
-  const env = await open(changes);
-  try {
-    await use(env);
-  } finally {
-    await env.close();
-  }
-}
-
 async function playOnce(
-  open: () => Promise<EnvHandle<unknown>>,
+  open: () => Promise<OpenedEnv<unknown>>,
   subjectOf: (env: EnvHandle<unknown>) => EnvSubject,
 ): Promise<void> {
-  const env = await open();
-  try {
-    const subject = subjectOf(env);
-    for (const [index, task] of subject.tasks.slice(0, leakedTasks).entries()) {
-      await subject.withWatched(async (watched) => {
-        await watched.take(subject.actions(await watched.reset(task, index), index, 3));
-      });
-    }
-  } finally {
-    await env.close();
+  await using env = await open();
+  const subject = subjectOf(env);
+  for (const [index, task] of subject.tasks.slice(0, leakedTasks).entries()) {
+    await subject.withWatched(async (watched) => {
+      await watched.take(subject.actions(await watched.reset(task, index), index, 3));
+    });
   }
 }
 

@@ -34,15 +34,12 @@ export function fuzzActions(tools: readonly ToolDescription[], options: FuzzOpti
   const calls = fc
     .array(fuzzCall(tools, text), { minLength: 1, maxLength: maxCalls })
     .map((all) => all.map(numbered));
+  const withCalls = (stopReason: Action['stopReason']): Arbitrary<Action> =>
+    fc.tuple(text, calls).map(([said, toolCalls]) => ({ text: said, toolCalls, stopReason }));
   const ofKind: Record<FuzzKind, { weight: number; arbitrary: Arbitrary<Action> }> = {
-    calls: { weight: 8, arbitrary: fc.tuple(text, calls).map(([said, toolCalls]) => act(said, toolCalls)) },
-    answer: { weight: 6, arbitrary: text.map((said) => act(said, [])) },
-    'cut off': {
-      weight: 1,
-      arbitrary: fc
-        .tuple(text, calls)
-        .map(([said, toolCalls]): Action => ({ text: said, toolCalls, stopReason: 'length' })),
-    },
+    calls: { weight: 8, arbitrary: withCalls('tool_call') },
+    answer: { weight: 6, arbitrary: text.map((said) => ({ text: said, toolCalls: [], stopReason: 'stop' })) },
+    'cut off': { weight: 1, arbitrary: withCalls('length') },
   };
   return fc.oneof(...kinds.map((kind) => ofKind[kind]));
 }
@@ -52,7 +49,11 @@ export function validCalls(tools: readonly ToolDescription[]): Arbitrary<Action>
   return fc
     .constantFrom(...tools)
     .chain(({ name, inputSchema }) => schemaValues(inputSchema).map((args) => ({ name, arguments: args })))
-    .map((call) => act('', [{ id: 'call-0', ...call } as ToolCall]));
+    .map((call) => ({
+      text: '',
+      toolCalls: [{ id: 'call-0', ...call } as ToolCall],
+      stopReason: 'tool_call',
+    }));
 }
 
 type Unnumbered = Omit<ToolCall, 'id'> | ParseFailure;
@@ -65,16 +66,11 @@ function fuzzCall(tools: readonly ToolDescription[], text: Arbitrary<string>): A
       maxKeys: 3,
     }),
   });
+  const written = text.map((said) => ({ query: said, text: said }));
   const known = tools.flatMap(({ name, inputSchema }) => [
     { weight: 6, arbitrary: named(name, schemaValues(inputSchema)) },
     { weight: 3, arbitrary: named(name, brokenArguments(inputSchema)) },
-    {
-      weight: 1,
-      arbitrary: named(
-        name,
-        text.map((huge) => ({ query: huge, text: huge })),
-      ),
-    },
+    { weight: 1, arbitrary: named(name, written) },
   ]);
   return fc.oneof<{ weight: number; arbitrary: Arbitrary<Unnumbered> }[]>(
     { weight: 2, arbitrary: malformed },
@@ -101,10 +97,6 @@ function texts(huge: number): Arbitrary<string> {
     },
     { weight: 1, arbitrary: repeated },
   );
-}
-
-function act(text: string, toolCalls: (ToolCall | ParseFailure)[]): Action {
-  return { text, toolCalls, stopReason: toolCalls.length > 0 ? 'tool_call' : 'stop' };
 }
 
 function numbered(call: Unnumbered, index: number): ToolCall | ParseFailure {
