@@ -48,6 +48,19 @@ export interface EnvSessionOptions extends EpisodeOptions {
   onScore(record: ScoreRecord): void;
 }
 
+/** Makes the sessions of a service. */
+export interface SessionSource {
+  /** Reference of the environment. */
+  readonly name: string;
+  readonly version: string | undefined;
+  /** @param wanted Default: the next task. */
+  open(wanted?: WantedEpisode): EnvSession;
+  /** Makes a session of the first task, of which nothing is recorded. */
+  probe(): EnvSession;
+  /** Called with bugs. The client learns only that there was one. */
+  onError(error: unknown): void;
+}
+
 export class EnvSession<Task = unknown> {
   /** The handle of the episode. It cannot be guessed. */
   readonly id: string = randomUUID();

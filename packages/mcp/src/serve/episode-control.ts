@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import type { EnvSession } from './env-session.ts';
+import type { EnvSession, SessionSource } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
 import { ModernEndpoint } from './modern-endpoint.ts';
 import { OpenEpisodes } from './open-episodes.ts';
@@ -27,26 +27,25 @@ export interface ControlledEpisode {
 }
 
 interface Hooks {
-  open(wanted: { task?: number; seed?: number }): EnvSession;
   /** Whether there is room for another episode. */
   hasRoom(): boolean;
   /** URL of the episode for its agent. */
   urlOf(session: EnvSession): string;
   /** Milliseconds without a player after which an episode ends. */
   idleTimeout: number;
-  onError(error: unknown): void;
 }
 
 export class EpisodeControl {
   readonly episodes: OpenEpisodes<ControlledEpisode>;
+  readonly #source: SessionSource;
   readonly #hooks: Hooks;
 
-  constructor(hooks: Hooks) {
+  constructor(source: SessionSource, hooks: Hooks) {
+    this.#source = source;
     this.#hooks = hooks;
-    const { idleTimeout, onError } = hooks;
     this.episodes = new OpenEpisodes({
-      idleTimeout,
-      onError,
+      idleTimeout: hooks.idleTimeout,
+      onError: source.onError,
       async end({ session, player, modern }) {
         // Ending its clients aborts the turn in progress.
         await Promise.all([player?.end(), modern?.close()]);
@@ -66,7 +65,7 @@ export class EpisodeControl {
   /** What answers the clients of an episode that have no session. */
   modernOf(episode: ControlledEpisode): ModernEndpoint {
     if (!episode.modern) {
-      const modern = new ModernEndpoint(sessionView(episode.session), this.#hooks.onError);
+      const modern = new ModernEndpoint(sessionView(episode.session), this.#source.onError);
       episode.session.toolsChanged.add(() => modern.notifyToolsChanged());
       episode.modern = modern;
     }
@@ -103,7 +102,7 @@ export class EpisodeControl {
     if (!this.#hooks.hasRoom()) {
       return send(response, 503, { error: 'All places are taken (maxSessions): end an episode first.' });
     }
-    const session = this.#hooks.open(wanted as { task?: number; seed?: number });
+    const session = this.#source.open(wanted as { task?: number; seed?: number });
     const { task } = wanted as { task?: number };
     if (task !== undefined && task >= session.taskCount) {
       await session.close();

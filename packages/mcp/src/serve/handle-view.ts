@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { ToolEnvError } from '@toolenv/core';
 import type { AgentView } from './agent-server.ts';
-import { answerName, type EnvSession, mistake } from './env-session.ts';
+import { answerName, type EnvSession, mistake, type SessionSource } from './env-session.ts';
 import { OpenEpisodes } from './open-episodes.ts';
 import { toPrompt } from './session-view.ts';
 
@@ -25,15 +25,10 @@ const described = { type: 'string', description: 'Handle of the episode.' };
 const handleKey = 'toolenv/episode';
 
 interface Hooks {
-  /** Makes the session of the next episode. */
-  open(): EnvSession;
-  /** Makes a session of the first task, of which nothing is recorded. */
-  probe(): EnvSession;
   /** @throws ProtocolError if there is no room for another episode. */
   assertRoom(): void;
   /** Milliseconds without a call after which an episode ends. */
   idleTimeout: number;
-  onError(error: unknown): void;
 }
 
 interface OpenEpisode {
@@ -54,18 +49,20 @@ export class HandleView implements AgentView {
     },
   ];
   readonly episodes: OpenEpisodes<OpenEpisode>;
-  readonly #hooks: Hooks;
+  readonly #source: SessionSource;
+  readonly #assertRoom: Hooks['assertRoom'];
   /** The tools of the first episode. The list may not depend on the calls before it. */
   #tools: Tool[] | undefined;
   #probing: Promise<void> | undefined;
 
-  constructor(name: string, version: string | undefined, hooks: Hooks) {
-    const { idleTimeout, onError } = hooks;
+  constructor(source: SessionSource, { idleTimeout, assertRoom }: Hooks) {
+    const { name, version, onError } = source;
     this.name = name;
     this.version = version;
     this.instructions = `The environment ${name}. The prompt "open" has the task and the handle of an episode. Use the tools to solve the task, with the handle as "${parameter}", and give the answer with ${answerName}.`;
     this.episodes = new OpenEpisodes({ idleTimeout, onError, end: ({ session }) => session.close() });
-    this.#hooks = hooks;
+    this.#source = source;
+    this.#assertRoom = assertRoom;
   }
 
   async listTools(): Promise<Tool[]> {
@@ -103,8 +100,8 @@ export class HandleView implements AgentView {
   }
 
   async #open(signal: AbortSignal): Promise<GetPromptResult> {
-    this.#hooks.assertRoom();
-    const session = this.#hooks.open();
+    this.#assertRoom();
+    const session = this.#source.open();
     return this.#begin(session, async () => {
       const { messages } = toPrompt(await session.inTurn(() => session.observe(signal)));
       await this.#readTools(session, signal);
@@ -116,8 +113,8 @@ export class HandleView implements AgentView {
 
   /** Reads the tools in an episode of its own. Clients may list them before they open an episode. */
   async #probe(): Promise<void> {
-    this.#hooks.assertRoom();
-    const session = this.#hooks.probe();
+    this.#assertRoom();
+    const session = this.#source.probe();
     await this.#begin(session, () => this.#readTools(session, new AbortController().signal));
     await this.episodes.end({ session });
   }

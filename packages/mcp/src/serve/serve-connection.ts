@@ -3,23 +3,10 @@ import { ProtocolError, ProtocolErrorCode, type Transport } from '@modelcontextp
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { serveProperties } from '@toolenv/core/serving';
 import { createAgentServer } from './agent-server.ts';
-import type { EnvSession } from './env-session.ts';
+import type { SessionSource } from './env-session.ts';
 import { HandleView } from './handle-view.ts';
 import { createSessionServer } from './session-server.ts';
 import { tooMany } from './too-many.ts';
-
-interface Hooks {
-  /** Reference of the environment. */
-  name: string;
-  version: string | undefined;
-  /** Largest number of episodes at once. */
-  maxSessions?: number;
-  /** Makes the session of a new episode. */
-  open(): EnvSession;
-  /** Makes a session of the first task, of which nothing is recorded. */
-  probe(): EnvSession;
-  onError(error: unknown): void;
-}
 
 export interface Connection {
   /** Settles when the client has left and the Envs are closed. */
@@ -27,25 +14,27 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export function serveConnection(hooks: Hooks, given: 'stdio' | Transport): Connection {
-  const { maxSessions = serveProperties.maxSessions.default, onError } = hooks;
+/** @param maxSessions Largest number of episodes at once. */
+export function serveConnection(
+  source: SessionSource,
+  given: 'stdio' | Transport,
+  maxSessions: number = serveProperties.maxSessions.default,
+): Connection {
+  const { onError } = source;
   const transport = given === 'stdio' ? new StdioServerTransport() : given;
-  const handles = new HandleView(hooks.name, hooks.version, {
-    open: () => hooks.open(),
-    probe: () => hooks.probe(),
+  const handles = new HandleView(source, {
     assertRoom() {
       if (handles.episodes.size < maxSessions) return;
       throw new ProtocolError(ProtocolErrorCode.InternalError, tooMany(maxSessions));
     },
     idleTimeout: serveProperties.idleTimeout.default,
-    onError,
   });
   let sessionClosed: Promise<void> | undefined;
   const { close } = serveStdio(
     ({ era }) => {
       if (era === 'modern') return createAgentServer(handles, onError);
       // The client has a session, which plays one episode.
-      const { server, closed } = createSessionServer(hooks.open(), onError);
+      const { server, closed } = createSessionServer(source.open(), onError);
       sessionClosed = closed;
       return server;
     },

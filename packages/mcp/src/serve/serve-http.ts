@@ -8,7 +8,7 @@ import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
-import type { EnvSession } from './env-session.ts';
+import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { HandleView } from './handle-view.ts';
 import { type HttpOptions, httpOptionsSchema } from './http-options.ts';
@@ -20,18 +20,6 @@ import { tooMany } from './too-many.ts';
 export interface HttpService {
   url: string;
   close(): Promise<void>;
-}
-
-interface Hooks {
-  /** Reference of the environment. */
-  name: string;
-  version: string | undefined;
-  /** Makes the session of a new episode. */
-  open(wanted?: { task?: number; seed?: number }): EnvSession;
-  /** Makes a session of the first task, of which nothing is recorded. */
-  probe(): EnvSession;
-  /** Called with bugs. The client learns only that there was one. */
-  onError(error: unknown): void;
 }
 
 type Refusal = readonly [status: number, code: number, message: string];
@@ -53,7 +41,7 @@ const refusals = {
  * @throws ToolEnvError `usage.serve_token` for an address other than loopback without a token, `usage.serve_host` for a wrong
  *   name, `usage.serve_port` if the port cannot be opened, `usage.unknown_option`, `usage.bad_option`.
  */
-export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpService> {
+export async function serveHttp(source: SessionSource, given: HttpOptions): Promise<HttpService> {
   const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
     typeof httpOptionsSchema
   >;
@@ -75,25 +63,20 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     for (const session of open) if (session.silence > silenceTimeout) session.end();
     handles.episodes.endSilent(silenceTimeout);
   };
-  const control: EpisodeControl = new EpisodeControl({
-    open: (wanted) => hooks.open(wanted),
+  const control: EpisodeControl = new EpisodeControl(source, {
     hasRoom,
     urlOf: ({ id }) => `${listener.origin}${path}/${id}`,
     idleTimeout,
-    onError: (error) => hooks.onError(error),
   });
-  const handles: HandleView = new HandleView(hooks.name, hooks.version, {
-    open: () => hooks.open(),
-    probe: () => hooks.probe(),
+  const handles: HandleView = new HandleView(source, {
     assertRoom() {
       if (hasRoom()) return;
       endSilent();
       throw new ProtocolError(ProtocolErrorCode.InternalError, tooMany(maxSessions));
     },
     idleTimeout,
-    onError: (error) => hooks.onError(error),
   });
-  const modern = new ModernEndpoint(handles, hooks.onError);
+  const modern = new ModernEndpoint(handles, source.onError);
 
   /** Answers a client without a session. Its episode is named by the URL or by a handle. */
   const answerModern = (
@@ -116,7 +99,7 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
     body: unknown,
     episode?: ControlledEpisode,
   ) => {
-    const server = createSessionServer(episode?.session ?? hooks.open(), hooks.onError, !episode);
+    const server = createSessionServer(episode?.session ?? source.open(), source.onError, !episode);
     const session = new HttpSession(server, options);
     if (!episode) open.add(session);
     session.closed.finally(() => {
@@ -168,7 +151,7 @@ export async function serveHttp(hooks: Hooks, given: HttpOptions): Promise<HttpS
 
   const listener = await listen(options, (request, response) => {
     handle(request, response).catch((error: unknown) => {
-      hooks.onError(error);
+      source.onError(error);
       if (response.headersSent) response.destroy();
       else refuse(response, refusals.bug);
     });

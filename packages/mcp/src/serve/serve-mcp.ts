@@ -2,7 +2,7 @@
 import type { Transport } from '@modelcontextprotocol/server';
 import { closeInTime, type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
 import { type EnvServerOptions, reportError } from './agent-server.ts';
-import { EnvSession } from './env-session.ts';
+import { EnvSession, type SessionSource } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';
 import { serveConnection } from './serve-connection.ts';
@@ -55,12 +55,13 @@ export async function serveMcp<Task>(
   const open = (wanted?: WantedEpisode) =>
     new EnvSession<Task>(env, { ...episodes, next, onScore }, wanted) as EnvSession;
   const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
-  const hooks = { name: env.ref ?? nameOf(env, report), version: env.packageVersion, open, probe };
+  const name = env.ref ?? nameOf(env, report);
+  const source: SessionSource = { name, version: env.packageVersion, open, probe, onError: report };
   // An environment that is not concurrent can serve only one client at a time.
   const limit = env.capabilities?.concurrent === false ? { maxSessions: 1 } : {};
   if (typeof transport === 'object' && 'type' in transport) {
     const { type: _, ...given } = transport;
-    const service = await serveHttp({ ...hooks, onError: report }, { ...given, ...limit });
+    const service = await serveHttp(source, { ...given, ...limit });
     let settle = () => {};
     const closed = new Promise<void>((resolve) => {
       settle = resolve;
@@ -72,7 +73,7 @@ export async function serveMcp<Task>(
     };
     return { url: service.url, closed, close };
   }
-  const { closed: left, close } = serveConnection({ ...hooks, ...limit, onError: report }, transport);
+  const { closed: left, close } = serveConnection(source, transport, limit.maxSessions);
   const closed = left.then(async () => void (await Promise.all(writes)));
   return { closed, close: () => close().then(() => closed) };
 }
