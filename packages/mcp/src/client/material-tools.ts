@@ -21,92 +21,82 @@ export function materialTools(client: McpClient, wanted: readonly McpMaterial[] 
 }
 
 const string = { type: 'string' };
-const page = {
-  type: 'object',
-  properties: {
-    cursor: { ...string, description: '`nextCursor` of the page before. Default: the first page' },
+const cursor = { ...string, description: '`nextCursor` of the page before. Default: the first page' };
+
+/** The parameters `properties`, of which those in `required` must be given. */
+function tool(
+  name: string,
+  description: string,
+  properties: Record<string, object>,
+  required: readonly string[],
+  ask: MaterialTool['ask'],
+): MaterialTool {
+  const inputSchema = {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+  return { definition: { name, description, inputSchema, annotations: { readOnlyHint: true } }, ask };
+}
+
+const listResources = tool(
+  'list_resources',
+  'Lists the resources of the server, and the templates of URIs of further resources.',
+  { cursor },
+  [],
+  async (client, args, options) => {
+    const params = pageOf(args);
+    const { resources, nextCursor } = await client.listResources!(params, options);
+    const templates = params ? [] : await templatesOf(client, options);
+    return json({ resources, ...(templates.length > 0 && { templates }), nextCursor });
   },
-  additionalProperties: false,
-};
-const annotations = { readOnlyHint: true };
+);
+
+const readResource = tool(
+  'read_resource',
+  'Reads a resource of the server.',
+  { uri: { ...string, description: 'URI of the resource' } },
+  ['uri'],
+  async (client, { uri }, options) => {
+    const { contents } = await client.readResource!({ uri: String(uri) }, options);
+    return { content: contents.map((resource) => ({ type: 'resource', resource })) };
+  },
+);
+
+const listPrompts = tool(
+  'list_prompts',
+  'Lists the prompts of the server, and their arguments.',
+  { cursor },
+  [],
+  async (client, args, options) => {
+    const { prompts, nextCursor } = await client.listPrompts!(pageOf(args), options);
+    return json({ prompts, nextCursor });
+  },
+);
+
+const getPrompt = tool(
+  'get_prompt',
+  'Reads a prompt of the server.',
+  {
+    name: { ...string, description: 'name of the prompt' },
+    arguments: { type: 'object', additionalProperties: string, description: 'arguments of the prompt' },
+  },
+  ['name'],
+  async (client, { name, arguments: args }, options) => {
+    const asked = { name: String(name), arguments: args as Record<string, string> | undefined };
+    const { messages } = await client.getPrompt!(asked, options);
+    return {
+      content: messages.map(({ role, content }) =>
+        content.type === 'text' ? { ...content, text: `${role}: ${content.text}` } : content,
+      ),
+    };
+  },
+);
 
 const tools: Record<McpMaterial, MaterialTool[]> = {
-  resources: [
-    {
-      definition: {
-        name: 'list_resources',
-        description: 'Lists the resources of the server, and the templates of URIs of further resources.',
-        inputSchema: page,
-        annotations,
-      },
-      async ask(client, args, options) {
-        const params = pageOf(args);
-        const { resources, nextCursor } = await client.listResources!(params, options);
-        const templates = params ? [] : await templatesOf(client, options);
-        return json({ resources, ...(templates.length > 0 && { templates }), nextCursor });
-      },
-    },
-    {
-      definition: {
-        name: 'read_resource',
-        description: 'Reads a resource of the server.',
-        inputSchema: {
-          type: 'object',
-          properties: { uri: { ...string, description: 'URI of the resource' } },
-          required: ['uri'],
-          additionalProperties: false,
-        },
-        annotations,
-      },
-      async ask(client, { uri }, options) {
-        const { contents } = await client.readResource!({ uri: String(uri) }, options);
-        return { content: contents.map((resource) => ({ type: 'resource', resource })) };
-      },
-    },
-  ],
-  prompts: [
-    {
-      definition: {
-        name: 'list_prompts',
-        description: 'Lists the prompts of the server, and their arguments.',
-        inputSchema: page,
-        annotations,
-      },
-      async ask(client, args, options) {
-        const { prompts, nextCursor } = await client.listPrompts!(pageOf(args), options);
-        return json({ prompts, nextCursor });
-      },
-    },
-    {
-      definition: {
-        name: 'get_prompt',
-        description: 'Reads a prompt of the server.',
-        inputSchema: {
-          type: 'object',
-          properties: {
-            name: { ...string, description: 'name of the prompt' },
-            arguments: {
-              type: 'object',
-              additionalProperties: string,
-              description: 'arguments of the prompt',
-            },
-          },
-          required: ['name'],
-          additionalProperties: false,
-        },
-        annotations,
-      },
-      async ask(client, { name, arguments: args }, options) {
-        const asked = { name: String(name), arguments: args as Record<string, string> | undefined };
-        const { messages } = await client.getPrompt!(asked, options);
-        return {
-          content: messages.map(({ role, content }) =>
-            content.type === 'text' ? { ...content, text: `${role}: ${content.text}` } : content,
-          ),
-        };
-      },
-    },
-  ],
+  resources: [listResources, readResource],
+  prompts: [listPrompts, getPrompt],
 };
 
 function pageOf({ cursor }: Record<string, unknown>): { cursor: string } | undefined {
