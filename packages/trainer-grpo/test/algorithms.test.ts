@@ -60,7 +60,13 @@ const twice = (learner: Softmax): Policy => ({
 });
 
 test.each(Object.keys(algorithms) as Algorithm[])('%s learns which arm pays', async (algorithm) => {
-  const { learner, rollouts } = await train({ algorithm, steps: 15, groupSize: 8, tasksPerStep: 6, learningRate: 2 });
+  const { learner, rollouts } = await train({
+    algorithm,
+    steps: 15,
+    groupSize: 8,
+    tasksPerStep: 6,
+    learningRate: 2,
+  });
   expect(rollouts[0]!.metrics.reward).toBeLessThan(0.4);
   expect(learner.probabilities()[best]).toBeGreaterThan(0.8);
 });
