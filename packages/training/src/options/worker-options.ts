@@ -1,5 +1,4 @@
 /** The options of a worker: the flags of the command line. */
-import type { OptionsOf } from '@toolenv/core/schemas';
 import { evaluationOptions } from './evaluation-options.ts';
 
 const own = {
@@ -23,8 +22,6 @@ const own = {
 
 type Evaluation = (typeof evaluationOptions)['properties'];
 type Properties = Omit<Evaluation, 'passScore' | keyof typeof own> & typeof own;
-
-export type RolloutWorkerFlags = OptionsOf<{ properties: Properties }>;
 
 /** JSON Schema of the options, with defaults. */
 export const rolloutOptions: { readonly type: 'object'; readonly properties: Properties } = {
