@@ -50,6 +50,8 @@ describe('toolenv baseline', { timeout: 180_000 }, () => {
     });
     const bare = await runCli(...run, '--kind', 'naive-rag');
     expect(bare.code).toBe(2);
-    expect(bare.stderr).toContain('naive-rag needs a tool with a query, but the tools of the environment are press');
+    expect(bare.stderr).toContain(
+      'naive-rag needs a tool with a query, but the tools of the environment are press',
+    );
   });
 });
