@@ -116,7 +116,7 @@ describe('several policies', () => {
 it('an address with a scheme names a policy of a server', async () => {
   const { code, stderr } = await runCli('eval', fixture.env, '--policy', 'openai:ftp://nowhere#m');
   expect(stderr).toMatch(
-    /^toolenv: "ftp:\/\/nowhere#m" is not the address of a model: write openai:<url>#<model>/,
+    /^toolenv: "ftp:\/\/nowhere#m" is not the address of a model: write <url>#<model>, for example openai:/,
   );
   expect(code).toBe(2);
   const absent = await runCli('eval', fixture.env, '--policy', 'nothing-such:there');
