@@ -1,11 +1,6 @@
 /**
  * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
- * `npm run interop -- trl` compares training with TRL, `npm run interop -- trackers` reports a run to experiment trackers,
- * `npm run interop -- openenv` plays with OpenEnv, TRL and verifiers, `npm run interop -- openai` plays and trains on llama.cpp's server,
- * `npm run interop -- vllm` does on vLLM's, `npm run interop -- tinker` samples and trains on SkyRL's, `npm run interop -- datasets`
- * compares answer scores with the official scripts of the datasets. `npm run interop -- mcp` tries MCP servers,
- * `npm run interop -- mcp-conformance` runs MCP's official conformance suite, and needs no Python, and `npm run interop -- mcp-serve`
- * drives `toolenv serve` with MCP's Python SDK and its Inspector.
+ * `npm run interop -- <part>` runs another part; CONTRIBUTING.md lists them.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +14,6 @@ import { supervisedMetrics } from '../../packages/trainer-sft/src/supervised-los
 import { checkpointsToCheck, type Opened } from './checkpoints.ts';
 import { checkScores } from './datasets/check-scores.ts';
 import { checkConformance } from './mcp/check-conformance.ts';
-import { checkMcp } from './mcp/check-mcp.ts';
 import { checkServe } from './mcp/check-serve.ts';
 import { checkOpenAi } from './openai/check-openai.ts';
 import { checkVllm } from './openai/check-vllm.ts';
@@ -55,52 +49,48 @@ const tolerance = 1e-4;
 const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
-const what = process.argv[2];
-const pythons: Record<string, () => string> = {
-  trackers: pythonWithTrackers,
-  openenv: pythonWithOpenEnv,
-  openai: pythonWithLlama,
-  vllm: pythonWithVllm,
-  tinker: pythonWithSkyRl,
-  datasets: () => process.env.TOOLENV_PYTHON ?? 'python3',
-  'mcp-serve': pythonWithMcp,
-  mcp: pythonWithMcp,
+/** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers. */
+const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
+  trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
+  openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
+  openai: [pythonWithLlama, (python) => checkOpenAi(python, check)],
+  vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
+  tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
+  datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
+  'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
+  'mcp-conformance': [() => '', () => checkConformance(check)],
+  // Measures, and prints the comparison itself.
+  trl: [pythonWithTransformers, (python) => compareWithTrl(python, process.argv.slice(3))],
 };
-const python = what === 'mcp-conformance' ? '' : (pythons[what ?? ''] ?? pythonWithTransformers)();
-if (what === 'trl') await compareWithTrl(python, process.argv.slice(3));
-else {
-  if (what === 'trackers') await checkTrackers(python, check);
-  else if (what === 'openenv') await checkOpenEnv(python, check);
-  else if (what === 'openai') await checkOpenAi(python, check);
-  else if (what === 'vllm') await checkVllm(python, check);
-  else if (what === 'mcp-conformance') await checkConformance(check);
-  else if (what === 'mcp-serve') await checkServe(python, check);
-  else if (what === 'tinker') await checkTinker(python, check);
-  else if (what === 'datasets') checkScores(python, check);
-  else if (what === 'mcp') await checkMcp(python, process.argv.slice(3), check);
-  else await checkCheckpoints();
-  console.log(`${tally.passed} passed, ${tally.failed} failed`);
-  process.exitCode = tally.failed === 0 ? 0 : 1;
+const name = process.argv[2];
+const part = name === undefined ? undefined : parts[name];
+if (name !== undefined && !part) {
+  console.error(`No part "${name}": one of ${Object.keys(parts).join(', ')}.`);
+  process.exit(2);
 }
+const [findPython, runPart] = part ?? [pythonWithTransformers, checkCheckpoints];
+await runPart(findPython());
+if (name !== 'trl') console.log(`${tally.passed} passed, ${tally.failed} failed`);
+process.exitCode = tally.failed === 0 ? 0 : 1;
 
-async function checkCheckpoints(): Promise<void> {
+async function checkCheckpoints(python: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'toolenv-interop-'));
   try {
-    for (const [title, opened] of await checkpointsToCheck(scratch)) await checkOpened(title, opened);
+    for (const [title, opened] of await checkpointsToCheck(scratch)) await checkOpened(python, title, opened);
   } finally {
     await rm(scratch, { recursive: true });
   }
   await checkTfjs(python, check);
 }
 
-async function checkOpened(title: string, { folder, base }: Opened): Promise<void> {
+async function checkOpened(python: string, title: string, { folder, base }: Opened): Promise<void> {
   const checkpoint = await readCheckpoint(folder);
   const rng = createRng(1, 'sequences');
   const sequences = [1, 7, 40, 120].map((length) =>
     Array.from({ length }, () => rng.int(checkpoint.config.vocab_size)),
   );
   const supervised = await supervisedLoss(folder);
-  const theirs = askTransformers({
+  const theirs = askTransformers(python, {
     folder,
     base,
     sequences,
@@ -162,7 +152,7 @@ async function supervisedLoss(
   return { loss: loss!, examples };
 }
 
-function askTransformers(request: object): TransformersView {
+function askTransformers(python: string, request: object): TransformersView {
   const script = join(import.meta.dirname, 'transformers_view.py');
   const { status, stdout } = spawnSync(python, [script], {
     input: JSON.stringify(request),

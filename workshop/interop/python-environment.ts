@@ -41,22 +41,13 @@ export function pythonWithVllm(): string {
   return pythonWith('vllm', 'vllm.txt', '.venv-vllm', 'python3', 'install_vllm.py');
 }
 
-/**
- * With MCP servers that run on version 2 of MCP's Python SDK, in an environment of their own: .venv-mcp. Throws as
- * {@link pythonWithTransformers} does.
- */
+/** With version 2 of MCP's Python SDK: .venv-mcp. Throws as {@link pythonWithTransformers} does. */
 export function pythonWithMcp(): string {
-  return pythonWith('mcp, fastmcp, pdf_mcp', 'mcp.txt', '.venv-mcp');
-}
-
-/** With MCP servers that run on version 1 only: .venv-mcp-1, also if TOOLENV_PYTHON is set. Throws as {@link pythonWithMcp} does. */
-export function pythonWithOlderMcp(): string {
-  return pythonWith('mcp, mcp_text_editor', 'mcp-1.txt', '.venv-mcp-1', 'python3', undefined, false);
+  return pythonWith('mcp', 'mcp.txt', '.venv-mcp');
 }
 
 /**
  * @param installer A script that installs the file, where pip alone cannot.
- * @param canBeNamed Whether TOOLENV_PYTHON may stand in.
  */
 function pythonWith(
   modules: string,
@@ -64,12 +55,11 @@ function pythonWith(
   name = '.venv',
   maker = 'python3',
   installer?: string,
-  canBeNamed = true,
 ): string {
   const folder = join(root, name);
   const python = join(folder, 'bin', 'python');
   const requirements = join(import.meta.dirname, file);
-  if (canBeNamed && process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
+  if (process.env.TOOLENV_PYTHON) return process.env.TOOLENV_PYTHON;
   // An environment without these modules is incomplete: continue to create it.
   if (existsSync(python) && run(python, ['-c', `import ${modules}`], 'ignore')) return python;
   console.error(`Creating ${folder} …`);
