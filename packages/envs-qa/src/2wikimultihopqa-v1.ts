@@ -1,16 +1,14 @@
 /** The environment `2wikimultihopqa-v1`: questions from the files of 2WikiMultihopQA, with the aliases of their answers. */
-import type { EnvDefinition } from '@toolenv/core';
 import { type DatasetOptions, defineDatasetEnv } from './datasets/dataset-env.ts';
 import { wikimultihopData } from './datasets/published-files.ts';
 import { readAliases, wikimultihopFormat } from './datasets/wikimultihop-format.ts';
-import type { QaTask } from './qa-record.ts';
 
 export interface WikimultihopOptions extends DatasetOptions {
   /** The file id_aliases.json. Without it, only the answers of the records count. */
   aliasPath?: string;
 }
 
-const wikimultihop: EnvDefinition<QaTask, WikimultihopOptions> = defineDatasetEnv<WikimultihopOptions>({
+export default defineDatasetEnv<WikimultihopOptions>({
   name: '2wikimultihopqa-v1',
   description: 'Questions from files in the JSON format of 2WikiMultihopQA, scored by its script.',
   format: wikimultihopFormat,
@@ -34,5 +32,3 @@ const wikimultihop: EnvDefinition<QaTask, WikimultihopOptions> = defineDatasetEn
     }
   },
 });
-
-export default wikimultihop;

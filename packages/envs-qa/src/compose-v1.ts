@@ -1,10 +1,8 @@
 /** The environment `compose-v1`. */
-import type { EnvDefinition } from '@toolenv/core';
 import { composeQuestions } from './chain-questions.ts';
-import type { QaRecord } from './qa-record.ts';
-import { defineWorldEnv, type WorldOptions } from './world-definition.ts';
+import { defineWorldEnv } from './world-definition.ts';
 
-const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
+export default defineWorldEnv({
   name: 'compose-v1',
   description: 'Three- and four-hop questions about a synthetic world.',
   questions: composeQuestions,
@@ -12,5 +10,3 @@ const compose: EnvDefinition<QaRecord, WorldOptions> = defineWorldEnv({
   // Four searches, the answer and one spare turn.
   maxTurns: 6,
 });
-
-export default compose;

@@ -2,14 +2,12 @@
  * The environment `musique-full-v1`: all questions of MuSiQue-Full. Half of them cannot be answered from their own paragraphs, and the
  * reward `answerable` asks the model to say so.
  */
-import type { EnvDefinition } from '@toolenv/core';
 import { musiqueF1Score } from './answer-score.ts';
-import { type DatasetOptions, defineDatasetEnv } from './datasets/dataset-env.ts';
+import { defineDatasetEnv } from './datasets/dataset-env.ts';
 import { musiqueFormat } from './datasets/musique-format.ts';
 import { musiqueData } from './datasets/published-files.ts';
-import type { QaTask } from './qa-record.ts';
 
-const musiqueFull: EnvDefinition<QaTask, DatasetOptions> = defineDatasetEnv<DatasetOptions>({
+export default defineDatasetEnv({
   name: 'musique-full-v1',
   description: 'Questions from files in the JSON format of MuSiQue-Full, half of which cannot be answered.',
   format: musiqueFormat,
@@ -20,5 +18,3 @@ const musiqueFull: EnvDefinition<QaTask, DatasetOptions> = defineDatasetEnv<Data
   // Four searches, the answer and one spare turn.
   maxTurns: 6,
 });
-
-export default musiqueFull;

@@ -1,12 +1,10 @@
 /** The environment `musique-v1`: questions of two to four hops from the files of MuSiQue. Of MuSiQue-Full it asks those that can be answered. */
-import type { EnvDefinition } from '@toolenv/core';
 import { musiqueF1Score } from './answer-score.ts';
-import { type DatasetOptions, defineDatasetEnv } from './datasets/dataset-env.ts';
+import { defineDatasetEnv } from './datasets/dataset-env.ts';
 import { musiqueFormat } from './datasets/musique-format.ts';
 import { musiqueData } from './datasets/published-files.ts';
-import type { QaTask } from './qa-record.ts';
 
-const musique: EnvDefinition<QaTask, DatasetOptions> = defineDatasetEnv<DatasetOptions>({
+export default defineDatasetEnv({
   name: 'musique-v1',
   description: 'Questions from files in the JSON format of MuSiQue, scored by its script.',
   format: musiqueFormat,
@@ -15,5 +13,3 @@ const musique: EnvDefinition<QaTask, DatasetOptions> = defineDatasetEnv<DatasetO
   // Four searches, the answer and one spare turn.
   maxTurns: 6,
 });
-
-export default musique;

@@ -43,7 +43,7 @@ export interface Dataset<Options>
   complete?(records: readonly QaRecord[], options: Options): Promise<void>;
 }
 
-export function defineDatasetEnv<Options extends DatasetOptions>({
+export function defineDatasetEnv<Options extends DatasetOptions = DatasetOptions>({
   format,
   corpus = 'contexts',
   options = {},
