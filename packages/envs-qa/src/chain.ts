@@ -1,7 +1,7 @@
 /** Chains: walks along relations, phrased as one question that does not name the entities between. */
 import type { Rng } from '@toolenv/core';
 import { textOf } from './document.ts';
-import type { Entity, KindName, Relation } from './entity.ts';
+import type { Entity, KindName } from './entity.ts';
 import { kinds } from './kinds.ts';
 import type { QuestionDraft } from './question-draft.ts';
 import { fill } from './template.ts';
@@ -42,7 +42,7 @@ export function walk(start: Entity, relations: readonly string[]): Chain | undef
 
 /** The question for the chain's last entity, and its supporting facts. */
 export function askChain({ entities, relations }: Chain, rng: Rng): QuestionDraft {
-  const path = relations.map((name, i) => relationOf(entities[i]!, name));
+  const path = relations.map((name, i) => kinds[entities[i]!.kind].relations[name]!);
   let subject = nameWithKind(entities[0]!, rng);
   for (const relation of path.slice(0, -1)) subject = fill(rng.pick(relation.phrases), { x: subject });
   return {
@@ -56,8 +56,4 @@ export function askChain({ entities, relations }: Chain, rng: Rng): QuestionDraf
 export function nameWithKind({ kind, name }: Entity, rng: Rng): string {
   const { noun } = kinds[kind];
   return noun && rng.float() < 0.5 ? `the ${noun} ${name}` : name;
-}
-
-function relationOf(entity: Entity, name: string): Relation {
-  return kinds[entity.kind].relations[name]!;
 }

@@ -1,15 +1,12 @@
 /** Comparison questions, which need two or four documents, as in HotpotQA and 2WikiMultihopQA (arXiv 2011.01060). */
 import type { Rng } from '@toolenv/core';
 import { nameWithKind } from './chain.ts';
-import type { Entity, KindName, YearQuestions } from './entity.ts';
+import type { Entity, KindName } from './entity.ts';
 import { kindNames, kinds } from './kinds.ts';
 import type { QuestionDraft } from './question-draft.ts';
 import type { QuestionFamily } from './question-set.ts';
 import { fill } from './template.ts';
 import type { WorldPart } from './world.ts';
-
-const withYear = kindNames.filter((name) => kinds[name].byYear);
-const withTargetYear = kindNames.filter((name) => kinds[name].byTargetYear);
 
 /** A relation that yes/no questions compare: of the entities themselves, or of their targets by the relation `via`. */
 interface Shared {
@@ -37,44 +34,29 @@ export const comparisonQuestions: QuestionFamily = {
   draw(part, number, rng) {
     const wanted = number % 8 < 4;
     const sort = number % 4;
-    if (sort === 0) return whichYear(part, wanted, rng);
+    if (sort === 0) return whichYear(part, wanted, rng, 'byYear');
     if (sort === 1) return sameTarget(part, wanted, rng, shared);
-    return sort === 2 ? whichTargetYear(part, wanted, rng) : sameTarget(part, wanted, rng, sharedByTargets);
+    if (sort === 2) return whichYear(part, wanted, rng, 'byTargetYear');
+    return sameTarget(part, wanted, rng, sharedByTargets);
   },
 };
 
-function whichYear(part: WorldPart, firstWins: boolean, rng: Rng): QuestionDraft | undefined {
-  const kind = rng.pick(withYear);
-  return compareYears(part.ofKind[kind], kinds[kind].byYear!, firstWins, rng);
-}
-
-function whichTargetYear(part: WorldPart, firstWins: boolean, rng: Rng): QuestionDraft | undefined {
-  const kind = rng.pick(withTargetYear);
-  const questions = kinds[kind].byTargetYear!;
-  return compareYears(part.ofKind[kind], questions, firstWins, rng, questions.relation);
-}
-
-/**
- * Asks which of two entities, or whose target by the relation `via`, has the earlier or later year. `firstWins`: the answer is
- * the entity named first.
- */
-function compareYears(
-  entities: readonly Entity[],
-  questions: YearQuestions,
+/** Asks which of two entities, or whose target, has the earlier or later year. `firstWins`: the answer is the entity named first. */
+function whichYear(
+  part: WorldPart,
   firstWins: boolean,
   rng: Rng,
-  via?: string,
+  by: 'byYear' | 'byTargetYear',
 ): QuestionDraft | undefined {
-  const [a, b] = pickTwo(entities, rng);
+  const kind = rng.pick(kindNames.filter((name) => kinds[name][by]));
+  const { relation: via, ...questions } = kinds[kind][by]!;
+  const [a, b] = pickTwo(part.ofKind[kind], rng);
   const [yearA, yearB] = [step(a, via).year, step(b, via).year];
   if (yearA === yearB) return undefined;
   const earlier = rng.float() < 0.5;
   const [first, second] = yearA < yearB === (earlier === firstWins) ? [a, b] : [b, a];
   return {
-    question: fill(rng.pick(earlier ? questions.earlier : questions.later), {
-      a: first.name,
-      b: second.name,
-    }),
+    question: fill(rng.pick(questions[earlier ? 'earlier' : 'later']), { a: first.name, b: second.name }),
     answer: (firstWins ? first : second).name,
     facts: [first, second].flatMap((entity) => factsOf(entity, via, 'year')),
   };

@@ -23,15 +23,11 @@ export interface Relation {
   readonly same?: readonly string[];
 }
 
-/** Questions that ask which of `{a}` and `{b}` has the earlier or the later year. */
+/** Questions that ask which of `{a}` and `{b}`, or which target by the relation, has the earlier or the later year. */
 export interface YearQuestions {
+  readonly relation?: string;
   readonly earlier: readonly string[];
   readonly later: readonly string[];
-}
-
-/** Questions that ask which of `{a}` and `{b}` has the target with the earlier or the later year. */
-export interface TargetYearQuestions extends YearQuestions {
-  readonly relation: string;
 }
 
 /**
@@ -48,7 +44,7 @@ export interface Kind {
   readonly sentences: readonly (readonly string[])[];
   readonly traits: readonly string[];
   readonly byYear?: YearQuestions;
-  readonly byTargetYear?: TargetYearQuestions;
+  readonly byTargetYear?: YearQuestions;
 }
 
 export interface Entity {

@@ -84,8 +84,10 @@ export function defineQaEnv<Options extends QaOptions, Task extends QaTask = QaR
     async setup({ options, seed, tools }) {
       const { documents, ...material } = await family.load(options as unknown as Options, seed);
       const makeSearch = (of: readonly QaDocument[]) => tools.search!({ documents: of, topK: options.topK });
-      const search = await commonSearch(documents, makeSearch);
-      return { ...material, search, makeSearch };
+      // Each episode makes its own.
+      if (documents === 'own') return { ...material, search: undefined, makeSearch };
+      const search = documents === 'elsewhere' ? searchElsewhere(makeSearch) : makeSearch(documents);
+      return { ...material, search: await search, makeSearch };
     },
     teardown: async ({ search }) => search?.close?.(),
     tasks: ({ shared }) => shared.records,
@@ -180,15 +182,6 @@ function scoresOfUnanswerable(
 }
 
 type MakeSearch = (documents: readonly QaDocument[]) => Promise<Tool>;
-
-/** The search of all episodes; `undefined` where each episode makes its own. */
-async function commonSearch(
-  documents: QaMaterial['documents'],
-  makeSearch: MakeSearch,
-): Promise<Tool | undefined> {
-  if (documents === 'own') return undefined;
-  return documents === 'elsewhere' ? searchElsewhere(makeSearch) : makeSearch(documents);
-}
 
 /** @throws ToolEnvError `usage.corpus` if the tool has no index of its own. */
 async function searchElsewhere(makeSearch: MakeSearch): Promise<Tool> {

@@ -1,6 +1,6 @@
 /** The closed vocabulary of all worlds, for word-level tokenizers. */
 import { kindNames, kinds } from './kinds.ts';
-import { firstWords, secondWords } from './name-words.ts';
+import { firstWords, secondWords } from './names.ts';
 import { years } from './world.ts';
 
 /** Words and punctuation marks of a text, unchanged: `Who?` gives `Who`, `?`. */

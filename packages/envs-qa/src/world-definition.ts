@@ -1,7 +1,7 @@
 /** defineWorldEnv: the definition of the families with a synthetic world. */
 import type { EnvDefinition, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
-import { defineQaEnv, type QaOptions } from './qa-env.ts';
+import { defineQaEnv, type QaFamily, type QaOptions } from './qa-env.ts';
 import type { QaRecord } from './qa-record.ts';
 import { createQuestions, type QuestionFamily } from './question-set.ts';
 import { createWorld } from './world.ts';
@@ -11,13 +11,9 @@ export interface WorldOptions extends QaOptions {
   worldSeed?: number;
 }
 
-export interface WorldFamily {
-  name: string;
-  description: string;
+export interface WorldFamily
+  extends Pick<QaFamily<WorldOptions>, 'name' | 'description' | 'maxTurns' | 'hidesAnswer'> {
   questions: QuestionFamily;
-  maxTurns?: number;
-  /** Whether no question names its answer. */
-  hidesAnswer?: boolean;
 }
 
 export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefinition<QaRecord, WorldOptions> {

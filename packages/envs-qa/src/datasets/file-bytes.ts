@@ -1,6 +1,7 @@
 /** fileBytes: the bytes of a file, of a gzip file unpacked, or of a member of a zip archive, as a stream. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { zipMember } from './zip-member.ts';
 
@@ -15,23 +16,13 @@ const inZip = /^(.+?\.zip)(?:\/(.+))?$/i;
 export async function* fileBytes(path: string): AsyncGenerator<Uint8Array> {
   const [, archive, member] = inZip.exec(path) ?? [];
   if (archive !== undefined) {
-    yield* await zipMember(archive, member);
+    yield* zipMember(archive, member);
     return;
   }
   const isPacked = await isGzip(path);
   const file = createReadStream(path, { highWaterMark: 1 << 18 });
-  if (!isPacked) {
-    yield* file;
-    return;
-  }
-  // A broken file ends the unpacking with its error.
-  const unpacked = createGunzip();
-  file.on('error', (error) => unpacked.destroy(error));
-  try {
-    yield* file.pipe(unpacked);
-  } finally {
-    file.destroy();
-  }
+  // The reader of the unpacked stream gets the error of either.
+  yield* isPacked ? pipeline(file, createGunzip(), () => {}) : file;
 }
 
 async function isGzip(path: string): Promise<boolean> {

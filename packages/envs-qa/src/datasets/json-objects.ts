@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 
 const [quote, backslash, open, close, openArray, closeArray] = Buffer.from('"\\{}[]');
+const separators = Buffer.from(' \n\r\t,');
 /** Bytes of one object at most. A quote that nobody closes would collect the rest of the file. */
 const longestObject = 64 * 2 ** 20;
 
@@ -70,14 +71,7 @@ function refuseUtf16([first, second]: Uint8Array, path: string): void {
 
 /** White space, a comma, or the byte order mark at the start of the file. */
 function isSeparator(byte: number, offset: number): boolean {
-  return (
-    byte === 0x20 ||
-    byte === 0x0a ||
-    byte === 0x0d ||
-    byte === 0x09 ||
-    byte === 0x2c ||
-    (offset < 3 && byte > 0xba)
-  );
+  return separators.includes(byte) || (offset < 3 && byte > 0xba);
 }
 
 function unexpected(bytes: Uint8Array, offset: number, path: string): ToolEnvError {

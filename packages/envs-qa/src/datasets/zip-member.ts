@@ -1,5 +1,4 @@
 /** zipMember: one file of a zip archive, as a stream. */
-import { pipeline, Transform, type TransformCallback } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { ToolEnvError } from '@toolenv/core';
 import { type Entry, openPromise } from 'yauzl';
@@ -10,7 +9,7 @@ import { type Entry, openPromise } from 'yauzl';
  * @throws ToolEnvError `usage.zip_member`, which lists the files, if no file or several have the name; what yauzl throws for a file that
  *   is not a whole archive.
  */
-export async function zipMember(archive: string, member?: string): Promise<AsyncIterable<Uint8Array>> {
+export async function* zipMember(archive: string, member?: string): AsyncGenerator<Uint8Array> {
   const zip = await openPromise(archive, { autoClose: false });
   try {
     const files: Entry[] = [];
@@ -25,33 +24,14 @@ export async function zipMember(archive: string, member?: string): Promise<Async
     const found = exact.length > 0 ? exact : named;
     if (found.length !== 1) throw noMember(archive, member, files);
     const [entry] = found as [Entry];
-    const stream = await zip.openReadStreamPromise(entry);
-    stream.once('close', () => zip.close());
-    // The reader of the checked stream gets the error of either.
-    return pipeline(stream, new Checksum(entry.crc32), () => {});
-  } catch (error) {
+    let checksum = 0;
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+    if (checksum !== entry.crc32) throw new Error('its checksum is wrong');
+  } finally {
     zip.close();
-    throw error;
-  }
-}
-
-/** Passes bytes on, and fails at their end if their CRC-32 is another. */
-class Checksum extends Transform {
-  readonly #expected: number;
-  #actual = 0;
-
-  constructor(expected: number) {
-    super();
-    this.#expected = expected;
-  }
-
-  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    this.#actual = crc32(chunk, this.#actual);
-    done(null, chunk);
-  }
-
-  override _flush(done: TransformCallback): void {
-    done(this.#actual === this.#expected ? null : new Error('its checksum is wrong'));
   }
 }
 
