@@ -51,7 +51,7 @@ function yearPlan(question: string, hops: readonly Entity[]): Plan {
     if (which >= 0) return { title: hop.name, think: thoughts[which]!, found: String(hop.year) };
     const { relation } = kinds[hop.kind].byTargetYear!;
     const target = hops[hops.indexOf(hop) + 1]!;
-    return { title: hop.name, think: phraseOf(hop, relation), found: target.name };
+    return { title: hop.name, think: phraseOf(hop, relation!), found: target.name };
   });
 }
 
