@@ -1,4 +1,5 @@
 /** The bounds of a JSON value that a model or a tool wrote. They are checked before anything recurses into the value. */
+import type { SchemaMistake } from '../protocol/json-schema.ts';
 
 export interface JsonBounds {
   /** Levels of arrays and objects inside each other. */
@@ -7,57 +8,34 @@ export interface JsonBounds {
   characters: number;
 }
 
-/** Why a value is too large or too deep. */
-export interface JsonMistake {
-  /** JSON Pointer to the value: always the whole value. */
-  path: '';
-  expected: string;
-  received: string;
-}
-
 /** The bounds of a call's arguments. */
 export const argumentBounds: JsonBounds = { depth: 64, characters: 65_536 };
 
 /**
- * What keeps `value` from being JSON within `bounds`; `undefined` if nothing does. A value that contains itself nests too
- * deeply. Takes time in proportion to the value, at most to `bounds.characters`.
+ * What keeps `value` as a whole from being JSON within `bounds`; `undefined` if nothing does. A value that contains itself nests
+ * too deeply. Takes time in proportion to the value, at most to `bounds.characters`.
  */
-export function jsonMistake(value: unknown, bounds: JsonBounds): JsonMistake | undefined {
-  const budget = { characters: bounds.characters };
-  let found: Excess | undefined;
+export function jsonMistake(value: unknown, bounds: JsonBounds): SchemaMistake | undefined {
   try {
-    found = excess(value, bounds.depth, budget);
+    return excess(value, bounds.depth, { left: bounds.characters, bounds });
   } catch {
-    found = 'unreadable';
+    return { path: '', expected: 'JSON', received: 'a value that cannot be read' };
   }
-  if (found === undefined) return undefined;
-  return { path: '', ...descriptions[found](bounds) };
 }
 
-type Excess = 'deep' | 'long' | 'foreign' | 'unreadable';
-
-const descriptions: Record<Excess, (bounds: JsonBounds) => Omit<JsonMistake, 'path'>> = {
-  deep: ({ depth }) => ({
-    expected: `at most ${depth} levels of arrays and objects`,
-    received: `a value with more than ${depth} levels`,
-  }),
-  long: ({ characters }) => ({
-    expected: `at most ${characters} characters of JSON`,
-    received: `a value with more than ${characters} characters`,
-  }),
-  foreign: () => ({ expected: 'JSON', received: 'a value that JSON does not have' }),
-  unreadable: () => ({ expected: 'JSON', received: 'a value that cannot be read' }),
-};
-
 /** The first excess in `value`. Spends the budget on each part, so that shared parts count each time they occur. */
-function excess(value: unknown, depth: number, budget: { characters: number }): Excess | undefined {
-  budget.characters -= typeof value === 'string' ? value.length + 2 : 1;
-  if (budget.characters < 0) return 'long';
-  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return 'foreign';
+function excess(
+  value: unknown,
+  depth: number,
+  budget: { left: number; bounds: JsonBounds },
+): SchemaMistake | undefined {
+  budget.left -= typeof value === 'string' ? value.length + 2 : 1;
+  if (budget.left < 0) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return foreign;
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth === 0) return 'deep';
+  if (depth === 0) return tooMuch(budget.bounds.depth, 'levels', 'arrays and objects');
   // JSON.stringify would write each byte as a property.
-  if (ArrayBuffer.isView(value)) return 'foreign';
+  if (ArrayBuffer.isView(value)) return foreign;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const found = excess(value[i], depth - 1, budget);
@@ -66,11 +44,21 @@ function excess(value: unknown, depth: number, budget: { characters: number }): 
     return undefined;
   }
   for (const key of Object.keys(value)) {
-    budget.characters -= key.length + 3;
+    budget.left -= key.length + 3;
     const found = excess((value as Record<string, unknown>)[key], depth - 1, budget);
     if (found) return found;
   }
   return undefined;
+}
+
+const foreign: SchemaMistake = { path: '', expected: 'JSON', received: 'a value that JSON does not have' };
+
+function tooMuch(most: number, unit: string, whole: string): SchemaMistake {
+  return {
+    path: '',
+    expected: `at most ${most} ${unit} of ${whole}`,
+    received: `a value with more than ${most} ${unit}`,
+  };
 }
 
 /** The bounds of a tool's result (TOOL-5), and of what an environment adds to an observation or a trajectory (ENV-16). */
