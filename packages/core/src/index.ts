@@ -1,22 +1,8 @@
 /** @toolenv/core: the toolenv standard, and the loop that runs it. */
-export {
-  defineToolEnv,
-  type SetupContext,
-  type ToolEnvDefinition,
-} from './env/define-tool-env.ts';
-export {
-  defineEnv,
-  type EnvCapabilities,
-  type EnvDefinition,
-  type EnvHandle,
-  type OpenOptions,
-  type PublishedData,
-  type PublishedFile,
-  type Split,
-  type TaskSet,
-  type ToolFactory,
-} from './env/env-definition.ts';
-export type { EnvironmentCall, Episode, EpisodeContext, TurnDecision, TurnResult } from './env/episode.ts';
+export { defineToolEnv, type ToolEnvDefinition } from './env/define-tool-env.ts';
+export type * from './env/env-definition.ts';
+export { defineEnv } from './env/env-definition.ts';
+export type * from './env/episode.ts';
 export type { RewardDeclaration } from './env/reward-declaration.ts';
 export { type Script, type Scripted, scriptedPolicy } from './env/scripted-policy.ts';
 export { drawInEpochs, type TaskDraw, type TaskDrawing, type TaskResult } from './env/task-draw.ts';
@@ -25,53 +11,21 @@ export { type OpenEnvSettings, type OpenedEnv, openEnv } from './plugins/open-en
 export { defineToolPlugin, type ToolPlugin } from './plugins/tool-plugin.ts';
 export { type Action, type ActionTokens, isParseFailure, type ParseFailure } from './protocol/action.ts';
 export type { EncodedRow, PlainText } from './protocol/encoding.ts';
-export type { Env, EnvLimits, EnvSpec, ModelMistake, ToolCallRecord, Transition } from './protocol/env.ts';
+export type * from './protocol/env.ts';
 export { type ErrorCode, isBug, isInfrastructure, messageOf, ToolEnvError } from './protocol/errors.ts';
-export type {
-  ContentBlock,
-  EmbeddedResource,
-  Message,
-  Observation,
-  ToolCall,
-  ToolDescription,
-} from './protocol/message.ts';
-export {
-  type AbortedOutcome,
-  aborted,
-  type Outcome,
-  running,
-  type ScoredOutcome,
-  type TruncationReason,
-  terminated,
-  truncated,
-} from './protocol/outcome.ts';
+export type * from './protocol/message.ts';
+export type * from './protocol/outcome.ts';
+export { aborted, running, terminated, truncated } from './protocol/outcome.ts';
 export { type Policy, type PolicySpec, type SamplingOptions, samplingMistake } from './protocol/policy.ts';
-export {
-  type RewardComponent,
-  type RewardSpec,
-  type Rewards,
-  rewardTolerance,
-  sumRewards,
-  weigh,
-} from './protocol/reward.ts';
+export type * from './protocol/reward.ts';
+export { rewardTolerance, sumRewards, weigh } from './protocol/reward.ts';
 export { createRng, deriveSeed, type Rng } from './protocol/rng.ts';
-export {
-  failure,
-  refuse,
-  type Tool,
-  type ToolAnnotations,
-  type ToolContext,
-  type ToolResult,
-  text,
-} from './protocol/tool.ts';
-export type { Trajectory, TrajectoryStep } from './protocol/trajectory.ts';
+export type * from './protocol/tool.ts';
+export { failure, refuse, text } from './protocol/tool.ts';
+export type * from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
 export { collect, type EpisodeRequest, type OnBug, type RolloutOptions, rollout } from './rollout/rollout.ts';
 // From the entry, so that declarations of programs can name the helper types of `@toolenv/core/schemas`.
 export type { JsonSchema } from './schemas/index.ts';
-export {
-  defineTool,
-  type Execute,
-  type ToolDefinition,
-} from './tools/define-tool.ts';
+export { defineTool, type Execute, type ToolDefinition } from './tools/define-tool.ts';

@@ -1,12 +1,17 @@
 /** OpenEnvSession: one client's episodes, as OpenEnv's observations, states and errors. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { isInfrastructure, type Observation, ToolEnvError, weigh } from '@toolenv/core';
+import {
+  isInfrastructure,
+  type Observation,
+  type ScoredTransition,
+  ToolEnvError,
+  weigh,
+} from '@toolenv/core';
 import {
   closeInTime,
   type EpisodeOptions,
   endText,
-  type ScoredTransition,
   type ServedEnv,
   type ServedEpisode,
   ServedEpisodes,

@@ -36,9 +36,12 @@ interface TransitionBase {
   info: Record<string, unknown>;
 }
 
+/** The result of a step that may be scored. */
+export type ScoredTransition = TransitionBase & { outcome: ScoredOutcome; rewards: Rewards };
+
 /** A step's result. The type forbids a reward on an aborted episode. */
 export type Transition =
-  | (TransitionBase & { outcome: ScoredOutcome; rewards: Rewards })
+  | ScoredTransition
   | (TransitionBase & { outcome: AbortedOutcome; rewards?: undefined });
 
 /** What an environment declares before its first episode. */

@@ -5,20 +5,7 @@ export { type Body, readBody } from './http-body.ts';
 export { type HttpListener, listen } from './http-listener.ts';
 export { replyJson } from './http-reply.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
-export {
-  type CompleteServeOptions,
-  completeServeOptions,
-  type ServeOptions,
-  serveProperties,
-  writeToStderr,
-} from './serve-options.ts';
-export {
-  type EpisodeOptions,
-  endText,
-  type ScoredTransition,
-  type ServedEnv,
-  type ServedEpisode,
-  ServedEpisodes,
-  tasksOf,
-  type WantedEpisode,
-} from './served-episodes.ts';
+export type * from './serve-options.ts';
+export { completeServeOptions, serveProperties, writeToStderr } from './serve-options.ts';
+export type * from './served-episodes.ts';
+export { endText, ServedEpisodes, tasksOf } from './served-episodes.ts';

@@ -1,7 +1,7 @@
 /** ServedEpisodes: the episodes that one client of a served environment plays, one after another. */
 import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { Action } from '../protocol/action.ts';
-import type { Env, Transition } from '../protocol/env.ts';
+import type { Env, ScoredTransition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { type Outcome, running } from '../protocol/outcome.ts';
@@ -41,9 +41,6 @@ export interface WantedEpisode {
   seed?: number;
   episodeId?: string;
 }
-
-/** A step that may be scored. */
-export type ScoredTransition = Exclude<Transition, { rewards?: undefined }>;
 
 /** @throws ToolEnvError `usage.serve_no_tasks` if the split has no tasks. */
 export function tasksOf<Task>({ tasks }: ServedEnv<Task>, split: Split = 'test'): TaskSet<Task> {

@@ -5,7 +5,7 @@ export { recordEpisodeStatistics } from './record-episode-statistics.ts';
 export { recordEpisodes } from './record-episodes.ts';
 export { type TimeLimit, timeLimit } from './time-limit.ts';
 export { transformObservation } from './transform-observation.ts';
-export { type RewardTransform, type ScoredTransition, transformReward } from './transform-reward.ts';
+export { type RewardTransform, transformReward } from './transform-reward.ts';
 export { truncateHistory } from './truncate-history.ts';
 export { type OnEpisode, watchEpisodes } from './watch-episodes.ts';
 export { type ObservationWindow, windowObservation } from './window-observation.ts';

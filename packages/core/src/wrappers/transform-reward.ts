@@ -1,11 +1,7 @@
 /** transformReward: replaces the environment's rewards, as Gymnasium's TransformReward does, but by component. */
-import type { Transition } from '../protocol/env.ts';
-import type { ScoredOutcome } from '../protocol/outcome.ts';
+import type { ScoredTransition } from '../protocol/env.ts';
 import { type RewardSpec, type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
-
-/** A step that may be scored. */
-export type ScoredTransition = Extract<Transition, { outcome: ScoredOutcome }>;
 
 /** The rewards of a wrapped environment. */
 export interface RewardTransform {

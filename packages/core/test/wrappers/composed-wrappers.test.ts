@@ -12,6 +12,7 @@ import {
   type Policy,
   type RewardSpec,
   type Rewards,
+  type ScoredTransition,
   type Tool,
   type Trajectory,
   text,
@@ -19,7 +20,6 @@ import {
 import {
   type RewardTransform,
   recordEpisodeStatistics,
-  type ScoredTransition,
   timeLimit,
   transformReward,
   truncateHistory,

@@ -6,6 +6,7 @@ import {
   type JsonSchema,
   type Observation,
   type Rewards,
+  type ScoredTransition,
   sumRewards,
   type ToolCallRecord,
   ToolEnvError,
@@ -15,7 +16,6 @@ import { validate } from '@toolenv/core/schemas';
 import {
   closeInTime,
   type EpisodeOptions,
-  type ScoredTransition,
   type ServedEnv,
   type ServedEpisode,
   ServedEpisodes,
