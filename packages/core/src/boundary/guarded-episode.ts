@@ -1,6 +1,6 @@
 /** GuardedEpisode: the loop's boundary to an environment and a policy. It bounds the time of each call and checks each result. */
 import type { Action } from '../protocol/action.ts';
-import type { Env, Transition } from '../protocol/env.ts';
+import type { Env, ResetOptions, Transition } from '../protocol/env.ts';
 import { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
@@ -34,7 +34,7 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
     this.#parts = parts;
   }
 
-  reset(options: { task: Task; seed: number; episodeId: string }): Promise<Observation> {
+  reset(options: ResetOptions<Task>): Promise<Observation> {
     const { env } = this.#parts;
     return this.#ask((signal) => env.reset({ ...options, signal }), checkObservation);
   }

@@ -6,50 +6,28 @@ import type { ArgumentsSchema, EnvOptions, GivenEnvOptions } from '../schemas/ar
 import { badOption } from '../schemas/complete-options.ts';
 import type { Flat } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
-import type {
-  EnvCapabilities,
-  EnvDefinition,
-  PublishedData,
-  Split,
-  TaskSet,
-  ToolFactory,
-} from './env-definition.ts';
+import type { EnvDefinition, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { Episode, EpisodeContext } from './episode.ts';
 import { defaultLimits, limitNames, limitOptions } from './limit-options.ts';
 import { type RewardDeclaration, rewardSpecOf } from './reward-declaration.ts';
-import type { Script, Scripted } from './scripted-policy.ts';
 import { type TaskSources, taskSets } from './task-source.ts';
 import { ToolEnv } from './tool-env.ts';
-import type { ToolTap } from './tool-tap.ts';
 
-/** What `setup` receives. */
-export interface SetupContext<Options> {
-  options: Options;
-  /** Seeds whatever is generated. */
-  seed: number;
-  /** Makes the tools of the roles that the environment names. */
-  tools: Record<string, ToolFactory>;
-  /** Records or replays tools that the environment opens itself, if the run asks for it. */
-  tap: ToolTap | undefined;
-}
-
-export interface ToolEnvDefinition<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State> {
-  /** `<name>-v<N>`. Another task distribution, reward or action format needs another number. */
-  readonly name: string;
-  readonly description: string;
+/** An environment of tool calls and answers, as its author declares it. */
+export interface ToolEnvDefinition<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State>
+  extends Pick<
+      EnvDefinition<NoInfer<Task>>,
+      'name' | 'description' | 'capabilities' | 'data' | 'oracle' | 'label'
+    >,
+    Partial<Pick<EnvDefinition, 'roles'>> {
   /**
    * Schema of the environment's own options: a JSON Schema with `properties` or a Standard Schema. The limits are options
    * too, without being listed.
    */
   readonly options?: Schema;
   readonly limits?: Partial<EnvLimits>;
-  readonly capabilities?: EnvCapabilities;
-  /** Role → reference of the tool plugin that fills it unless another is given. */
-  readonly roles?: Record<string, string>;
-  /** The files that its options need, if others publish them. */
-  readonly data?: PublishedData;
   /** Loads what all episodes share, once per run. */
-  setup?(context: SetupContext<EnvOptions<Schema>>): Shared | Promise<Shared>;
+  setup?(context: OpenOptions<EnvOptions<Schema>>): Shared | Promise<Shared>;
   /** Releases what `setup` made, at the end of the run. */
   teardown?(shared: NoInfer<Shared>): void | Promise<void>;
   /** The tasks of each split, JSON values: an array, a stream that is read once, or `{ length, get(index) }`. */
@@ -72,16 +50,6 @@ export interface ToolEnvDefinition<Task, Name extends string, Schema extends Arg
   episode(
     context: EpisodeContext<NoInfer<Task>, NoInfer<State>, NoInfer<Shared>, EnvOptions<Schema>>,
   ): Episode<NoInfer<Name>> | Promise<Episode<NoInfer<Name>>>;
-  /**
-   * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
-   * to show that the task can be won. `undefined` for a task whose answer is not known.
-   */
-  oracle?(task: NoInfer<Task>): readonly Scripted[] | Script | undefined;
-  /**
-   * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
-   * itself may name the answer, as "which of A and B" does.
-   */
-  label?(task: NoInfer<Task>): string | undefined;
 }
 
 /**
@@ -122,6 +90,9 @@ export function defineToolEnv<
     limits,
     capabilities,
     roles,
+    data,
+    oracle,
+    label,
     async open({ options: given, seed, tools, tap }) {
       const { limits: chosen, options } = await readOptions(name, definition.options, {
         ...limits,
@@ -142,9 +113,6 @@ export function defineToolEnv<
         throw error;
       }
     },
-    ...(data && { data }),
-    ...(oracle && { oracle }),
-    ...(label && { label }),
   };
 }
 

@@ -16,13 +16,13 @@ export interface TaskSet<Task> {
   get(index: number): Task;
 }
 
-/** How to open an environment. */
+/** What an environment receives when it opens. */
 export interface OpenOptions<Options> {
   options: Options;
   /** Seeds everything that the environment generates when it opens. */
   seed: number;
-  /** Tools for the roles that the environment names, in place of the defaults. */
-  tools?: Record<string, ToolFactory>;
+  /** Makes the tools of the roles that the environment names. */
+  tools: Record<string, ToolFactory>;
   /** Records or replays tools that the environment opens itself. The tools of roles need no care: `openEnv` wraps them. */
   tap?: ToolTap;
 }
@@ -84,6 +84,7 @@ export interface PublishedData {
 
 /** What a package publishes for an environment, and how to open it. */
 export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>> {
+  /** `<name>-v<N>`. Another task distribution, reward or action format needs another number. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema of `options`, with defaults: CLI flags and validation come from it. */
@@ -95,8 +96,11 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   readonly roles: Record<string, string>;
   /** The files that its options need, if others publish them. */
   readonly data?: PublishedData;
-  open(options: OpenOptions<Options> & { tools: Record<string, ToolFactory> }): Promise<EnvHandle<Task>>;
-  /** A script that wins the task because it knows the answer. Checks and baselines use it to show that the task can be won. */
+  open(options: OpenOptions<Options>): Promise<EnvHandle<Task>>;
+  /**
+   * Wins the task because it knows the answer: the turns in order, or a function of the observation. Checks and baselines use it
+   * to show that the task can be won. `undefined` for a task whose answer is not known.
+   */
   oracle?(task: Task): Script | readonly Scripted[] | undefined;
   /**
    * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question

@@ -9,14 +9,11 @@ import { boundRecord } from '../tools/bound-record.ts';
 import { dispatch } from '../tools/dispatch.ts';
 import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
 
-export interface EpisodeStart<Task> {
-  task: Task;
-  seed: number;
-  episodeId: string;
-  limits: EnvLimits;
-  options: unknown;
-  shared: unknown;
-}
+/** What an episode begins with. */
+type EpisodeStart<Task> = Pick<
+  RunningEpisode<Task>,
+  'task' | 'seed' | 'episodeId' | 'limits' | 'options' | 'shared'
+>;
 
 export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   readonly task: Task;

@@ -1,6 +1,6 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 import { type Action, isParseFailure } from '../protocol/action.ts';
-import type { Env, EnvSpec, ToolCallRecord, Transition } from '../protocol/env.ts';
+import type { Env, EnvSpec, ResetOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
 import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
@@ -44,12 +44,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     seed,
     episodeId = `episode-${seed}`,
     signal,
-  }: {
-    task: Task;
-    seed: number;
-    episodeId?: string;
-    signal?: AbortSignal;
-  }): Promise<Observation> {
+  }: ResetOptions<Task>): Promise<Observation> {
     signal?.throwIfAborted();
     await this.#leave();
     const { options, shared } = this.#parts;
@@ -94,8 +89,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     }
   }
 
-  async close(): Promise<void> {
-    await this.#leave();
+  close(): Promise<void> {
+    return this.#leave();
   }
 
   /** Releases the episode, also while it begins. */

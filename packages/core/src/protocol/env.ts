@@ -65,16 +65,19 @@ export interface EnvLimits {
   maxToolCharacters: number;
 }
 
+/** How an episode begins. */
+export interface ResetOptions<Task = unknown> {
+  task: Task;
+  seed: number;
+  episodeId?: string;
+  signal?: AbortSignal;
+}
+
 /** Runs one episode at a time. Use one Env per concurrent episode. */
 export interface Env<Task = unknown> {
   readonly spec: EnvSpec;
   /** Begins an episode, and returns what the policy sees first. In the middle of an episode, it begins another. */
-  reset(options: {
-    task: Task;
-    seed: number;
-    episodeId?: string;
-    signal?: AbortSignal;
-  }): Promise<Observation>;
+  reset(options: ResetOptions<Task>): Promise<Observation>;
   /** Parses and runs the calls of an action, and decides what they mean. */
   step(action: Action, options?: { signal?: AbortSignal }): Promise<Transition>;
   /** Ends the episode. May be called more than once. */

@@ -1,22 +1,16 @@
 /** One episode: the policy acts and the environment answers, until the environment ends it. */
-import type { Env } from '../protocol/env.ts';
+import type { Env, ResetOptions } from '../protocol/env.ts';
 import { type Outcome, running } from '../protocol/outcome.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
 import { deriveSeed } from '../protocol/rng.ts';
 import type { TrajectoryStep } from '../protocol/trajectory.ts';
 
-export interface EpisodePlan<Task> {
-  task: Task;
-  seed: number;
-  episodeId: string;
-  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
-}
-
 /** Appends each turn to `steps` as it happens, so that an episode that throws leaves its finished turns there. */
 export async function playEpisode<Task>(
   env: Pick<Env<Task>, 'reset' | 'step'>,
   policy: Pick<Policy, 'act'>,
-  { task, seed, episodeId, sampling }: EpisodePlan<Task>,
+  { task, seed, episodeId }: ResetOptions<Task>,
+  sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>,
   steps: TrajectoryStep[],
 ): Promise<Outcome> {
   let observation = await env.reset({ task, seed, episodeId });

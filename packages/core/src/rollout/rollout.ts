@@ -157,7 +157,7 @@ async function playOnce<Task>(
   let outcome: Outcome;
   let released: Promise<void>;
   try {
-    outcome = await playEpisode(guarded, guarded, { task, seed, episodeId, sampling }, steps);
+    outcome = await playEpisode(guarded, guarded, { task, seed, episodeId }, sampling, steps);
   } catch (error) {
     // An error after the deadline was most likely caused by it.
     outcome = deadline.passed ? truncated('deadline') : outcomeOf(error, leave, onBug);
