@@ -1,11 +1,11 @@
 /** @toolenv/core/recording: episodes and tool calls on disk, and replaying them. */
 
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
-export { type JsonLine, readJsonLines } from './jsonl.ts';
+export { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';
 export type { RedactionRules } from './redact.ts';
-export { type Replay, type ReplayOptions, replayEnv, replayTools } from './replay-tools.ts';
+export { type Replay, replayEnv, replayTools } from './replay-tools.ts';
 export {
   appendTrajectory,
   decodeTrajectory,

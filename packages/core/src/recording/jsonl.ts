@@ -9,13 +9,16 @@ export interface JsonLine {
   place: string;
 }
 
-/**
- * The non-empty lines in the file's order, one at a time in memory.
- * @param options.skipHalfWritten Leave out a last line that has no line break and is not JSON.
- */
+/** How a file of records is read. */
+export interface ReadOptions {
+  /** Leave out a half-written last line, as a crash leaves it, instead of refusing: it has no line break and is not JSON. */
+  skipHalfWritten?: boolean;
+}
+
+/** The non-empty lines in the file's order, one at a time in memory. */
 export async function* readJsonLines(
   file: string,
-  options: { skipHalfWritten?: boolean } = {},
+  options: ReadOptions = {},
 ): AsyncGenerator<JsonLine, void, void> {
   let number = 0;
   let open: string[] = [];

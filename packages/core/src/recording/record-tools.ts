@@ -1,6 +1,7 @@
 /** Writes down every call that tools answer, so that a replay can answer it again without the tools. */
 import { existsSync } from 'node:fs';
 import { appendFile, writeFile } from 'node:fs/promises';
+import { untilAborted } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
 import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
@@ -63,7 +64,7 @@ export function recordEnv(file: string, options: RecordOptions = {}): ToolTap {
           const lease = await source.acquire(request);
           return {
             tools: recorder.add(lease.tools),
-            ...(lease.instructions !== undefined && { instructions: lease.instructions }),
+            instructions: lease.instructions,
             async ready(signal) {
               await lease.ready?.(signal);
             },
@@ -112,7 +113,7 @@ class Recorder {
       const key = JSON.stringify([role, tool.name]);
       if (this.#faces.has(key)) continue;
       if (this.#written) throw lateTool(tool.name, this.#file);
-      this.#faces.set(key, { ...(role !== undefined && { role }), ...faceOf(tool) });
+      this.#faces.set(key, { role, ...faceOf(tool) });
     }
     return tools.map((tool) => this.#recording(tool));
   }
@@ -130,7 +131,7 @@ class Recorder {
       recording: 'tools',
       version: 1,
       tools: [...this.#faces.values()],
-      ...(this.instructions !== undefined && { instructions: this.instructions }),
+      instructions: this.instructions,
     };
     return create(this.#file, `${JSON.stringify(redactFace(header))}\n`);
   }
@@ -166,18 +167,12 @@ type Answer = { result: ToolResult } | { thrown: unknown; abandoned: boolean };
 /** How a call ended: the tool answered or threw, or the caller gave up. */
 async function settle(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<Answer> {
   const { signal } = context;
-  let stop = () => {};
-  const abandoned = new Promise<Answer>((resolve) => {
-    stop = () => resolve({ thrown: signal.reason, abandoned: true });
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  const answered = (async () => ({ result: readToolResult(await tool.execute(args, context)) }))().catch(
-    (thrown: unknown): Answer => ({ thrown, abandoned: signal.aborted }),
-  );
   try {
-    return await Promise.race([answered, abandoned]);
-  } finally {
-    signal.removeEventListener('abort', stop);
+    return {
+      result: await untilAborted(signal, async () => readToolResult(await tool.execute(args, context))),
+    };
+  } catch (thrown) {
+    return { thrown, abandoned: signal.aborted };
   }
 }
 

@@ -1,15 +1,16 @@
 /** Tools that answer from a recording, exactly, and fail when they are asked for anything else. */
 import { existsSync } from 'node:fs';
+import { untilAborted } from '../boundary/deadline.ts';
 import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
-import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
 import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
-import { validate } from '../schemas/json-schema.ts';
 import { recordedCall, recordingHeader } from '../schemas/wire-schemas.ts';
 import { canonical } from './canonical-json.ts';
 import { describeDifferences, differences } from './json-difference.ts';
-import { readJsonLines } from './jsonl.ts';
+import { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
+import { readRecord } from './read-record.ts';
 import { type CallKey, faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
 
 /** The tools of a recording. */
@@ -20,12 +21,6 @@ export interface Replay {
   finish(): void;
 }
 
-/** How a recording is read. */
-export interface ReplayOptions {
-  /** Leave out a half-written last line, as a crash leaves it, instead of refusing. */
-  skipHalfWritten?: boolean;
-}
-
 /**
  * Reads a recording of `recordTools`. Each call is answered with the recorded result of the same episode, take and call
  * index; redacted parts of its arguments match anything. A call that its caller gave up waits until it is given up again.
@@ -34,7 +29,7 @@ export interface ReplayOptions {
  *   the ids of the recorded episodes (in a rollout: its seed, and the group and sample of the episode), and make the same
  *   calls in the same order.
  */
-export async function replayTools(file: string, options: ReplayOptions = {}): Promise<Replay> {
+export async function replayTools(file: string, options: ReadOptions = {}): Promise<Replay> {
   return openReplay(file, options);
 }
 
@@ -43,7 +38,7 @@ export async function replayTools(file: string, options: ReplayOptions = {}): Pr
  * themselves are not made: no plugin of theirs is loaded, and no server or index is started.
  * @throws ToolEnvError As {@link replayTools} does. A role that the recording lacks throws `usage.other_recording`.
  */
-export async function replayEnv(file: string, options: ReplayOptions = {}): Promise<ToolTap> {
+export async function replayEnv(file: string, options: ReadOptions = {}): Promise<ToolTap> {
   const { header, tools, finish } = await openReplay(file, options);
   const asked: (string | undefined)[] = [];
   const toolsOf = (role: string | undefined) => {
@@ -58,9 +53,7 @@ export async function replayEnv(file: string, options: ReplayOptions = {}): Prom
       throw new ToolEnvError('usage.other_recording', message);
     },
     async source() {
-      const offered = toolsOf(undefined);
-      const { instructions } = header;
-      const lease = { tools: offered, ...(instructions !== undefined && { instructions }) };
+      const lease = { tools: toolsOf(undefined), instructions: header.instructions };
       return { acquire: async () => ({ ...lease, release: async () => {} }), close: async () => {} };
     },
     opened(env) {
@@ -70,10 +63,7 @@ export async function replayEnv(file: string, options: ReplayOptions = {}): Prom
   };
 }
 
-async function openReplay(
-  file: string,
-  options: ReplayOptions,
-): Promise<Replay & { header: RecordingHeader }> {
+async function openReplay(file: string, options: ReadOptions): Promise<Replay & { header: RecordingHeader }> {
   const { header, calls } = await read(file, options);
   const takes = new Takes();
   const made = new Set<RecordedCall>();
@@ -121,19 +111,19 @@ async function openReplay(
 
 async function read(
   file: string,
-  options: ReplayOptions,
+  options: ReadOptions,
 ): Promise<{ header: RecordingHeader; calls: Map<string, Map<number, RecordedCall>> }> {
   if (!existsSync(file)) {
     throw new ToolEnvError('usage.broken_record', `There is no recording ${file}: record into it first.`);
   }
   let header: RecordingHeader | undefined;
   const calls = new Map<string, Map<number, RecordedCall>>();
-  for await (const { text, place } of readJsonLines(file, options)) {
+  for await (const line of readJsonLines(file, options)) {
     if (!header) {
-      header = parse<RecordingHeader>(text, recordingHeader, place);
+      header = parse(line, recordingHeader) as RecordingHeader;
       continue;
     }
-    const call = parse<RecordedCall>(text, recordedCall, place);
+    const call = parse(line, recordedCall) as RecordedCall;
     const name = takeName(call);
     const take = calls.get(name) ?? new Map<number, RecordedCall>();
     calls.set(name, take.set(call.call, call));
@@ -142,36 +132,15 @@ async function read(
   return { header, calls };
 }
 
-function parse<Line>(text: string, schema: JsonSchema, place: string): Line {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    const remedy =
-      'If a crash left the last line half-written, remove that line, or replay with skipHalfWritten.';
-    const message = `${place}: not a complete JSON record (${messageOf(error)}). ${remedy}`;
-    throw new ToolEnvError('usage.broken_record', message, { cause: error });
-  }
-  const { version } = Object(value) as { version?: unknown };
-  if (typeof version === 'number' && version !== 1) {
-    const message = `${place}: recording version ${version}; this toolenv reads version 1: update @toolenv/core.`;
-    throw new ToolEnvError('usage.record_version', message);
-  }
-  const [wrong] = validate(schema, value);
-  if (!wrong) return value as Line;
-  const message = `${place}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. Is it a recording?`;
-  throw new ToolEnvError('usage.broken_record', message);
+function parse(line: JsonLine, schema: JsonSchema): unknown {
+  return readRecord(line, { kind: 'recording', schema, remedy: 'Is it a recording?' });
 }
 
 async function answer({ result, error }: RecordedCall, { signal }: ToolContext): Promise<ToolResult> {
   // A copy, because the caller may change it.
   if (result) return structuredClone(result);
   if (error) throw error.code ? new ToolEnvError(error.code, error.message) : new Error(error.message);
-  return new Promise((_, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
+  return untilAborted(signal, () => new Promise(() => {}));
 }
 
 function takeName({ episode, take }: CallKey): string {
@@ -183,8 +152,7 @@ function describeKey({ episode, take, call }: CallKey): string {
 }
 
 function describe({ tool, arguments: args }: Pick<RecordedCall, 'tool' | 'arguments'>): string {
-  const json = JSON.stringify(args);
-  return `${tool}(${excerpt(json)})`;
+  return `${tool}(${excerpt(JSON.stringify(args))})`;
 }
 
 function diverged(where: string, what: string): ToolEnvError {

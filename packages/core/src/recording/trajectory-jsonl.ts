@@ -1,10 +1,10 @@
 /** Trajectories as JSONL, version 1: one trajectory per line, typed arrays as plain arrays. */
 import { open } from 'node:fs/promises';
-import { messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
-import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
-import { readJsonLines } from './jsonl.ts';
+import { type ReadOptions, readJsonLines } from './jsonl.ts';
+import { readRecord } from './read-record.ts';
 import { writing } from './write-error.ts';
 
 /**
@@ -39,24 +39,8 @@ export function encodeTrajectory(trajectory: Trajectory): string {
  *   of another version.
  */
 export function decodeTrajectory(line: string, place = 'trajectory'): Trajectory {
-  let value: PlainTrajectory;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    const remedy = 'Remove that line, or read with skipHalfWritten if it is the last one.';
-    const message = `${place}: not a complete JSON record (${messageOf(error)}). ${remedy}`;
-    throw new ToolEnvError('usage.broken_record', message, { cause: error });
-  }
-  if (value?.version !== 1 && typeof value?.version === 'number') {
-    const message = `${place}: trajectory version ${value.version}; this toolenv reads version 1: update @toolenv/core.`;
-    throw new ToolEnvError('usage.record_version', message);
-  }
-  const [wrong] = validate(wireSchemas.trajectory, value);
-  if (wrong) {
-    const message = `${place}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}. Remove that line.`;
-    throw new ToolEnvError('usage.broken_record', message);
-  }
-  return restore(value);
+  const kind = { kind: 'trajectory', schema: wireSchemas.trajectory, remedy: 'Remove that line.' } as const;
+  return restore(readRecord({ text: line, place }, kind) as PlainTrajectory);
 }
 
 /**
@@ -90,12 +74,11 @@ export async function appendTrajectory(
 
 /**
  * The trajectories of a file in its order, one line at a time in memory.
- * @param options.skipHalfWritten Leave out a last line that has no line break and is not a complete record.
  * @throws ToolEnvError As {@link decodeTrajectory} does, naming file and line.
  */
 export async function* readTrajectories(
   file: string,
-  options: { skipHalfWritten?: boolean } = {},
+  options: ReadOptions = {},
 ): AsyncGenerator<Trajectory, void, void> {
   for await (const { text, place } of readJsonLines(file, options)) yield decodeTrajectory(text, place);
 }
