@@ -30,8 +30,12 @@ const packageName = /^(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/;
 /** Characters of a version, as npm has it. */
 const longestVersion = 256;
 
-/** Finds a package by name from a folder: the folder's own package, an enclosing one, or one in the nearest node_modules. */
-export function findPackage(name: string, from: string): InstalledPackage | undefined {
+/**
+ * Finds a package by name.
+ * @param from Folder or folders to search from, in order: a folder's own package, an enclosing one, or one in the nearest
+ *   node_modules.
+ */
+export function findPackage(name: string, from: string | readonly string[]): InstalledPackage | undefined {
   for (const folder of upwards(from)) {
     const own = readPackage(folder);
     if (own?.name === name) return own;
@@ -42,7 +46,7 @@ export function findPackage(name: string, from: string): InstalledPackage | unde
 }
 
 /** The package.json of an installed package that {@link findPackage} cannot read: it is damaged, or has no name or version. */
-export function findDamagedPackage(name: string, from: string): string | undefined {
+export function findDamagedPackage(name: string, from: readonly string[]): string | undefined {
   const candidates = [...upwards(from)].map((folder) => join(folder, 'node_modules', name, 'package.json'));
   return candidates.find((file) => existsSync(file));
 }
@@ -50,7 +54,7 @@ export function findDamagedPackage(name: string, from: string): string | undefin
 /** All packages that can be found from the folders, nearest first, each name once. */
 export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();
-  for (const folder of from.flatMap((start) => [...upwards(start)])) {
+  for (const folder of upwards(from)) {
     for (const candidate of [folder, ...entries(join(folder, 'node_modules'))]) {
       const found = readPackage(candidate);
       if (!found || seen.has(found.name)) continue;
@@ -92,10 +96,13 @@ function conditions(): string[] {
   return ['node', 'import', 'module-sync', 'default', ...given, ...own];
 }
 
-function* upwards(from: string): Generator<string> {
-  for (let folder = resolve(from); ; folder = dirname(folder)) {
-    yield folder;
-    if (folder === dirname(folder)) return;
+/** Each folder and its parents. */
+function* upwards(from: string | readonly string[]): Generator<string> {
+  for (const start of [from].flat()) {
+    for (let folder = resolve(start); ; folder = dirname(folder)) {
+      yield folder;
+      if (folder === dirname(folder)) break;
+    }
   }
 }
 

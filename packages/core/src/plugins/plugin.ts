@@ -88,7 +88,7 @@ export function listPlugins(
 export function kindOfPlugin(ref: string, from: readonly string[]): PluginKind | undefined {
   const [, name, entry] = /^(.+)\/([^/]+)$/.exec(ref) ?? [];
   if (name === undefined || entry === undefined) return undefined;
-  const installed = from.map((folder) => findPackage(name, folder)).find((found) => found);
+  const installed = findPackage(name, from);
   const manifest = installed && tryManifest(installed, () => {});
   return pluginKinds.find((kind) => Object.hasOwn(manifest?.[kind] ?? {}, entry));
 }
@@ -108,7 +108,7 @@ export async function findPlugin<Kind extends PluginKind>(
   const { ref, address } = parseAddressed(text) ?? { ref: text };
   const reference = parseReference(ref);
   const folders = [from, import.meta.dirname].flat();
-  const installed = folders.map((folder) => findPackage(reference.package, folder)).find((found) => found);
+  const installed = findPackage(reference.package, folders);
   const manifest = installed && readManifest(installed);
   const entries: Record<string, string> = manifest?.[kind] ?? {};
   if (!installed || !manifest || !Object.hasOwn(entries, reference.name)) {
@@ -116,26 +116,20 @@ export async function findPlugin<Kind extends PluginKind>(
   }
 
   const about = aboutPackage(installed);
-  const { package: name, version } = about;
   const subpath = entries[reference.name]!;
   const file = resolveExport(installed, subpath);
-  if (!file) {
-    const message = `${name}@${version}: the manifest's "${subpath}" is not in "exports" of its package.json: add it there.`;
-    throw new ToolEnvError('usage.bad_manifest', message);
-  }
-  if (!existsSync(file)) {
-    const message = `${name}@${version}: "${subpath}" is exported as ${file}, which does not exist: build the package.`;
-    throw new ToolEnvError('usage.bad_manifest', message);
-  }
+  const bad = (problem: string) =>
+    new ToolEnvError('usage.bad_manifest', `${about.package}@${about.version}: ${problem}.`);
+  if (!file) throw bad(`the manifest's "${subpath}" is not in "exports" of its package.json: add it there`);
+  if (!existsSync(file))
+    throw bad(`"${subpath}" is exported as ${file}, which does not exist: build the package`);
   if (!realpathSync(file).startsWith(installed.folder + sep)) {
-    const message = `${name}@${version}: "${subpath}" leads out of the package, to ${realpathSync(file)}: move the file into the package.`;
-    throw new ToolEnvError('usage.bad_manifest', message);
+    const problem = `"${subpath}" leads out of the package, to ${realpathSync(file)}`;
+    throw bad(`${problem}: move the file into the package`);
   }
   const module: { default?: PluginTypes[Kind] } = await import(pathToFileURL(file).href);
-  if (module.default === undefined) {
-    const message = `${name}@${version}: ${subpath} has no default export: it must be the ${singular[kind]}.`;
-    throw new ToolEnvError('usage.bad_manifest', message);
-  }
+  if (module.default === undefined)
+    throw bad(`${subpath} has no default export: it must be the ${singular[kind]}`);
   const plugin = address === undefined ? module.default : atAddress(module.default, address);
   return { ref, kind, ...about, folder: installed.folder, plugin };
 }
@@ -192,7 +186,7 @@ function unknownPlugin(
   if (near) hints.push(`Did you mean "${near}"?`);
   else if (installed) hints.push(`Installed: ${known.join(', ') || 'none'}.`);
   if (!installed) {
-    const damaged = folders.map((folder) => findDamagedPackage(reference.package, folder)).find(Boolean);
+    const damaged = findDamagedPackage(reference.package, folders);
     const cause = damaged ? `${damaged} is damaged` : `Package ${reference.package} is not installed`;
     hints.push(`${cause}: npm install ${reference.package}`);
   }
