@@ -25,7 +25,8 @@ async function inMemory<Task>(source: TaskSource<Task>): Promise<readonly Task[]
   return tasks;
 }
 
-function taskSet<Task>(source: readonly Task[] | TaskSet<Task>): TaskSet<Task> {
+/** A set that refuses an index which is not of a task. */
+export function taskSet<Task>(source: readonly Task[] | TaskSet<Task>): TaskSet<Task> {
   const { length } = source;
   return {
     length,

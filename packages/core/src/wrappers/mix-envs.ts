@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { TaskDraw } from '../env/task-draw.ts';
+import { taskSet } from '../env/task-source.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { drawByWeights } from './mix-draw.ts';
@@ -106,8 +107,8 @@ function mixedSpec(specs: readonly EnvSpec[]): EnvSpec {
   };
 }
 
-/** Which set of tasks has the task at an index of the joined split, and where; `undefined` beyond the end. */
-type FindPlace = (lengths: readonly number[], index: number) => { set: number; index: number } | undefined;
+/** Which set of tasks has the task at an index of the joined split, and where. */
+type FindPlace = (lengths: readonly number[], index: number) => { set: number; index: number };
 
 /** The tasks of all environments in a split, in the order of `find`. */
 function joined<Task>(
@@ -117,44 +118,36 @@ function joined<Task>(
 ): TaskSet<MixedTask<Task>> {
   const sets = Object.entries(envs).map(([env, { tasks }]) => ({ env, tasks: tasks[split] }));
   const lengths = sets.map(({ tasks }) => tasks.length);
-  const length = lengths.reduce((total, each) => total + each, 0);
-  return {
-    length,
+  return taskSet({
+    length: lengths.reduce((total, each) => total + each, 0),
     get(index) {
       const place = find(lengths, index);
-      if (!place)
-        throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
       const { env, tasks } = sets[place.set]!;
       return { env, task: tasks.get(place.index) };
     },
-  };
+  });
 }
 
 /** All tasks of the first set, then all of the next. */
 function oneAfterAnother(lengths: readonly number[], index: number): ReturnType<FindPlace> {
   let left = index;
-  for (const [set, length] of lengths.entries()) {
-    if (left < length) return { set, index: left };
-    left -= length;
-  }
-  return undefined;
+  let set = 0;
+  while (left >= lengths[set]!) left -= lengths[set++]!;
+  return { set, index: left };
 }
 
 /** One task of each set, then the next of each. A set that has no more tasks is passed over. */
 function inTurn(lengths: readonly number[], index: number): ReturnType<FindPlace> {
   let left = index;
-  let round = 0;
-  let open = [...lengths.keys()].filter((set) => lengths[set]! > 0);
-  while (left >= 0 && open.length > 0) {
+  for (let round = 0; ; ) {
+    const open = [...lengths.keys()].filter((set) => lengths[set]! > round);
     // The same sets take part in every round until the shortest of them ends.
     const rounds = Math.min(...open.map((set) => lengths[set]!)) - round;
     if (left < rounds * open.length)
       return { set: open[left % open.length]!, index: round + Math.floor(left / open.length) };
     left -= rounds * open.length;
     round += rounds;
-    open = open.filter((set) => lengths[set]! > round);
   }
-  return undefined;
 }
 
 /** An Env that delegates to an Env of the task's environment. */

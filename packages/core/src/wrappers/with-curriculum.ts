@@ -3,6 +3,7 @@ import type { EnvHandle, TaskSet } from '../env/env-definition.ts';
 import type { TaskDrawing, TaskResult } from '../env/task-draw.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import { createRng } from '../protocol/rng.ts';
+import { wrap } from './wrap.ts';
 
 /** What a curriculum knows before a step. */
 export interface CurriculumState<Task> {
@@ -32,9 +33,7 @@ export function withCurriculum<Task>(env: EnvHandle<Task>, weigh: Curriculum<Tas
       .sort((a, b) => b.key - a.key || a.index - b.index);
     return Array.from({ length: count }, (_, place) => ranked[place % ranked.length]!.index);
   };
-  const { ref, packageVersion, capabilities } = env;
-  const same = { tasks: env.tasks, episode: () => env.episode(), close: () => env.close() };
-  return { ...env, ...same, ref, packageVersion, capabilities, draw };
+  return { ...wrap(env, (episode) => episode), draw };
 }
 
 function checkWeights(weights: ArrayLike<number>, length: number): void {
