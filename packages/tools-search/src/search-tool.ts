@@ -22,11 +22,9 @@ export type SearchTool = Tool & { readonly retriever: Retriever };
 
 /**
  * The tool owns the retriever and closes it. Its result has one line `Title: text` per document, best first.
- * @throws ToolEnvError `usage.top_k` if topK is not a positive integer.
  */
 export function makeSearchTool(retriever: Retriever, options: SearchToolOptions): SearchTool {
   const { topK: limit, snippet: characters = Number.POSITIVE_INFINITY, filter } = options;
-  checkTopK(limit);
   const tool = defineTool({
     name: 'search',
     description: 'Find documents.',
@@ -48,7 +46,7 @@ export function makeSearchTool(retriever: Retriever, options: SearchToolOptions)
   return { ...tool, retriever };
 }
 
-/** @throws ToolEnvError `usage.top_k`. */
+/** Check it before a retriever is opened. @throws ToolEnvError `usage.top_k` if topK is not a positive integer. */
 export function checkTopK(topK: number): void {
   if (Number.isInteger(topK) && topK >= 1) return;
   throw new ToolEnvError('usage.top_k', `topK is ${topK}: set it to an integer of 1 or more.`);

@@ -1,9 +1,10 @@
 /** The `search-v1` tool: finds documents by their words. */
 
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
+import { createSearchIndex } from '#search-index';
 import type { SearchDocument } from './document.ts';
-import { documentRetriever } from './document-retriever.ts';
 import { exampleMaterial } from './example-material.ts';
+import type { Retriever } from './retriever.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
 /** What an environment supplies to the tool for its role `search`. */
@@ -21,7 +22,12 @@ export interface SearchMaterial {
  */
 export async function createSearchTool({ documents, topK, folder }: SearchMaterial): Promise<SearchTool> {
   checkTopK(topK);
-  return makeSearchTool(await documentRetriever({ documents, folder }), { topK });
+  const index = await createSearchIndex({ documents, folder });
+  const retriever: Retriever = {
+    search: (queries, { limit }) => Promise.all(queries.map((query) => index.search(query, limit))),
+    close: () => index.close(),
+  };
+  return makeSearchTool(retriever, { topK });
 }
 
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({

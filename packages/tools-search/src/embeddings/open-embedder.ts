@@ -1,19 +1,11 @@
 /** openEmbedder: the embeddings that the options of an index name. */
+import type { CompleteIndexOptions } from '../passages/index-options.ts';
 import type { Embedder } from './embedder.ts';
 import { localEmbedder } from './local-embedder.ts';
 import { serverEmbedder } from './server-embedder.ts';
 
-export interface EmbedderOptions {
-  /** Base URL of an OpenAI-compatible server, such as `http://127.0.0.1:8000/v1`, or a folder. */
-  embeddings?: string | undefined;
-  embeddingModel?: string | undefined;
-  pooling: 'mean' | 'cls';
-  queryPrefix: string;
-  passagePrefix: string;
-}
-
 /** `undefined` without `embeddings`. @throws ToolEnvError `usage.embeddings`, `usage.missing_package`. */
-export async function openEmbedder(options: EmbedderOptions): Promise<Embedder | undefined> {
+export async function openEmbedder(options: CompleteIndexOptions): Promise<Embedder | undefined> {
   const { embeddings, queryPrefix, passagePrefix } = options;
   if (embeddings === undefined) return undefined;
   const embedder = /^https?:\/\//.test(embeddings)

@@ -1,7 +1,7 @@
 /** serverEmbedder: embeddings of an OpenAI-compatible server, in batches, each sent again after a transient fault. */
 import { ToolEnvError } from '@toolenv/core';
 import pLimit from 'p-limit';
-import { JsonClient } from '../http/json-client.ts';
+import { postJson } from '../post-json.ts';
 import type { Embedder } from './embedder.ts';
 
 /** Texts of one request. */
@@ -20,12 +20,13 @@ export function serverEmbedder(url: string, model: string | undefined): Embedder
   }
   const key = process.env.OPENAI_API_KEY;
   const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
-  const client = new JsonClient({ headers, timeout: 60_000, code: 'infrastructure.embeddings' });
   const limit = pLimit(4);
   const endpoint = `${url.replace(/\/+$/, '')}/embeddings`;
   const request = (input: readonly string[], signal: AbortSignal | undefined) => {
     const body = { model, input, encoding_format: 'float' };
-    return limit(() => client.post(endpoint, body, (reply) => readVectors(reply, input.length), { signal }));
+    const read = (reply: unknown) => readVectors(reply, input.length);
+    const code = 'infrastructure.embeddings';
+    return limit(() => postJson(endpoint, body, read, { headers, timeout: 60_000, code, signal }));
   };
   return {
     async embed(texts, { signal }) {

@@ -20,7 +20,7 @@ import {
   writeRecord,
 } from './index-record.ts';
 import { lanceError } from './lance-error.ts';
-import type { Passage } from './passage.ts';
+import type { Passage } from './passage-formats.ts';
 import { openPassages, type PassageFile, readPassages } from './read-passages.ts';
 
 export interface BuildIndexOptions extends IndexOptions {
@@ -65,11 +65,7 @@ const leastIndexedVectors = 20_000;
  */
 export async function buildPassageIndex(options: BuildIndexOptions): Promise<number> {
   const { passages, folder, onProgress, signal, ...given } = options;
-  const complete = completeOptions(
-    indexOptionsSchema,
-    definedOf(given),
-    'toolenv index',
-  ) as CompleteIndexOptions;
+  const complete = completeOptions(indexOptionsSchema, given, 'toolenv index') as CompleteIndexOptions;
   const file = await openPassages(passages, complete.format);
   giveLanceThreads();
   if (!isUri(folder)) await makeFolder(folder);
@@ -154,7 +150,7 @@ class IndexBuilder {
     const onBytes = (bytes: number) => {
       this.#bytes = bytes;
     };
-    for await (const passage of readPassages(this.#file, { onBytes })) {
+    for await (const passage of readPassages(this.#file, onBytes)) {
       count += 1;
       if (count === present) await this.#checkLast(passage, present);
       if (count <= present) continue;
@@ -277,10 +273,6 @@ function checkSame(kept: IndexRecord, wanted: IndexRecord, folder: string): void
     'usage.index',
     `${folder} has an index whose option ${other} is ${value}: ${remedy}`,
   );
-}
-
-function definedOf(options: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** Whether a name is no folder of this machine. */

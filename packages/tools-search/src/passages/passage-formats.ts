@@ -1,6 +1,9 @@
 /** The formats of a line of a corpus: JSONL of one's own, BEIR, KILT and the Wikipedia dump of Search-R1. */
 import { isObject } from '@toolenv/core/schemas';
-import type { Passage } from './passage.ts';
+import type { SearchDocument } from '../document.ts';
+
+/** A piece of a corpus that is found and shown as a whole. Its title may be empty; its id is unique in its corpus. */
+export type Passage = SearchDocument & { id: string };
 
 export type PassageFormat = 'jsonl' | 'beir' | 'kilt' | 'search-r1';
 

@@ -1,6 +1,13 @@
 /** openPassageIndex: searches an index that {@link buildPassageIndex} has made, by words, by vectors or by both. */
 import { existsSync } from 'node:fs';
-import { type Connection, connect, MatchQuery, type Table } from '@lancedb/lancedb';
+import {
+  type Connection,
+  connect,
+  MatchQuery,
+  type Query,
+  type Table,
+  type VectorQuery,
+} from '@lancedb/lancedb';
 import { ToolEnvError } from '@toolenv/core';
 import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
@@ -163,23 +170,17 @@ export class PassageIndex implements Retriever {
     }
   }
 
-  async #byWords(query: string, limit: number, filter: string | undefined): Promise<SearchHit[]> {
-    let search = this.#opened.table
+  #byWords(query: string, limit: number, filter: string | undefined): Promise<SearchHit[]> {
+    const search = this.#opened.table
       .query()
       .fullTextSearch(new MatchQuery(query, bodyColumn))
       .select(['id', 'title', bodyColumn, '_score'])
-      .limit(limit + spareHits)
       .fastSearch();
-    if (filter !== undefined) search = search.where(filter);
-    const rows = (await search.toArray()) as Row[];
-    return best(
-      rows.map((row) => hitOf(row, row._score!)),
-      limit,
-    );
+    return best(search, limit, filter, ({ _score }) => _score!);
   }
 
-  async #byVector(vector: Float32Array, limit: number, filter: string | undefined): Promise<SearchHit[]> {
-    let search = this.#opened.table
+  #byVector(vector: Float32Array, limit: number, filter: string | undefined): Promise<SearchHit[]> {
+    const search = this.#opened.table
       .query()
       .nearestTo(Array.from(vector))
       .column(vectorColumn)
@@ -187,22 +188,28 @@ export class PassageIndex implements Retriever {
       .nprobes(this.#opened.probes)
       // The quantised distances only choose which vectors are compared exactly. 30 instead of 10 raised 0.87 of the nearest to 0.97.
       .refineFactor(30)
-      .select(['id', 'title', bodyColumn, '_distance'])
-      .limit(limit + spareHits);
-    if (filter !== undefined) search = search.where(filter);
-    const rows = (await search.toArray()) as Row[];
-    return best(
-      rows.map((row) => hitOf(row, 1 - row._distance!)),
-      limit,
-    );
+      .select(['id', 'title', bodyColumn, '_distance']);
+    return best(search, limit, filter, ({ _distance }) => 1 - _distance!);
   }
 }
 
-function hitOf({ id, title, body }: Row, score: number): SearchHit {
-  return { id, title, text: body.slice(title.length + 1), score };
-}
-
 /** Best first; ties are ordered by id. */
-function best(hits: SearchHit[], limit: number): SearchHit[] {
-  return hits.sort((a, b) => b.score - a.score || (a.id! < b.id! ? -1 : 1)).slice(0, limit);
+async function best(
+  search: Query | VectorQuery,
+  limit: number,
+  filter: string | undefined,
+  scoreOf: (row: Row) => number,
+): Promise<SearchHit[]> {
+  search.limit(limit + spareHits);
+  if (filter !== undefined) search.where(filter);
+  const rows = (await search.toArray()) as Row[];
+  return rows
+    .map((row) => ({
+      id: row.id,
+      title: row.title,
+      text: row.body.slice(row.title.length + 1),
+      score: scoreOf(row),
+    }))
+    .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
 }

@@ -4,8 +4,7 @@ import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import type { Passage } from './passage.ts';
-import { formatFields, formatOfLine, type PassageFormat, readLine } from './passage-formats.ts';
+import { formatFields, formatOfLine, type Passage, type PassageFormat, readLine } from './passage-formats.ts';
 
 /** Bytes of a line. A file without line breaks is no corpus. */
 const longestLine = 64 * 2 ** 20;
@@ -45,7 +44,7 @@ export async function openPassages(path: string, given?: PassageFormat): Promise
  */
 export async function* readPassages(
   { path, format }: Pick<PassageFile, 'path' | 'format'>,
-  { onBytes }: { onBytes?(bytes: number): void } = {},
+  onBytes?: (bytes: number) => void,
 ): AsyncGenerator<Passage> {
   let number = 0;
   for await (const { text, bytes } of lines(path)) {
@@ -71,14 +70,8 @@ function parse(path: string, number: number, text: string): unknown {
   }
 }
 
-interface TextLine {
-  text: string;
-  /** Bytes of the file up to here. */
-  bytes: number;
-}
-
-/** The lines that are not empty. */
-async function* lines(path: string): AsyncGenerator<TextLine> {
+/** The lines that are not empty, and how many bytes of the file were read. */
+async function* lines(path: string): AsyncGenerator<{ text: string; bytes: number }> {
   const file = createReadStream(path, { highWaterMark: 2 ** 20 });
   const unzip = (await isGzip(path)) ? createGunzip() : undefined;
   // The loop below reports what fails: an error of the file ends the unzipped stream.

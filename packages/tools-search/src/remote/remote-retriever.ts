@@ -1,8 +1,9 @@
 /** RemoteRetriever: a client of a retrieval server. Queries that wait at the same time share a request. */
 import { setMaxListeners } from 'node:events';
+import { untilAborted } from '@toolenv/core/tools';
 import { LRUCache } from 'lru-cache';
 import type { SearchHit } from '../document.ts';
-import { JsonClient } from '../http/json-client.ts';
+import { type PostOptions, postJson } from '../post-json.ts';
 import type { Retriever, SearchOptions } from '../retriever.ts';
 import {
   type RetrievalProtocol,
@@ -36,7 +37,7 @@ interface Waiting {
 export class RemoteRetriever implements Retriever {
   readonly #url: string;
   readonly #protocol: RetrievalProtocol;
-  readonly #client: JsonClient;
+  readonly #sent: PostOptions;
   readonly #batch: number;
   readonly #concurrency: number;
   readonly #cache: LRUCache<string, Promise<readonly SearchHit[]>>;
@@ -53,7 +54,7 @@ export class RemoteRetriever implements Retriever {
     this.#url = base.endsWith(this.#protocol.path) ? base : base + this.#protocol.path;
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const code = 'infrastructure.search_server';
-    this.#client = new JsonClient({ headers, timeout, retries, code });
+    this.#sent = { headers, timeout, retries, code, signal: this.#closed.signal };
     this.#batch = batch;
     this.#concurrency = concurrency;
     this.#cache = new LRUCache({ max: cache });
@@ -64,15 +65,8 @@ export class RemoteRetriever implements Retriever {
     { limit, signal }: SearchOptions,
   ): Promise<readonly (readonly SearchHit[])[]> {
     signal?.throwIfAborted();
-    const found = Promise.all(queries.map((query) => this.#find(query, limit)));
-    if (!signal) return found;
     // Another episode may wait for the same request: this caller leaves, and the request continues.
-    let leave = () => {};
-    const left = new Promise<never>((_, reject) => {
-      leave = () => reject(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-    });
-    return Promise.race([found, left]).finally(() => signal.removeEventListener('abort', leave));
+    return untilAborted(signal, () => Promise.all(queries.map((query) => this.#find(query, limit))));
   }
 
   async close(): Promise<void> {
@@ -111,7 +105,7 @@ export class RemoteRetriever implements Retriever {
     try {
       const body = this.#protocol.request(queries, limit);
       const read = (reply: unknown) => this.#protocol.read(reply, queries.length, limit);
-      const hits = await this.#client.post(this.#url, body, read, { signal: this.#closed.signal });
+      const hits = await postJson(this.#url, body, read, this.#sent);
       for (const [index, { resolve }] of batch.entries()) resolve(hits[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -3,10 +3,9 @@
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { documentRetriever } from '../document-retriever.ts';
 import { exampleMaterial } from '../example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
-import type { SearchMaterial } from '../search-v1.ts';
+import { createSearchTool, type SearchMaterial } from '../search-v1.ts';
 import { serveSearch } from '../serving/serve-search.ts';
 import { RemoteRetriever } from './remote-retriever.ts';
 
@@ -61,8 +60,8 @@ export async function createRemoteSearch(
   ) as OptionsOf<typeof remoteSearchOptions>;
   checkTopK(topK);
   // To try the protocol without another server.
-  const own =
-    url === undefined ? await serveSearch(await documentRetriever({ documents }), { topK }) : undefined;
+  const local = url === undefined ? await createSearchTool({ documents, topK }) : undefined;
+  const own = local && (await serveSearch(local.retriever, { topK }));
   const client = new RemoteRetriever({
     ...options,
     url: url ?? own!.url,

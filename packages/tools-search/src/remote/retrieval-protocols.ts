@@ -28,12 +28,11 @@ export interface RetrievalRequest {
 const searchR1: RetrievalProtocol = {
   path: '/retrieve',
   request: (queries, limit) => ({ queries, topk: limit, return_scores: true }),
-  read: (reply, queries, limit) =>
-    readLists(field(reply, 'result'), queries, (list) => readHits(list, limit)),
+  read: (reply, queries, limit) => readLists(Object(reply).result, queries, (list) => readHits(list, limit)),
   readRequest(body) {
-    const queries = readQueries(field(body, 'queries'));
-    const limit = readLimit(field(body, 'topk'));
-    const scores = field(body, 'return_scores') ?? false;
+    const queries = readQueries(Object(body).queries);
+    const limit = readLimit(Object(body).topk);
+    const scores = Object(body).return_scores ?? false;
     if (!queries || limit === 'wrong' || typeof scores !== 'boolean') return undefined;
     return { queries, limit, scores };
   },
@@ -52,10 +51,10 @@ const agentR1: RetrievalProtocol = {
   path: '/search',
   request: (queries, limit) => ({ queries, top_k: limit }),
   read: (reply, queries, limit) =>
-    readLists(field(reply, 'query_results'), queries, (of) => readHits(field(of, 'results'), limit)),
+    readLists(Object(reply).query_results, queries, (of) => readHits(Object(of).results, limit)),
   readRequest(body) {
-    const queries = readQueries(field(body, 'queries'));
-    const limit = readLimit(field(body, 'top_k'));
+    const queries = readQueries(Object(body).queries);
+    const limit = readLimit(Object(body).top_k);
     return queries && limit !== 'wrong' ? { queries, limit, scores: true } : undefined;
   },
   reply: (queries, hits) => ({
@@ -110,20 +109,15 @@ function readHits(value: unknown, limit: number): SearchHit[] | undefined {
 
 /** A document, or a document and its score. Without a title field, the title is the first line of the contents. */
 function readHit(value: unknown): SearchHit | undefined {
-  const document = field(value, 'document') ?? value;
-  const score = field(value, 'score') ?? 0;
-  const contents = field(document, 'contents') ?? field(document, 'text');
+  const document = Object(Object(value).document ?? value);
+  const score = Object(value).score ?? 0;
+  const contents = document.contents ?? document.text;
   if (typeof contents !== 'string' || typeof score !== 'number') return undefined;
-  const title = field(document, 'title');
-  const id = field(document, 'id');
+  const { title, id } = document;
   const name = typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
   const [first = '', ...rest] = contents.split('\n');
   const quoted = /^"(.*)"$/s.exec(first)?.[1];
   if (quoted !== undefined || typeof title !== 'string')
     return { ...name, title: quoted ?? first, text: rest.join('\n'), score };
   return { ...name, title, text: contents, score };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

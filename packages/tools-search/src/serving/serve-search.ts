@@ -9,11 +9,7 @@ import {
   type ServeOptions,
   writeToStderr,
 } from '@toolenv/core/serving';
-import {
-  type RetrievalProtocol,
-  type RetrievalRequest,
-  retrievalProtocols,
-} from '../remote/retrieval-protocols.ts';
+import { retrievalProtocols } from '../remote/retrieval-protocols.ts';
 import type { Retriever } from '../retriever.ts';
 
 export interface ServeSearchOptions extends ServeOptions {
@@ -89,16 +85,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, routes
     const example = JSON.stringify(protocol.request(['a query'], 5));
     return replyJson(response, 422, { detail: `The request is not of this protocol: send ${example}.` });
   }
-  replyJson(response, 200, await search(protocol, asked, routes));
-}
-
-async function search(
-  protocol: RetrievalProtocol,
-  asked: RetrievalRequest,
-  { retriever, topK }: Routes,
-): Promise<object> {
-  const hits = await retriever.search(asked.queries, { limit: asked.limit ?? topK });
-  return protocol.reply(asked.queries, hits, asked);
+  const hits = await routes.retriever.search(asked.queries, { limit: asked.limit ?? routes.topK });
+  replyJson(response, 200, protocol.reply(asked.queries, hits, asked));
 }
 
 /** The request that `GET /search?query=&top_k=` stands for. */
