@@ -1,7 +1,8 @@
 /** `arithmetic-v1`: generated word problems like those of GSM8K, and a tool that calculates. */
-import { createRng, defineTool, defineToolEnv, refuse, type Split, text } from '@toolenv/core';
+import { createRng, defineTool, defineToolEnv, refuse, text } from '@toolenv/core';
 import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
 import { drawProblem } from './arithmetic/problem.ts';
+import { generatedTasks } from './generated-tasks.ts';
 
 const calculate = defineTool({
   name: 'calculate',
@@ -45,20 +46,11 @@ export default defineToolEnv({
     },
   },
   limits: { maxTurns: 8, maxCallsPerTurn: 4 },
-  tasks({ options, seed }) {
-    const problems = (split: Split, length: number) => ({
-      length,
-      get(index: number) {
-        const rng = createRng(seed, split, index);
-        return drawProblem(rng, split, 2 + rng.int(options.maxSteps - 1));
-      },
-    });
-    return {
-      train: problems('train', options.tasks),
-      validation: problems('validation', 100),
-      test: problems('test', 200),
-    };
-  },
+  tasks: ({ options, seed }) =>
+    generatedTasks(options.tasks, (split, index) => {
+      const rng = createRng(seed, split, index);
+      return drawProblem(rng, split, 2 + rng.int(options.maxSteps - 1));
+    }),
   rewards: {
     correct: { kind: 'outcome', score: ({ answer, task }) => Number(readAnswer(answer) === task.answer) },
     /** Whether there was an answer after ####. */

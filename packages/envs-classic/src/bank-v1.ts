@@ -1,9 +1,10 @@
 /** `bank-v1`: serve a customer of a bank by its rules, like τ-bench (arXiv 2406.12045). */
 import { isDeepStrictEqual } from 'node:util';
-import { defineToolEnv, type Split } from '@toolenv/core';
+import { createRng, defineToolEnv } from '@toolenv/core';
 import { drawTask } from './bank/draw-task.ts';
 import { goldCalls, goldDatabase, mustAsk, rules } from './bank/rules.ts';
 import { bankTools } from './bank/tools.ts';
+import { generatedTasks } from './generated-tasks.ts';
 
 const system = `You work for a bank. A customer writes to you. Serve the request with the tools, or refuse it by the first rule that forbids it.
 What you write without calling a tool goes to the customer, who answers. End with close_case or refuse_case.
@@ -26,13 +27,8 @@ export default defineToolEnv({
     },
   },
   limits: { maxTurns: 12, maxCallsPerTurn: 4 },
-  tasks({ options: { tasks, refusals }, seed }) {
-    const draw = (split: Split, length: number) => ({
-      length,
-      get: (index: number) => drawTask({ seed, split, refusals }, index),
-    });
-    return { train: draw('train', tasks), validation: draw('validation', 100), test: draw('test', 200) };
-  },
+  tasks: ({ options: { tasks, refusals }, seed }) =>
+    generatedTasks(tasks, (split, index) => drawTask(createRng(seed, 'bank', split, index), split, refusals)),
   state: ({ task }) => ({
     database: structuredClone(task.database),
     gold: goldDatabase(task),

@@ -1,5 +1,6 @@
 /** `household-v1`: find things in a house and put them in order, by text commands, like ALFWorld (arXiv 2010.03768). */
 import { createRng, defineToolEnv, type Message } from '@toolenv/core';
+import { generatedTasks } from './generated-tasks.ts';
 import { describeGoal, type Goal, goals, progress } from './household/goal.ts';
 import { drawHouse, type House, kindOf } from './household/house.ts';
 import { solution } from './household/solution.ts';
@@ -34,20 +35,17 @@ export default defineToolEnv({
     // No goal belongs to two splits.
     const shuffled = createRng(seed, 'household', 'goals').shuffle(goals);
     const [tenth, fifth] = [Math.floor(goals.length / 10), Math.floor(goals.length / 5)];
-    const draw = (split: string, length: number, own: readonly Goal[]) => ({
-      length,
-      get(index: number): HouseholdTask {
-        const rng = createRng(seed, 'household', split, index);
-        const goal = rng.pick(own);
-        const { object: kind, target: except } = goal;
-        return { goal, house: drawHouse(rng, { kind, count: goal.count + rng.int(2), except }) };
-      },
-    });
-    return {
-      train: draw('train', options.tasks, shuffled.slice(tenth + fifth)),
-      validation: draw('validation', 100, shuffled.slice(0, tenth)),
-      test: draw('test', 200, shuffled.slice(tenth, tenth + fifth)),
+    const own = {
+      train: shuffled.slice(tenth + fifth),
+      validation: shuffled.slice(0, tenth),
+      test: shuffled.slice(tenth, tenth + fifth),
     };
+    return generatedTasks(options.tasks, (split, index): HouseholdTask => {
+      const rng = createRng(seed, 'household', split, index);
+      const goal = rng.pick(own[split]);
+      const { object: kind, target: except } = goal;
+      return { goal, house: drawHouse(rng, { kind, count: goal.count + rng.int(2), except }) };
+    });
   },
   rewards: {
     /** The goal is reached. */

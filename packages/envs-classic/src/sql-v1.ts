@@ -1,5 +1,6 @@
 /** `sql-v1`: questions about a database, which a tool queries in SQL. */
-import { defineTool, defineToolEnv, deriveSeed, type Split, type Tool, text } from '@toolenv/core';
+import { defineTool, defineToolEnv, deriveSeed, type Tool, text } from '@toolenv/core';
+import { generatedTasks } from './generated-tasks.ts';
 import { drawShopTask } from './sql/draw-task.ts';
 import { type QueryResult, QueryWorker } from './sql/query-worker.ts';
 import { createShop, schema } from './sql/shop.ts';
@@ -79,17 +80,8 @@ export default defineToolEnv({
   setup: ({ options }) => new QueryWorker(options.queryTimeout),
   teardown: (worker) => worker.close(),
   /** Each task has its own database. */
-  tasks({ options, seed }) {
-    const questions = (split: Split, length: number) => ({
-      length,
-      get: (index: number) => drawShopTask(deriveSeed(seed, split, index), options.purchases),
-    });
-    return {
-      train: questions('train', options.tasks),
-      validation: questions('validation', 100),
-      test: questions('test', 200),
-    };
-  },
+  tasks: ({ options: { tasks, purchases }, seed }) =>
+    generatedTasks(tasks, (split, index) => drawShopTask(deriveSeed(seed, split, index), purchases)),
   rewards: {
     correct: {
       kind: 'outcome',

@@ -1,5 +1,5 @@
 /** Draws tasks of the bank: three customers with accounts and cards, and a request of one of them. */
-import { createRng, type Rng, type Split } from '@toolenv/core';
+import type { Rng, Split } from '@toolenv/core';
 import type { Account, Card, Customer, Database } from './database.ts';
 import { feeOf, forbiddingRule, needsConfirmation } from './rules.ts';
 import type { BankRequest, BankTask } from './task.ts';
@@ -12,16 +12,11 @@ const lastNames: Record<Split, readonly string[]> = {
   test: ['Novak', 'Okafor', 'Petrov', 'Quist'],
 };
 
-export interface DrawOptions {
-  seed: number;
-  split: Split;
-  /** Share of the requests that a rule forbids. */
-  refusals: number;
-}
-
-/** Draws databases and requests until the rules forbid the request, or allow it, as the share of refusals asks. */
-export function drawTask({ seed, split, refusals }: DrawOptions, index: number): BankTask {
-  const rng = createRng(seed, 'bank', split, index);
+/**
+ * Draws databases and requests until the rules forbid the request, or allow it, as the share of refusals asks.
+ * @param refusals Share of the requests that a rule forbids.
+ */
+export function drawTask(rng: Rng, split: Split, refusals: number): BankTask {
   const isForbidden = rng.float() < refusals;
   for (;;) {
     const task = propose(rng, split);

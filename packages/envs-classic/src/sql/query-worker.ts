@@ -40,19 +40,16 @@ export class QueryWorker {
 
   async #answer(query: Query): Promise<QueryResult> {
     this.#worker ??= await startThread();
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.#timeout);
+    const late = AbortSignal.timeout(this.#timeout);
     try {
       this.#worker.postMessage(query);
-      const [{ isBroken = false, ...result }] = await once(this.#worker, 'message', { signal: late.signal });
+      const [{ isBroken = false, ...result }] = await once(this.#worker, 'message', { signal: late });
       if (isBroken) await this.#end();
       return result;
     } catch (error) {
       await this.#end();
-      if (!late.signal.aborted) throw error;
+      if (!late.aborted) throw error;
       return { error: `the query took longer than ${this.#timeout} ms and was stopped` };
-    } finally {
-      clearTimeout(timer);
     }
   }
 
