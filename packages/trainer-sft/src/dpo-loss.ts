@@ -1,4 +1,5 @@
 /** The losses of direct preference optimisation over sums of log-probabilities, and their gradients (arXiv 2305.18290). */
+import type { PreferenceOptions } from './dpo-options.ts';
 
 /** One side of a pair: sums over the tokens to learn, and how many they are. */
 export interface Side {
@@ -7,17 +8,11 @@ export interface Side {
   tokens: number;
 }
 
-export interface DpoLossOptions {
-  /**
-   * `sigmoid`: DPO; `hinge`: SLiC (arXiv 2305.10425); `ipo`: squared, over means per token (arXiv 2310.12036); `robust`: DPO
-   * without the bias of wrong labels (arXiv 2403.00409).
-   */
-  lossType: 'sigmoid' | 'hinge' | 'ipo' | 'robust';
-  /** The strength of the pull towards the reference. */
-  beta: number;
-  /** ε, the share of wrong labels, for `sigmoid` (cDPO) and `robust`. */
-  labelSmoothing: number;
-}
+/**
+ * `sigmoid`: DPO; `hinge`: SLiC (arXiv 2305.10425); `ipo`: squared, over means per token (arXiv 2310.12036); `robust`: DPO
+ * without the bias of wrong labels (arXiv 2403.00409). `labelSmoothing` is ε of `sigmoid` (cDPO) and `robust`.
+ */
+export type DpoLossOptions = Pick<PreferenceOptions, 'lossType' | 'beta' | 'labelSmoothing'>;
 
 export interface PairLoss {
   value: number;

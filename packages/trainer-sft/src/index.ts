@@ -3,7 +3,6 @@ export { dpo } from './dpo.ts';
 export { type DpoLossOptions, type PairLoss, pairLoss, type Side } from './dpo-loss.ts';
 export type { DpoOptions, PreferenceOptions } from './dpo-options.ts';
 export { onlineDpo } from './online-dpo.ts';
-export { rejectionSampling } from './rejection-sampling.ts';
-export type { RejectionOptions } from './rejection-sampling-options.ts';
+export { type RejectionOptions, rejectionSampling } from './rejection-sampling.ts';
 export { sft } from './sft.ts';
 export type { SftOptions } from './sft-options.ts';

@@ -1,5 +1,6 @@
 /** Rejection sampling: best of n, then supervised learning on the best (RAFT, arXiv 2304.06767; STaR, arXiv 2203.14465). */
 import { createRng, type JsonSchema, type Trajectory } from '@toolenv/core';
+import type { OptionsOf } from '@toolenv/core/schemas';
 import {
   type AlgorithmContext,
   type ConfigurableTrainer,
@@ -11,8 +12,35 @@ import {
 } from '@toolenv/training';
 import { groupsOf } from './groups.ts';
 import { learnRows } from './learn-rows.ts';
-import { type RejectionOptions, rejectionOptions } from './rejection-sampling-options.ts';
-import { optimizerOptions } from './sft-options.ts';
+import { type OptimizerSettings, optimizerOptions } from './sft-options.ts';
+
+const rejectionOptions = {
+  keep: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'episodes per group to learn from: those with the highest rewards',
+  },
+  threshold: {
+    type: 'number',
+    default: 0,
+    description: 'learn only from episodes with a higher reward',
+  },
+  epochs: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'passes over the best episodes of a rollout',
+  },
+  miniBatches: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'optimizer steps per pass, each on a share of the best episodes',
+  },
+} as const;
+
+export type RejectionOptions = OptionsOf<{ properties: typeof rejectionOptions }> & OptimizerSettings;
 
 export const rejectionSampling: ConfigurableTrainer<RejectionOptions & RunOptions> = defineTrainer<
   JsonSchema,

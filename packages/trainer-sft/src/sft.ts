@@ -1,16 +1,15 @@
 /** SFT: supervised fine-tuning on conversations, texts and trajectories of a file. */
 import type { JsonSchema } from '@toolenv/core';
+import type { TokenRow } from '@toolenv/core/learner';
 import {
   type ConfigurableTrainer,
   defineTrainer,
   hasFixedSchedule,
   type RunOptions,
 } from '@toolenv/training';
-import { requireEncode } from './data/encode-file.ts';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadRows } from './data/load-rows.ts';
 import { learnRows } from './learn-rows.ts';
-import { refuseIdleEvaluation } from './refuse-idle-evaluation.ts';
 import { scoreRows } from './score-rows.ts';
 import { dataOptions, optimizerOptions, type SftOptions, sftOptions } from './sft-options.ts';
 
@@ -30,23 +29,13 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
   // The passes say how many steps there are.
   defaults: { steps: 0 },
   minimums: { steps: 0 },
-  async create(context) {
-    const { options, run, learner } = context;
-    const { signal } = run;
-    refuseIdleEvaluation(options, run);
-    const policy = requireEncode(run.policy);
-    const { maxLength = policy.spec.contextLength, minReward } = options;
-    const limits = { maxLength, minReward, signal };
-    const { rows } = await loadRows(options.data, policy, limits);
-    const { evalData } = options;
-    const held = evalData === undefined ? undefined : (await loadRows(evalData, policy, limits)).rows;
-    return fileAlgorithm({
-      items: rows,
-      rowsOf: (batch) => [...batch],
-      options,
-      seed: run.seed,
+  create(context) {
+    const { minReward } = context.options;
+    return fileAlgorithm<TokenRow>(context, {
+      load: async (file, policy, limits) => (await loadRows(file, policy, { ...limits, minReward })).rows,
+      rowsOf: (rows) => [...rows],
       learn: (batch) => learnRows(context, batch),
-      ...(held && { evaluate: () => scoreRows(learner, held, signal) }),
+      evaluate: (held) => scoreRows(context.learner, held, context.run.signal),
     });
   },
 });

@@ -1,42 +1,71 @@
 /** fileAlgorithm: how every trainer of this package learns from a file, in an order that a resumed run repeats. */
+import { ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
-import type { Metrics } from '@toolenv/core/plugins';
-import type { DataAlgorithm, RunOptions } from '@toolenv/training';
+import type { Metrics, Run } from '@toolenv/core/plugins';
+import type { AlgorithmContext, DataAlgorithm, RunOptions } from '@toolenv/training';
 import type { DataOptions } from '../sft-options.ts';
 import { Batches } from './batches.ts';
-import { checksum, refuseOtherData } from './checksum.ts';
+import { checksum } from './checksum.ts';
+import { type EncodingPolicy, requireEncode } from './encode-file.ts';
 
 export interface FileAlgorithm<Item> {
-  /** What the file has. */
-  items: readonly Item[];
+  load(
+    file: string,
+    policy: EncodingPolicy,
+    limits: { maxLength: number; signal?: AbortSignal },
+  ): Promise<readonly Item[]>;
   rowsOf(items: readonly Item[]): TokenRow[];
-  options: DataOptions & RunOptions;
-  /** Of the run. */
-  seed: number;
   /** Learns from a batch. */
   learn(batch: Item[]): Promise<Metrics>;
-  evaluate?: DataAlgorithm['evaluate'];
+  /** Scores the held-out items. */
+  evaluate(held: readonly Item[]): Promise<Metrics>;
 }
 
-export function fileAlgorithm<Item>(of: FileAlgorithm<Item>): DataAlgorithm {
-  const { items, rowsOf, options, seed, learn, evaluate } = of;
+/** @throws ToolEnvError `usage.bad_option`, `usage.cannot_encode`, what `load` throws, and `usage.other_data` at a step. */
+export async function fileAlgorithm<Item>(
+  { options, run }: Pick<AlgorithmContext<DataOptions>, 'options' | 'run'>,
+  { load, rowsOf, learn, evaluate }: FileAlgorithm<Item>,
+): Promise<DataAlgorithm> {
+  refuseIdleEvaluation(options, run);
+  const policy = requireEncode(run.policy);
+  const { data, evalData, maxLength = policy.spec.contextLength } = options;
+  const limits = { maxLength, signal: run.signal };
+  const items = await load(data, policy, limits);
+  const held = evalData === undefined ? undefined : await load(evalData, policy, limits);
   const tokensOf = (some: readonly Item[]) =>
     rowsOf(some).reduce((sum, { tokens }) => sum + tokens.length, 0);
   const lengths = items.map((item) => tokensOf([item]));
-  const batches = new Batches(lengths, { ...options, seed });
-  const memory = { data: checksum(rowsOf(items)), num_tokens: 0 };
-  const refuse = refuseOtherData(memory, options.data);
+  const batches = new Batches(lengths, { ...options, seed: run.seed });
+  const now = checksum(rowsOf(items));
+  const memory = { data: now, num_tokens: 0 };
   return {
     memory,
     steps: options.steps || batches.steps(options.epochs),
     async learn({ step }) {
-      refuse();
+      // The loop replaces `memory.data` by that of the checkpoint.
+      if (memory.data !== now) {
+        const message = `${data} is not what the run began with, or is encoded in another way: restore the file, or begin a new run.`;
+        throw new ToolEnvError('usage.other_data', message);
+      }
       const { indices, epoch } = batches.at(step);
       const batch = indices.map((index) => items[index]!);
       const metrics = await learn(batch);
       memory.num_tokens += tokensOf(batch);
       return { ...metrics, num_tokens: memory.num_tokens, epoch };
     },
-    ...(evaluate && { evaluate }),
+    ...(held && { evaluate: () => evaluate(held) }),
   };
+}
+
+/** Refuses evaluations that would have nothing to score. */
+function refuseIdleEvaluation(
+  { evaluateEvery, evaluateFirst, evalData }: DataOptions & RunOptions,
+  { env, evaluateOn = {} }: Run,
+): void {
+  const isIdle = evaluateEvery === 0 && !evaluateFirst;
+  const hasEnv = env !== undefined || Object.keys(evaluateOn).length > 0;
+  if (isIdle || hasEnv || evalData !== undefined) return;
+  const message =
+    'option "evaluateEvery": there is nothing to evaluate on: give evalData, or an environment.';
+  throw new ToolEnvError('usage.bad_option', message);
 }

@@ -1,6 +1,5 @@
 /** loadPairs: the pairs of a file, as rows of tokens. */
 import { ToolEnvError } from '@toolenv/core';
-import type { TokenRow } from '@toolenv/core/learner';
 import type { Pair } from '../learn-pairs.ts';
 import { type EncodingPolicy, encodeExample, readFile } from './encode-file.ts';
 import { readPair } from './read-pair.ts';
@@ -26,7 +25,7 @@ export async function loadPairs(
   );
   for await (const pair of encoded) {
     const isWhole = [pair.chosen, pair.rejected].every(
-      (side) => side.length > 0 && side.every(fits(maxLength)),
+      (side) => side.length > 0 && side.every(({ tokens }) => tokens.length <= maxLength),
     );
     if (isWhole) pairs.push(pair);
     else left += 1;
@@ -37,8 +36,4 @@ export async function loadPairs(
   }
   if (pairs.length > 0) return pairs;
   throw new ToolEnvError('usage.no_examples', `${file} has no pair of at most ${maxLength} tokens.`);
-}
-
-function fits(maxLength: number): (row: TokenRow) => boolean {
-  return ({ tokens }) => tokens.length <= maxLength;
 }

@@ -1,5 +1,6 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
-import type { Message, Observation, ToolCall, ToolDescription } from '@toolenv/core';
+import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
+import { isObject } from '@toolenv/core/schemas';
 import { BadExample } from './bad-example.ts';
 
 type Fields = Record<string, unknown>;
@@ -46,12 +47,8 @@ export function readTools(given: unknown, path: string): ToolDescription[] {
   });
 }
 
-export function conversation(messages: Message[], tools: ToolDescription[]): Observation {
-  return { messages, tools };
-}
-
 export function fieldsOf(value: unknown, path: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isObject(value)) return value;
   throw new BadExample(path, 'an object', value);
 }
 
@@ -129,10 +126,11 @@ function readResult(
   return { role: 'tool', content, toolCallId, name };
 }
 
-function parseJson(text: string, path: string): unknown {
+/** @throws BadExample */
+export function parseJson(text: string, path: string, expected = 'JSON'): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new BadExample(path, 'JSON', text);
+    throw new BadExample(path, expected, text);
   }
 }

@@ -2,10 +2,10 @@
 import { decodeTrajectory } from '@toolenv/core/recording';
 import { BadExample } from './bad-example.ts';
 import { type Example, everyTurn } from './example.ts';
-import { conversation, fieldsOf, readMessages, readTools } from './messages.ts';
+import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
 import { trajectoryExamples } from './trajectory-examples.ts';
 
-export const formats = 'messages, prompt and completion, text, segments, or a trajectory';
+const formats = 'messages, prompt and completion, text, segments, or a trajectory';
 
 /**
  * The formats, by the fields of the line:
@@ -29,7 +29,7 @@ export function readExamples(
   }
   if (line.messages !== undefined) {
     const { messages, learned } = readMessages(line.messages, '/messages');
-    const content = conversation(messages, readTools(line.tools, '/tools'));
+    const content = { messages, tools: readTools(line.tools, '/tools') };
     return [{ content, learns: (turn) => learned[turn]! }];
   }
   if (line.completion !== undefined) return [readCompletion(line)];
@@ -43,13 +43,7 @@ export function readExamples(
 
 /** @throws BadExample */
 export function parseLine(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new BadExample('', 'a line of JSON', text);
-  }
-  return fieldsOf(value, '');
+  return fieldsOf(parseJson(text, '', 'a line of JSON'), '');
 }
 
 function readCompletion({ prompt, completion, tools }: Record<string, unknown>): Example {
@@ -63,7 +57,8 @@ function readCompletion({ prompt, completion, tools }: Record<string, unknown>):
   const before = readMessages(prompt, '/prompt');
   const after = readMessages(completion, '/completion', before.messages);
   const first = before.learned.length;
-  const content = conversation([...before.messages, ...after.messages], readTools(tools, '/tools'));
+  const messages = [...before.messages, ...after.messages];
+  const content = { messages, tools: readTools(tools, '/tools') };
   return { content, learns: (turn) => turn >= first && after.learned[turn - first]! };
 }
 
