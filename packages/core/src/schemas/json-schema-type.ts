@@ -42,14 +42,17 @@ type ItemOf<Schema> = Schema extends { prefixItems: unknown }
     : unknown;
 
 type ObjectOf<Schema> = Schema extends { properties: infer Properties }
-  ? Flat<
-      { -readonly [Key in keyof Properties as Key & RequiredOf<Schema>]: FromJsonSchema<Properties[Key]> } & {
-        -readonly [Key in Exclude<keyof Properties, RequiredOf<Schema>>]?: FromJsonSchema<Properties[Key]>;
-      }
-    >
+  ? PropertiesOf<Properties, RequiredOf<Schema>>
   : Record<string, unknown>;
 
 type RequiredOf<Schema> = Schema extends { required: readonly (infer Key)[] } ? Key : never;
+
+/** An object whose properties are optional, except `Present`. */
+type PropertiesOf<Properties, Present> = Flat<
+  { -readonly [Key in keyof Properties as Key & Present]: FromJsonSchema<Properties[Key]> } & {
+    -readonly [Key in keyof Properties as Exclude<Key, Present>]?: FromJsonSchema<Properties[Key]>;
+  }
+>;
 
 /** Turns an intersection or an interface into one object type, which is assignable to `Record<string, unknown>`. */
 export type Flat<Type> = { [Key in keyof Type]: Type[Key] };
@@ -59,15 +62,9 @@ export type Flat<Type> = { [Key in keyof Type]: Type[Key] };
  * are always present.
  */
 export type OptionsOf<Schema> = Schema extends { properties: infer Properties }
-  ? Flat<
-      {
-        -readonly [Key in keyof Properties as Properties[Key] extends { default: unknown }
-          ? Key
-          : Key & RequiredOf<Schema>]: FromJsonSchema<Properties[Key]>;
-      } & {
-        -readonly [Key in keyof Properties as Properties[Key] extends { default: unknown }
-          ? never
-          : Exclude<Key, RequiredOf<Schema>>]?: FromJsonSchema<Properties[Key]>;
-      }
-    >
+  ? PropertiesOf<Properties, RequiredOf<Schema> | DefaultedOf<Properties>>
   : Record<string, unknown>;
+
+type DefaultedOf<Properties> = {
+  [Key in keyof Properties]: Properties[Key] extends { default: unknown } ? Key : never;
+}[keyof Properties];

@@ -4,7 +4,7 @@ import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { messageOf } from '../protocol/errors.ts';
 import type { ToolCall } from '../protocol/message.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { isJson } from '../schemas/json-text.ts';
+import { isJson, isObject } from '../schemas/json-text.ts';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export interface ParsedTurn {
@@ -88,7 +88,7 @@ function parseCalls(body: string, before: number): ParsedTurn['toolCalls'] {
   if (!Array.isArray(parsed.value)) return [{ parseFailure: 'The calls must be an array.', text }];
   return parsed.value.map((value: { id?: unknown } | null, i) => {
     const id = typeof value?.id === 'string' ? value.id : mistralId(before + i);
-    const call = toCall(value, id);
+    const call = toCall(value, id, '');
     return isParseFailure(call) ? { ...call, text: JSON.stringify(value) } : call;
   });
 }
@@ -96,9 +96,7 @@ function parseCalls(body: string, before: number): ParsedTurn['toolCalls'] {
 function parseCall(body: string, id: string): ToolCall | ParseFailure {
   const text = body.trim();
   const parsed = parseJson(text, 1);
-  if ('parseFailure' in parsed) return { ...parsed, text };
-  const call = toCall(parsed.value, id);
-  return isParseFailure(call) ? { ...call, text } : call;
+  return 'parseFailure' in parsed ? { ...parsed, text } : toCall(parsed.value, id, text);
 }
 
 /** Parses `name[ARGS]{…}`. */
@@ -106,8 +104,7 @@ function parseNamed(body: string, args: number, id: string): ToolCall | ParseFai
   const text = body.trim();
   const parsed = parseJson(body.slice(args + '[ARGS]'.length), 0);
   if ('parseFailure' in parsed) return { ...parsed, text };
-  const call = toCall({ name: body.slice(0, args).trim(), arguments: parsed.value }, id);
-  return isParseFailure(call) ? { ...call, text } : call;
+  return toCall({ name: body.slice(0, args).trim(), arguments: parsed.value }, id, text);
 }
 
 /** Parses JSON whose arguments are `outer` levels deep. */
@@ -124,13 +121,14 @@ function parseJson(text: string, outer: number): { value: unknown } | { parseFai
   }
 }
 
-function toCall(value: unknown, id: string): ToolCall | ParseFailure {
-  const { name, arguments: own, parameters } = (value ?? {}) as Record<string, unknown>;
+/** @param text What the model wrote, for a failure. */
+function toCall(value: unknown, id: string, text: string): ToolCall | ParseFailure {
+  const { name, arguments: own, parameters } = Object(value) as Record<string, unknown>;
   const args = own ?? parameters;
-  if (typeof name !== 'string') return { parseFailure: '"name" must be a string.', text: '' };
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return { parseFailure: '"arguments" must be an object.', text: '' };
-  return boundCall({ id, name, arguments: args as Record<string, unknown> });
+  if (typeof name !== 'string') return { parseFailure: '"name" must be a string.', text };
+  if (!isObject(args)) return { parseFailure: '"arguments" must be an object.', text };
+  const call = boundCall({ id, name, arguments: args });
+  return isParseFailure(call) ? { ...call, text } : call;
 }
 
 /** Splits `{…}; {…}` into its objects. A `;` separates them only if the text before it is complete JSON. */
