@@ -1,6 +1,6 @@
 /** readToolResult: what a tool has returned, copied and checked before anything else looks at it. */
 import { messageOf } from '../protocol/errors.ts';
-import { noContent, type ToolResult } from '../protocol/tool.ts';
+import type { ToolResult } from '../protocol/tool.ts';
 import { recordBounds } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
@@ -12,7 +12,8 @@ import { copyJson } from './copy-json.ts';
  */
 export function readToolResult(given: unknown): ToolResult {
   const result = readJson(given) as ToolResult;
-  if (!Array.isArray(result?.content)) throw new Error(`${noContent} (TOOL-4)`);
+  if (!Array.isArray(result?.content))
+    throw new Error('its result has no "content" array of blocks. (TOOL-4)');
   if (isPlainText(result)) return result;
   const [wrong] = validate(wireSchemas['tool-result'], result);
   if (!wrong) return result;

@@ -72,14 +72,10 @@ export function* allPackages(from: readonly string[]): Generator<InstalledPackag
  */
 export function resolveExport({ folder, json }: InstalledPackage, subpath: string): string | undefined {
   if (!Object.hasOwn(Object(json.exports), subpath)) return undefined;
-  const target = exportTarget(json, subpath);
-  const file = target?.startsWith('./') ? resolve(folder, target) : '';
-  return file.startsWith(folder + sep) ? file : undefined;
-}
-
-function exportTarget(json: PackageJson, subpath: string): string | undefined {
   try {
-    return resolveExports(json, subpath, { unsafe: true, conditions: conditions() })?.[0];
+    const [target] = resolveExports(json, subpath, { unsafe: true, conditions: conditions() }) ?? [];
+    const file = target?.startsWith('./') ? resolve(folder, target) : '';
+    return file.startsWith(folder + sep) ? file : undefined;
   } catch {
     // No condition of the export is active.
     return undefined;

@@ -47,9 +47,6 @@ export interface Tool<Args = Record<string, unknown>, Data = unknown> {
   close?(): Promise<void>;
 }
 
-/** The end of an error message about a malformed result. */
-export const noContent = 'its result has no "content" array of blocks.';
-
 /** A result with one text block. */
 export function text(content: string): ToolResult<never> {
   return { content: [{ type: 'text', text: content }] };

@@ -124,7 +124,7 @@ class Recorder {
     return this.#written;
   }
 
-  #create(): Promise<void> {
+  async #create(): Promise<void> {
     // A schema may well have a property named "token"; only secrets known by value are removed from schemas.
     const redactFace = createRedactor({ ...this.#rules, keys: /(?!)/ });
     const header: RecordingHeader = {
@@ -133,7 +133,12 @@ class Recorder {
       tools: [...this.#faces.values()],
       instructions: this.instructions,
     };
-    return create(this.#file, `${JSON.stringify(redactFace(header))}\n`);
+    try {
+      await writeFile(this.#file, `${JSON.stringify(redactFace(header))}\n`, { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw diskError(error, this.#file) ?? error;
+      throw fileExists(this.#file, error);
+    }
   }
 
   #recording(tool: Tool): Tool {
@@ -183,15 +188,6 @@ function recorded(answer: Answer): Pick<RecordedCall, 'result' | 'error' | 'aban
     return { error: { code: answer.thrown.code, message: answer.thrown.message } };
   }
   return answer.abandoned ? { abandoned: true } : { error: { message: messageOf(answer.thrown) } };
-}
-
-async function create(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw diskError(error, file) ?? error;
-    throw fileExists(file, error);
-  }
 }
 
 function fileExists(file: string, cause?: unknown): ToolEnvError {
