@@ -1,4 +1,5 @@
 /** RunningEpisode: the state of an episode. ToolEnv keeps it up to date, and hooks see it as their context. */
+import type { Action } from '../protocol/action.ts';
 import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
@@ -69,11 +70,16 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     return listed(this.hooks?.tools);
   }
 
-  /** Numbers `count` calls. Each call of an episode has its own number, which seeds its tool. */
-  numberCalls(count: number): number {
-    const first = this.#nextCall;
-    this.#nextCall += count;
-    return first;
+  /** Runs calls on tools. Each call of an episode has its own number, which seeds its tool. */
+  run(
+    calls: Action['toolCalls'],
+    tools: readonly Tool[],
+    limits: EnvLimits = this.limits,
+  ): Promise<ToolCallRecord[]> {
+    const { episodeId, seed } = this;
+    const firstCallIndex = this.#nextCall;
+    this.#nextCall += calls.length;
+    return dispatch(calls, tools, { limits, episodeId, seed, firstCallIndex, signal: this.#signal });
   }
 
   readonly call = async (
@@ -82,18 +88,10 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   ): Promise<EnvironmentCall> => {
     const tool = typeof asked === 'string' ? this.#find(asked) : asked;
     if (!tool) throw environmentCall(String(asked), 'the episode has no such tool: give the tool itself');
-    const number = this.numberCalls(1);
-    const [record] = await dispatch(
-      [{ id: `environment-${number}`, name: tool.name, arguments: args }],
-      [tool],
-      {
-        limits: { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY },
-        episodeId: this.episodeId,
-        seed: this.seed,
-        firstCallIndex: number,
-        signal: this.#signal,
-      },
-    );
+    const number = this.#nextCall;
+    const calls = [{ id: `environment-${number}`, name: tool.name, arguments: args }];
+    const limits = { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY };
+    const [record] = await this.run(calls, [tool], limits);
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     this.#environmentCalls.set(number, record!);
     return record as EnvironmentCall;

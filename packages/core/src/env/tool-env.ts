@@ -6,7 +6,6 @@ import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import { boundRecord } from '../tools/bound-record.ts';
-import { dispatch } from '../tools/dispatch.ts';
 import type { Episode, EpisodeContext, TurnDecision, TurnResult } from './episode.ts';
 import type { RewardDeclaration } from './reward-declaration.ts';
 import { RunningEpisode } from './running-episode.ts';
@@ -77,7 +76,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.done = true;
     episode.listenTo(signal);
     try {
-      const transition = await this.#advance(episode, action, signal);
+      const transition = await this.#advance(episode, action);
       episode.done = transition.outcome.kind !== 'running';
       return transition;
     } catch (error) {
@@ -109,9 +108,9 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     return begin(episode as Context);
   }
 
-  async #advance(episode: RunningEpisode<Task>, action: Action, signal?: AbortSignal): Promise<Transition> {
+  async #advance(episode: RunningEpisode<Task>, action: Action): Promise<Transition> {
     const isCutOff = action.stopReason === 'length';
-    const calls = isCutOff ? [] : await this.#run(episode, action, signal);
+    const calls = isCutOff ? [] : await episode.run(action.toolCalls, episode.tools());
     episode.turn += 1;
     episode.turnCalls = calls;
     episode.calls.push(...calls);
@@ -137,20 +136,6 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       info,
     };
     return withEnvironmentCalls(transition, episode);
-  }
-
-  #run(
-    episode: RunningEpisode<Task>,
-    { toolCalls }: Action,
-    signal?: AbortSignal,
-  ): Promise<ToolCallRecord[]> {
-    return dispatch(toolCalls, episode.tools(), {
-      limits: this.spec.limits,
-      episodeId: episode.episodeId,
-      seed: episode.seed,
-      firstCallIndex: episode.numberCalls(toolCalls.length),
-      signal,
-    });
   }
 
   /** @throws ToolEnvError `bug.no_reply` if the policy would be asked to answer itself. */
