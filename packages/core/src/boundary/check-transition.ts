@@ -1,5 +1,6 @@
 /** checkTransition: whether what an environment's step has returned keeps the rules that scores and trajectories rely on. */
 import { isInfrastructure } from '../protocol/errors.ts';
+import type { Outcome } from '../protocol/outcome.ts';
 import { checkReward, type RewardSpec } from '../protocol/reward.ts';
 import { inWords, type Violation } from '../protocol/violation.ts';
 import { callsBounds, jsonMistake, recordBounds } from '../schemas/json-bounds.ts';
@@ -11,7 +12,7 @@ export function checkTransition(given: unknown, spec: RewardSpec): Violation | u
   const isRunning = outcome?.kind === 'running';
   return (
     checkOutcome(outcome) ??
-    (outcome.kind === 'aborted' ? checkUnscored(rewards) : checkRewards(rewards, spec, isRunning)) ??
+    checkRewards(rewards, spec, outcome.kind) ??
     checkRecords(calls, environmentCalls, info) ??
     (isRunning ? (checkObservation(observation) ?? checkReply(observation)) : undefined)
   );
@@ -31,17 +32,15 @@ function checkOutcome(outcome: unknown): Violation | undefined {
   return { rule: 'ENV-17', problem: `the outcome is ${inWords(kind)}${why}` };
 }
 
-function checkUnscored(rewards: unknown): Violation | undefined {
-  if (rewards === undefined) return undefined;
-  return { rule: 'ENV-18', problem: 'an aborted step has rewards' };
-}
-
-function checkRewards(rewards: unknown, spec: RewardSpec, isRunning: boolean): Violation | undefined {
+function checkRewards(rewards: unknown, spec: RewardSpec, end: Outcome['kind']): Violation | undefined {
+  if (end === 'aborted') {
+    return rewards === undefined ? undefined : { rule: 'ENV-18', problem: 'an aborted step has rewards' };
+  }
   if (Object(rewards) !== rewards) return { rule: 'ENV-18', problem: `the rewards are ${inWords(rewards)}` };
   for (const [name, value] of Object.entries(rewards as object)) {
     const wrong = checkReward(spec, name, value);
     if (wrong) return wrong;
-    if (isRunning && value !== null && spec[name]!.kind === 'outcome') {
+    if (end === 'running' && value !== null && spec[name]!.kind === 'outcome') {
       const problem = `outcome reward "${name}" is ${value} before the end: score it once, at the end`;
       return { rule: 'ENV-19', problem };
     }

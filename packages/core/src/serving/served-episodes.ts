@@ -56,7 +56,8 @@ export class ServedEpisodes<Task> {
   readonly #tasks: TaskSet<Task>;
   readonly #seed: number;
   readonly #next: () => number;
-  #current: ServedEpisode | undefined;
+  /** The last episode that has begun, ended or not. */
+  current: ServedEpisode | undefined;
 
   /** @param next Numbers the episodes. Default: those of this client. */
   constructor(served: ServedEnv<Task>, { split, seed = 1 }: EpisodeOptions, next: () => number = counter()) {
@@ -71,24 +72,19 @@ export class ServedEpisodes<Task> {
     return this.#tasks.length;
   }
 
-  /** The last episode that has begun, ended or not. */
-  get current(): ServedEpisode | undefined {
-    return this.#current;
-  }
-
   /** @param wanted A task below `taskCount`. */
   async begin(wanted: WantedEpisode, signal: AbortSignal): Promise<ServedEpisode> {
     const number = this.#next();
     const { task = number % this.taskCount, seed = deriveSeed(this.#seed, number), episodeId } = wanted;
-    this.#current = undefined;
+    this.current = undefined;
     const observation = await this.env.reset({ task: this.#tasks.get(task), seed, episodeId, signal });
-    this.#current = { task, seed, id: episodeId, observation, outcome: running, steps: 0 };
-    return this.#current;
+    this.current = { task, seed, id: episodeId, observation, outcome: running, steps: 0 };
+    return this.current;
   }
 
   /** Plays a turn of the current episode. Throws the cause if the episode is aborted. */
   async step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
-    const episode = this.#current!;
+    const episode = this.current!;
     // Replaced if the step succeeds. A step that throws cannot be repeated.
     episode.outcome = { kind: 'cancelled' };
     episode.steps += 1;

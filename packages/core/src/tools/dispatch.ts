@@ -203,11 +203,7 @@ function textOfBlock(block: ContentBlock): string {
 function bound(text: string, limit: number, length: number = text.length): string {
   if (length <= limit) return text;
   const splitsPair = limit > 0 && /[\uD800-\uDBFF]/.test(text[limit - 1]!);
-  const kept = text.slice(0, splitsPair ? limit - 1 : limit);
-  return `${copyOf(kept)} […${length - kept.length} characters cut]`;
-}
-
-/** A slice keeps the whole text in memory that it was cut from. */
-function copyOf(slice: string): string {
-  return Buffer.from(slice, 'utf16le').toString('utf16le');
+  // Copied, because a slice keeps the whole text in memory that it was cut from.
+  const kept = Buffer.from(text.slice(0, splitsPair ? limit - 1 : limit), 'utf16le').toString('utf16le');
+  return `${kept} […${length - kept.length} characters cut]`;
 }
