@@ -80,12 +80,8 @@ const hello = [{ role: 'user', content: 'Hello' }];
 async function negotiate(server: Server, model: string): Promise<{ refused: Set<string>; body: Json }> {
   const refused = new Set<string>();
   for (;;) {
-    const fields = { max_tokens: 1, seed: 1, top_p: 1, top_k: -1, min_p: 0 };
-    const { body, refusal } = await server.ask('chat/completions', {
-      model,
-      messages: hello,
-      ...withoutRefused(fields, refused),
-    });
+    const fields = { model, messages: hello, max_tokens: 1, seed: 1, top_p: 1, top_k: -1, min_p: 0 };
+    const { body, refusal } = await server.ask('chat/completions', withoutRefused(fields, refused));
     if (body) return { refused, body };
     const left = ['max_tokens', ...optional].filter((name) => !refused.has(name));
     const named = left.filter((name) => new RegExp(`(?<![a-z_])${name}(?![a-z_])`).test(refusal.message));
@@ -112,24 +108,17 @@ async function readsTools(
   refused: ReadonlySet<string>,
   plain: number | undefined,
 ): Promise<boolean> {
-  const fields = withoutRefused({ max_tokens: 1 }, refused);
-  const { body } = await server.ask('chat/completions', {
-    model,
-    messages: hello,
-    tools: [probe],
-    ...fields,
-  });
+  const fields = { model, messages: hello, tools: [probe], max_tokens: 1 };
+  const { body } = await server.ask('chat/completions', withoutRefused(fields, refused));
   const tokens = body && promptTokens(body);
   return body !== undefined && (plain === undefined || tokens === undefined || tokens > plain);
 }
 
 /** The fields that the server takes. `max_completion_tokens` has the place of a refused `max_tokens`. */
 export function withoutRefused(fields: Json, refused: ReadonlySet<string>): Json {
-  const taken = Object.entries(fields).map(([name, value]) =>
-    name === 'max_tokens' && refused.has(name)
-      ? (['max_completion_tokens', value] as const)
-      : ([name, value] as const),
-  );
+  const { max_tokens, ...others } = fields;
+  const limit = refused.has('max_tokens') ? { max_completion_tokens: max_tokens } : { max_tokens };
+  const taken = Object.entries({ ...limit, ...others });
   return Object.fromEntries(taken.filter(([name, value]) => value !== undefined && !refused.has(name)));
 }
 

@@ -1,12 +1,5 @@
-/** ChatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
-import {
-  type Action,
-  type Observation,
-  type Policy,
-  type PolicySpec,
-  type SamplingOptions,
-  ToolEnvError,
-} from '@toolenv/core';
+/** chatPolicy: a model behind `/chat/completions`, with the server's tool calls or with tools as text. For evaluation. */
+import { type Action, type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import { readTurn } from './read-turn.ts';
 import { errorOf } from './refusal.ts';
 import { samplingFields } from './sampling-fields.ts';
@@ -23,61 +16,51 @@ export interface ChatPolicyParts {
   nativeTools: boolean;
 }
 
-export class ChatPolicy implements Policy {
-  readonly spec: PolicySpec;
-  readonly #parts: ChatPolicyParts;
-
-  constructor(parts: ChatPolicyParts) {
-    this.spec = parts.spec;
-    this.#parts = parts;
-  }
-
-  async act(observation: Observation, options: SamplingOptions): Promise<Action> {
-    const { server, model, refused, spec } = this.#parts;
-    const { signal } = options;
-    const stop = (options.stop ?? []).filter((text) => text !== '');
-    let { maxTokens } = options;
-    for (;;) {
-      const { body, refusal } = await server.ask(
-        'chat/completions',
-        {
+export function chatPolicy({ server, spec, model, refused, nativeTools }: ChatPolicyParts): Policy {
+  return {
+    spec,
+    async act(observation, options) {
+      const { signal } = options;
+      const stop = (options.stop ?? []).filter((text) => text !== '');
+      let { maxTokens } = options;
+      for (;;) {
+        const fields = {
           model,
-          ...this.#conversation(observation),
+          ...conversationOf(observation, nativeTools),
           ...samplingFields({ ...options, maxTokens }, refused, spec.name),
           ...(stop.length > 0 && { stop }),
-        },
-        { signal },
-      );
-      if (body) return this.#action(body, observation);
-      const { room = 0 } = refusal;
-      const spoken = observation.messages.some(({ role }) => role === 'assistant');
-      if (room < 1 || room >= maxTokens) throw errorOf(refusal, spec.name, spoken);
-      maxTokens = room;
-    }
-  }
+        };
+        const { body, refusal } = await server.ask('chat/completions', fields, { signal });
+        if (body) return actionOf(body, observation, spec);
+        const { room = 0 } = refusal;
+        const spoken = observation.messages.some(({ role }) => role === 'assistant');
+        if (room < 1 || room >= maxTokens) throw errorOf(refusal, spec.name, spoken);
+        maxTokens = room;
+      }
+    },
+  };
+}
 
-  #conversation(observation: Observation): Json {
-    if (!this.#parts.nativeTools) return { messages: wireMessages(withTextTools(observation)) };
-    const { messages, tools } = observation;
-    return { messages: wireMessages(messages), ...(tools.length > 0 && { tools: wireTools(tools) }) };
-  }
+function conversationOf(observation: Observation, nativeTools: boolean): Json {
+  if (!nativeTools) return { messages: wireMessages(withTextTools(observation)) };
+  const { messages, tools } = observation;
+  return { messages: wireMessages(messages), ...(tools.length > 0 && { tools: wireTools(tools) }) };
+}
 
-  #action(body: Json, { tools }: Observation): Action {
-    const { spec } = this.#parts;
-    const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
-    const { message } = choice;
-    if (typeof message !== 'object' || message === null) {
-      throw new ToolEnvError('infrastructure.model_reply', `${spec.name} answers without a message.`);
-    }
-    // Some servers cut a prompt that is too long, without a word.
-    const { prompt_tokens: prompt } = Object(body.usage);
-    if (typeof prompt === 'number' && prompt >= spec.contextLength) {
-      const remedy = `and the context has ${spec.contextLength}: shorten the context`;
-      throw new ToolEnvError('context.overflow', `${spec.name}: the prompt has ${prompt} tokens, ${remedy}.`);
-    }
-    const content = typeof message.content === 'string' ? message.content : '';
-    const given: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-    const calls = given.map((call) => Object(Object(call).function));
-    return readTurn({ content, calls, isCut: choice.finish_reason === 'length' }, tools.length > 0);
+function actionOf(body: Json, { tools }: Observation, spec: PolicySpec): Action {
+  const choice = Object(Array.isArray(body.choices) ? body.choices[0] : undefined);
+  const { message } = choice;
+  if (typeof message !== 'object' || message === null) {
+    throw new ToolEnvError('infrastructure.model_reply', `${spec.name} answers without a message.`);
   }
+  // Some servers cut a prompt that is too long, without a word.
+  const { prompt_tokens: prompt } = Object(body.usage);
+  if (typeof prompt === 'number' && prompt >= spec.contextLength) {
+    const remedy = `and the context has ${spec.contextLength}: shorten the context`;
+    throw new ToolEnvError('context.overflow', `${spec.name}: the prompt has ${prompt} tokens, ${remedy}.`);
+  }
+  const content = typeof message.content === 'string' ? message.content : '';
+  const given: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const calls = given.map((call) => Object(Object(call).function));
+  return readTurn({ content, calls, isCut: choice.finish_reason === 'length' }, tools.length > 0);
 }

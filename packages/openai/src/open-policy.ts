@@ -3,10 +3,10 @@ import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@t
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import type { TokenChat } from '@toolenv/core/remote';
 import { findModel, probeCapabilities } from './capabilities.ts';
-import { ChatPolicy } from './chat-policy.ts';
+import { chatPolicy } from './chat-policy.ts';
 import { probeTokens } from './probe-tokens.ts';
 import { Server, type ServerOptions } from './server.ts';
-import { TokenPolicy } from './token-policy.ts';
+import { tokenPolicy } from './token-policy.ts';
 
 export interface OpenAiPolicyOptions extends ServerOptions {
   /** Default: the only model of the server. */
@@ -30,9 +30,7 @@ export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<Policy
   const server = new Server(options);
   const policy = await (options.tokens ? openTokens(server, options) : openChatPolicy(server, options));
   return {
-    spec: policy.spec,
-    act: (observation, sampling) => policy.act(observation, sampling),
-    endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
+    ...policy,
     get usage() {
       return server.usage.total;
     },
@@ -51,7 +49,7 @@ async function openChatPolicy(
   );
   const spec = specOf(server, model, given ?? contextLength);
   const nativeTools = toolCalls === 'auto' ? tools : toolCalls === 'native';
-  return new ChatPolicy({ server, spec, model, refused, nativeTools });
+  return chatPolicy({ server, spec, model, refused, nativeTools });
 }
 
 async function openTokens(
@@ -63,7 +61,7 @@ async function openTokens(
   const spec = specOf(server, model, given ?? Math.min(contextLength, trained));
   const greeting: Observation = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
   const logprobsAt = await probeTokens(server, model, { prompt: chat.prompt(greeting), vocabularySize });
-  return new TokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt });
+  return tokenPolicy({ server, spec, model, chat, vocabularySize, logprobsAt });
 }
 
 function specOf({ url }: Server, model: string, contextLength = Number.MAX_SAFE_INTEGER): PolicySpec {

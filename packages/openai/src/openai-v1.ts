@@ -87,23 +87,20 @@ export default openai;
 
 /** @throws ToolEnvError `usage.model_*`, `infrastructure.model_*`, `usage.checkpoint_*`. */
 async function open(options: OpenAiOptions): Promise<PolicyHandle> {
-  const { address, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
+  const { address, apiKey, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
   const { url, model } = parseModelAddress(address, {
     code: 'usage.model_address',
     example: 'openai:http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B',
   });
   return openAiPolicy({
+    ...same,
     url,
     model,
-    apiKey: keyOf(url, options.apiKey),
+    apiKey: keyOf(url, apiKey),
     tokens: tokenizer === undefined ? undefined : await openTokenizer(tokenizer),
     concurrency: requests,
     retries: requestRetries,
     timeout: requestTimeout,
-    toolCalls: same.toolCalls,
-    contextLength: same.contextLength,
-    inputPrice: same.inputPrice,
-    outputPrice: same.outputPrice,
   });
 }
 

@@ -29,13 +29,7 @@ export function refusalOf(status: number, body: Record<string, unknown> | string
     status < 500 &&
     (overflowCodes.some((each) => each === error.code || each === error.type) || overflowText.test(message));
   const room = isOverflow ? roomOf(error, message) : undefined;
-  return {
-    status,
-    message,
-    isOverflow,
-    ...(code !== undefined && { code }),
-    ...(room !== undefined && { room }),
-  };
+  return { status, message, code, isOverflow, room };
 }
 
 /** llama.cpp has the numbers in fields; vLLM and OpenAI have them in the message. */

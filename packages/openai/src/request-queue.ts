@@ -44,28 +44,23 @@ export class RequestQueue {
     }: { signal?: AbortSignal | undefined; retries?: number } = {},
   ): Promise<T> {
     signal?.throwIfAborted();
-    return untilAborted(signal, () => this.#limit(() => this.#attempts(attempt, signal, retries)));
-  }
-
-  async #attempts<T>(
-    attempt: () => Promise<Attempt<T>>,
-    signal: AbortSignal | undefined,
-    retries: number,
-  ): Promise<T> {
-    for (let count = 1; ; count++) {
-      signal?.throwIfAborted();
-      this.#usage.requests += 1;
-      const result = await attempt();
-      if ('value' in result) return result.value;
-      const { fault, after } = result;
-      if (count > retries) throw fault;
-      if (after !== undefined && after > longestWait) {
-        const message = `${fault.message} It asks to wait ${Math.ceil(after / 1000)} s: start again later.`;
-        throw new ToolEnvError('infrastructure.model_rate_limit', message, { cause: fault });
+    const attempts = async () => {
+      for (let count = 1; ; count++) {
+        signal?.throwIfAborted();
+        this.#usage.requests += 1;
+        const result = await attempt();
+        if ('value' in result) return result.value;
+        const { fault, after } = result;
+        if (count > retries) throw fault;
+        if (after !== undefined && after > longestWait) {
+          const message = `${fault.message} It asks to wait ${Math.ceil(after / 1000)} s: start again later.`;
+          throw new ToolEnvError('infrastructure.model_rate_limit', message, { cause: fault });
+        }
+        this.#usage.retries += 1;
+        // Aborted waits end in the check above.
+        await sleep(after ?? backoff(count), undefined, { signal }).catch(() => {});
       }
-      this.#usage.retries += 1;
-      // Aborted waits end in the check above.
-      await sleep(after ?? backoff(count), undefined, { ...(signal && { signal }) }).catch(() => {});
-    }
+    };
+    return untilAborted(signal, () => this.#limit(attempts));
   }
 }
