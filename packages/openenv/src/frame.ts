@@ -8,6 +8,15 @@ export interface RequestFrame {
   data: Record<string, unknown>;
 }
 
+/** What OpenEnv calls a step result. */
+export interface StepResult {
+  observation: Record<string, unknown>;
+  /** The weighted sum of the step's rewards; `null` if none was scored. */
+  reward: number | null;
+  done: boolean;
+  metadata: Record<string, unknown>;
+}
+
 /** The codes of OpenEnv (core/env_server/types.py). */
 export type ErrorCode =
   | 'INVALID_JSON'

@@ -18,19 +18,10 @@ import {
 } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { answerName, readAction } from './action.ts';
-import { FrameError } from './frame.ts';
+import { FrameError, type StepResult } from './frame.ts';
 import { newMessages, observe, type Played, toSaid } from './observation.ts';
 import { readReset } from './reset-request.ts';
 import type { ServerMetrics } from './server-metrics.ts';
-
-/** What OpenEnv calls a step result. */
-export interface StepResult {
-  observation: Record<string, unknown>;
-  /** The weighted sum of the step's rewards; `null` if none was scored. */
-  reward: number | null;
-  done: boolean;
-  metadata: Record<string, unknown>;
-}
 
 /** A tool as OpenEnv lists it. */
 export interface ListedTool {
@@ -96,7 +87,24 @@ export class OpenEnvSession<Task> {
   }
 
   reset(data: Record<string, unknown>): Promise<StepResult> {
-    return this.#run((signal) => this.#reset(data, signal));
+    return this.#run(async (signal) => {
+      const { current, taskCount } = this.#episodes;
+      const { seed, task, episodeId } = readReset(data, taskCount);
+      const asksNothing = seed === undefined && task === undefined && episodeId === undefined;
+      // Listing the tools may have begun an episode that has not been played yet.
+      const isFresh = current !== undefined && current !== this.#handedOut && current.steps === 0;
+      const wanted = { seed, task: task ?? (seed === undefined ? undefined : seed % taskCount), episodeId };
+      const episode = asksNothing && isFresh ? current : await this.#begin(wanted, signal);
+      this.#handedOut = episode;
+      const { observation } = episode;
+      const metadata = { task: episode.task, seed: episode.seed };
+      return {
+        observation: { messages: observation.messages, ...metadata, metadata },
+        reward: null,
+        done: false,
+        metadata,
+      };
+    });
   }
 
   step(data: Record<string, unknown>): Promise<StepResult> {
@@ -159,40 +167,13 @@ export class OpenEnvSession<Task> {
     }
   }
 
-  async #reset(data: Record<string, unknown>, signal: AbortSignal): Promise<StepResult> {
-    const { current, taskCount } = this.#episodes;
-    const { seed, task, episodeId } = readReset(data, taskCount);
-    const asksNothing = seed === undefined && task === undefined && episodeId === undefined;
-    // Listing the tools may have begun an episode that has not been played yet.
-    const isFresh = current !== undefined && current !== this.#handedOut && current.steps === 0;
-    const episode =
-      asksNothing && isFresh
-        ? current
-        : await this.#begin(
-            { seed, task: task ?? (seed === undefined ? undefined : seed % taskCount), episodeId },
-            signal,
-          );
-    this.#handedOut = episode;
-    const { observation } = episode;
-    const metadata = { task: episode.task, seed: episode.seed };
-    return {
-      observation: { messages: observation.messages, ...metadata, metadata },
-      reward: null,
-      done: false,
-      metadata,
-    };
-  }
-
-  async #begin(
-    { seed, task, episodeId = randomUUID() }: { seed?: number; task?: number; episodeId?: string },
-    signal: AbortSignal,
-  ): Promise<ServedEpisode> {
+  async #begin(wanted: ReturnType<typeof readReset>, signal: AbortSignal): Promise<ServedEpisode> {
     this.#leave();
     this.#reward = null;
     this.#resetFailed = true;
-    const wanted = { ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), episodeId };
+    const { episodeId = randomUUID() } = wanted;
     try {
-      const episode = await this.#episodes.begin(wanted, signal);
+      const episode = await this.#episodes.begin({ ...wanted, episodeId }, signal);
       this.#resetFailed = false;
       return episode;
     } finally {

@@ -1,8 +1,9 @@
 /** The environment `openenv-v1`: an environment on an OpenEnv server, `openenv:<url>` for short. */
 import { defineToolEnv, type EnvDefinition, type Message, type TaskSet } from '@toolenv/core';
 import { answerName } from './action.ts';
+import type { StepResult } from './frame.ts';
 import { describeServer, readAddress, type ServerDescription } from './server-address.ts';
-import { ServerSocket, type ServerStep } from './server-socket.ts';
+import { ServerSocket } from './server-socket.ts';
 import { actionTool, listedTools, visible } from './server-tools.ts';
 import { readMessages, ServerTurn } from './server-turn.ts';
 
@@ -110,7 +111,7 @@ function seeds(first: number, length: number): TaskSet<OpenEnvTask> {
 }
 
 /** The server's messages; if it has none, its description and its observation. */
-function openingOf({ observation }: ServerStep, { description }: Server): Message[] {
+function openingOf({ observation }: StepResult, { description }: Server): Message[] {
   const messages = readMessages(observation.messages);
   if (messages.length > 0) return messages;
   return [{ role: 'user', content: `${description}\n\n${JSON.stringify(visible(observation))}`.trim() }];

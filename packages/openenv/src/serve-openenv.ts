@@ -1,5 +1,5 @@
 /** serveOpenEnv: serves an environment to clients of OpenEnv 0.10, TRL and verifiers. Each client has its own episodes. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -70,7 +70,10 @@ export async function serveOpenEnv<Task>(
 
   const listener = await listen(options, (request, response) => {
     const refusal = refusalOf(request, access);
-    if (refusal) return refuse(response, refusal);
+    if (refusal) {
+      response.setHeader('connection', 'close');
+      return replyJson(response, refusal.status, { detail: refusal.detail });
+    }
     answerHttp(request, response, routes).catch((error: unknown) => {
       onError(error);
       if (response.headersSent) response.destroy();
@@ -205,11 +208,6 @@ function refusalOf(request: IncomingMessage, access: HttpAccess): Refusal | unde
   const { method, headers } = request;
   const isOpen = method === 'GET' && probePaths.includes(pathOf(request)) && !headers.upgrade;
   return access.refusal(request, { isOpen });
-}
-
-function refuse(response: ServerResponse, { status, detail }: Refusal): void {
-  response.setHeader('connection', 'close');
-  replyJson(response, status, { detail });
 }
 
 function refuseUpgrade(stream: Duplex, { status, detail }: { status: number; detail: string }): void {

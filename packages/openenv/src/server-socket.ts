@@ -3,22 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isObject, tryJson } from '@toolenv/core/schemas';
 import { WebSocket } from 'ws';
+import type { StepResult } from './frame.ts';
 import { accessHeaders } from './server-address.ts';
-
-/** What a server answers to a reset or a step. */
-export interface ServerStep {
-  observation: Record<string, unknown>;
-  reward: number | null;
-  done: boolean;
-  metadata: Record<string, unknown>;
-}
-
-export interface SocketTimes {
-  /** Milliseconds in which the connection must open. */
-  connectTimeout: number;
-  /** Milliseconds to wait for a place on a server that is full. */
-  placeTimeout: number;
-}
 
 /** Bytes of a frame. */
 const largestFrame = 64 * 1024 * 1024;
@@ -55,15 +41,15 @@ export class ServerSocket {
   }
 
   /**
-   * Connects and resets. Waits while the server is full.
+   * Connects and resets. Waits while the server is full. Times are in milliseconds.
    * @throws ToolEnvError `infrastructure.openenv_connect`, `infrastructure.openenv_full`, and as {@link ask} does.
    */
   static async reset(
     url: string,
     data: object,
-    { connectTimeout, placeTimeout }: SocketTimes,
+    { connectTimeout, placeTimeout }: { connectTimeout: number; placeTimeout: number },
     signal: AbortSignal,
-  ): Promise<{ socket: ServerSocket; step: ServerStep }> {
+  ): Promise<{ socket: ServerSocket; step: StepResult }> {
     const end = performance.now() + placeTimeout;
     for (let pause = attempts.first; ; pause = Math.min(2 * pause, attempts.longest)) {
       const socket = await ServerSocket.#connect(url, connectTimeout, signal);
@@ -124,7 +110,7 @@ export class ServerSocket {
    * @throws ToolEnvError {@link refused}, `infrastructure.openenv_closed`, `infrastructure.openenv_error` for an error of the
    *   environment, `infrastructure.openenv_reply` for a malformed answer.
    */
-  async ask(type: 'reset' | 'step', data: object, signal: AbortSignal): Promise<ServerStep> {
+  async ask(type: 'reset' | 'step', data: object, signal: AbortSignal): Promise<StepResult> {
     return this.#read(await this.#exchange(JSON.stringify({ type, data }), signal));
   }
 
@@ -163,7 +149,7 @@ export class ServerSocket {
     return waiting;
   }
 
-  #read(text: string): ServerStep {
+  #read(text: string): StepResult {
     const frame = tryJson(text);
     const { type, data } = isObject(frame) ? frame : {};
     if (!isObject(data)) throw this.#malformed(text);

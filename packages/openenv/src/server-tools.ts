@@ -9,11 +9,11 @@ import {
   text,
 } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
-import type { ServerStep } from './server-socket.ts';
+import type { StepResult } from './frame.ts';
 import type { ServerTurn } from './server-turn.ts';
 
 /** The tools that a server lists. */
-export function listedTools({ observation }: ServerStep, turn: ServerTurn): Tool[] {
+export function listedTools({ observation }: StepResult, turn: ServerTurn): Tool[] {
   const { tools } = observation;
   if (!Array.isArray(tools)) throw malformed('it lists no tools');
   return tools.map((tool: unknown) => {

@@ -2,20 +2,21 @@
 import { failure, type Message, ToolEnvError, type ToolResult, type TurnDecision } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { refused, type ServerSocket, type ServerStep } from './server-socket.ts';
+import type { StepResult } from './frame.ts';
+import { refused, type ServerSocket } from './server-socket.ts';
 
 export class ServerTurn {
   readonly #socket: ServerSocket;
   /** Tools of one turn are called at once; the server takes one step at a time. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
-  #steps: ServerStep[] = [];
+  #steps: StepResult[] = [];
 
   constructor(socket: ServerSocket) {
     this.#socket = socket;
   }
 
   /** Steps, and keeps the reward for the turn's end. Throws as {@link ServerSocket.ask} does. */
-  async act(action: object, signal: AbortSignal): Promise<ServerStep> {
+  async act(action: object, signal: AbortSignal): Promise<StepResult> {
     const step = await this.#socket.ask('step', action, signal);
     this.#steps.push(step);
     return step;
@@ -77,7 +78,7 @@ export function readMessages(given: unknown): Message[] {
 }
 
 /** Why the episode has ended, in a word, if the server says so. */
-function reasonOf({ metadata: { outcome } }: ServerStep): string {
+function reasonOf({ metadata: { outcome } }: StepResult): string {
   const reason = isObject(outcome) ? outcome.reason : undefined;
   return typeof reason === 'string' && /^[\w.-]{1,64}$/.test(reason) ? reason : 'done';
 }

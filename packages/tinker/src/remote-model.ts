@@ -2,8 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { AdamW } from '@toolenv/core/learner';
 import { type Datum, decodeLogprobs, encodeForwardBackward } from './messages.ts';
-import type { Reply } from './reply.ts';
-import { readJson } from './reply.ts';
+import { type Reply, readJson } from './reply.ts';
 import type { Session } from './session.ts';
 
 export interface ModelShape {
