@@ -2,9 +2,16 @@
 import { basename, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { checkFolder, checkName, createPackage, ownVersion, UsageError } from './create-package.ts';
+import {
+  checkFolder,
+  checkName,
+  createPackage,
+  type NewPackage,
+  ownVersion,
+  UsageError,
+} from './create-package.ts';
 import { printable } from './printable.ts';
-import { isTemplate, type TemplateName, templates } from './templates.ts';
+import { type TemplateName, templates } from './templates.ts';
 
 const help = `Usage: npm create toolenv [folder] -- [options]
 
@@ -81,9 +88,7 @@ async function create({ json, ...given }: Given): Promise<void> {
 }
 
 /** Checks what was given, and asks for the rest. */
-async function complete(
-  given: Omit<Given, 'json'>,
-): Promise<{ folder: string; name: string; template: TemplateName }> {
+async function complete(given: Omit<Given, 'json'>): Promise<NewPackage> {
   if (given.template !== undefined) checkTemplate(given.template);
   const terminal = process.stdin.isTTY
     ? createInterface({ input: process.stdin, output: process.stderr })
@@ -105,7 +110,7 @@ async function complete(
 }
 
 function checkTemplate(name: string): asserts name is TemplateName {
-  if (isTemplate(name)) return;
+  if (Object.hasOwn(templates, name)) return;
   throw new UsageError(`There is no template "${name}": choose ${Object.keys(templates).join(', ')}.`);
 }
 

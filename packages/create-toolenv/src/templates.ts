@@ -12,10 +12,6 @@ export const templates = {
 
 export type TemplateName = keyof typeof templates;
 
-export function isTemplate(name: string): name is TemplateName {
-  return Object.hasOwn(templates, name);
-}
-
 /** The package name that stands in a template's files. A new package gets its own name instead. */
 export function templatePackage(template: TemplateName): string {
   return `toolenv-template-${template}`;

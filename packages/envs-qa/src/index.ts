@@ -18,8 +18,8 @@ export type { DatasetOptions } from './datasets/dataset-env.ts';
 export { readRecords, writeRecords } from './datasets/hotpotqa-file.ts';
 export { hotpotFormat } from './datasets/hotpotqa-format.ts';
 export { musiqueFormat } from './datasets/musique-format.ts';
+export type { RecordFormat } from './datasets/read-records.ts';
 export { streamRecords } from './datasets/read-records.ts';
-export type { RecordFormat } from './datasets/record-format.ts';
 export { wikimultihopFormat } from './datasets/wikimultihop-format.ts';
 export { textOf } from './document.ts';
 export type { Entity, EntityDocument, Kind, KindName, Relation } from './entity.ts';
@@ -34,7 +34,7 @@ export {
   type QuestionHop,
 } from './qa-record.ts';
 export type { QuestionDraft } from './question-draft.ts';
-export { createQuestions, type DrawQuestion, type QuestionFamily, questionCounts } from './question-set.ts';
+export { createQuestions, type QuestionFamily, questionCounts } from './question-set.ts';
 export { wordsOf, worldVocabulary } from './vocabulary.ts';
 export { createWorld, type World, type WorldPart } from './world.ts';
 export type { WorldOptions } from './world-definition.ts';

@@ -7,14 +7,12 @@ import type { World, WorldPart } from './world.ts';
 /** Number of questions of each split, in each family. */
 export const questionCounts: Readonly<Record<Split, number>> = { train: 4000, validation: 400, test: 800 };
 
-/** Drafts question number `number` of a part; `undefined` if this draw gives no question and another must be made. */
-export type DrawQuestion = (part: WorldPart, number: number, rng: Rng) => QuestionDraft | undefined;
-
 /** A family of synthetic questions. */
 export interface QuestionFamily {
   /** `type` of its records, and prefix of their ids. */
   readonly type: string;
-  readonly draw: DrawQuestion;
+  /** Drafts question number `number` of a part; `undefined` if this draw gives no question and another must be made. */
+  draw(part: WorldPart, number: number, rng: Rng): QuestionDraft | undefined;
 }
 
 /** The questions about one part of the world. Equal worlds give equal questions. */
@@ -31,10 +29,8 @@ export function createQuestions(
   // Number only the accepted questions, because families balance their answers by the number.
   for (let draws = 0; records.length < count; draws++) {
     if (draws > 100 * count) {
-      throw new ToolEnvError(
-        'bug.too_few_questions',
-        `The part has no ${count} different ${type} questions.`,
-      );
+      const message = `The part has no ${count} different ${type} questions.`;
+      throw new ToolEnvError('bug.too_few_questions', message);
     }
     const draft = draw(part, records.length, rng);
     if (!draft || asked.has(draft.question)) continue;

@@ -45,57 +45,48 @@ export async function createSearchIndex({ documents, folder }: SearchIndexOption
   const connection = await connect(folder ?? 'memory://');
   const kept = await openKept(connection, name);
   const table = kept ?? (await build(connection, name, documents));
-  return new LanceSearchIndex(connection, table, documents, kept !== undefined);
+  const cache = new LRUCache<string, Promise<readonly SearchHit[]>>({ max: cacheSize });
+  return {
+    reused: kept !== undefined,
+    search(query, limit) {
+      const key = `${limit} ${query}`;
+      const known = cache.get(key);
+      if (known) return known;
+      const hits = find(table, documents, query.slice(0, longestQuery), limit);
+      cache.set(key, hits);
+      // Do not cache failures: the next call may succeed.
+      hits.catch(() => cache.delete(key));
+      return hits;
+    },
+    async close() {
+      table.close();
+      connection.close();
+    },
+  };
 }
 
-class LanceSearchIndex implements SearchIndex {
-  readonly reused: boolean;
-  readonly #connection: Connection;
-  readonly #table: Table;
-  readonly #documents: readonly SearchDocument[];
-  readonly #cache = new LRUCache<string, Promise<readonly SearchHit[]>>({ max: cacheSize });
-
-  constructor(connection: Connection, table: Table, documents: readonly SearchDocument[], reused: boolean) {
-    this.#connection = connection;
-    this.#table = table;
-    this.#documents = documents;
-    this.reused = reused;
-  }
-
-  search(query: string, limit: number): Promise<readonly SearchHit[]> {
-    const key = `${limit} ${query}`;
-    const known = this.#cache.get(key);
-    if (known) return known;
-    const hits = this.#find(query.slice(0, longestQuery), limit);
-    this.#cache.set(key, hits);
-    // Do not cache failures: the next call may succeed.
-    hits.catch(() => this.#cache.delete(key));
-    return hits;
-  }
-
-  async close(): Promise<void> {
-    this.#table.close();
-    this.#connection.close();
-  }
-
-  async #find(query: string, limit: number): Promise<readonly SearchHit[]> {
-    const match = new MatchQuery(query, 'body');
-    for (let count = limit + spareHits; ; count *= 4) {
-      // Fetch only the id and the score of each hit, since the texts are in this process.
-      const rows = (await this.#table
-        .query()
-        .fullTextSearch(match)
-        .select(['id', '_score'])
-        .limit(count)
-        .fastSearch()
-        .toArray()) as { id: number; _score: number }[];
-      // Documents that tie with the last row may be missing. Fetch more, unless the tie lies beyond the limit.
-      if (rows.length === count && rows[limit - 1]?._score === rows.at(-1)?._score) continue;
-      return rows
-        .map(({ id, _score }) => ({ ...this.#documents[id]!, score: _score }))
-        .sort(byScore)
-        .slice(0, limit);
-    }
+async function find(
+  table: Table,
+  documents: readonly SearchDocument[],
+  query: string,
+  limit: number,
+): Promise<readonly SearchHit[]> {
+  const match = new MatchQuery(query, 'body');
+  for (let count = limit + spareHits; ; count *= 4) {
+    // Fetch only the id and the score of each hit, since the texts are in this process.
+    const rows = (await table
+      .query()
+      .fullTextSearch(match)
+      .select(['id', '_score'])
+      .limit(count)
+      .fastSearch()
+      .toArray()) as { id: number; _score: number }[];
+    // Documents that tie with the last row may be missing. Fetch more, unless the tie lies beyond the limit.
+    if (rows.length === count && rows[limit - 1]?._score === rows.at(-1)?._score) continue;
+    return rows
+      .map(({ id, _score }) => ({ ...documents[id]!, score: _score }))
+      .sort(byScore)
+      .slice(0, limit);
   }
 }
 

@@ -6,10 +6,10 @@ import {
   type PublishedData,
   type Split,
 } from '@toolenv/core';
-import { defineQaEnv, type QaFamily, type QaMaterial, type QaOptions } from '../qa-env.ts';
+import { defineQaEnv, type QaFamily, type QaOptions } from '../qa-env.ts';
 import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
+import type { RecordFormat } from './read-records.ts';
 import { streamRecords } from './read-records.ts';
-import type { RecordFormat } from './record-format.ts';
 import { Sample } from './sample.ts';
 
 export interface DatasetOptions extends QaOptions {
@@ -59,7 +59,12 @@ export function defineDatasetEnv<Options extends DatasetOptions = DatasetOptions
       const records = await drawRecords(given, format, isAsked);
       const all = Object.values(records).flat();
       await complete?.(all, given);
-      return toMaterial(records, all, given.corpus ?? corpus);
+      const searched = given.corpus ?? corpus;
+      if (searched === 'question') return { records, documents: 'own' };
+      const documents = searched === 'elsewhere' ? searched : documentsOf(all);
+      // Trajectories hold their tasks.
+      for (const task of all as QaTask[]) delete task.context;
+      return { records, documents };
     },
   });
 }
@@ -121,22 +126,4 @@ function splitOf({ _id }: QaRecord, seed: number): Split {
   const bucket = deriveSeed(seed, 'split', _id) % 10;
   if (bucket === 0) return 'test';
   return bucket === 1 ? 'validation' : 'train';
-}
-
-/** Tasks keep their contexts only where each is searched alone: trajectories hold their tasks. */
-function toMaterial(
-  records: Record<Split, QaRecord[]>,
-  all: readonly QaRecord[],
-  corpus: DatasetOptions['corpus'],
-): QaMaterial<QaTask> {
-  if (corpus === 'question') return { records, documents: 'own' };
-  const bare = (of: QaRecord[]) => of.map(({ context: _, ...task }): QaTask => task);
-  return {
-    records: {
-      train: bare(records.train),
-      validation: bare(records.validation),
-      test: bare(records.test),
-    },
-    documents: corpus === 'elsewhere' ? 'elsewhere' : documentsOf(all),
-  };
 }

@@ -1,6 +1,6 @@
 /** HotpotQA's JSON format (arXiv 1809.09600), for its distractor and its fullwiki files. */
 import type { QaRecord } from '../qa-record.ts';
-import type { RecordFormat } from './record-format.ts';
+import type { RecordFormat } from './read-records.ts';
 
 /** A string and a value, such as `[title, …]`. */
 const pair = (second: object) => ({

@@ -1,6 +1,6 @@
 /** MuSiQue's JSON lines (arXiv 2108.00573): MuSiQue-Ans, whose questions can be answered, and MuSiQue-Full, where half of them cannot. */
 import type { QaRecord, QuestionHop } from '../qa-record.ts';
-import type { RecordFormat } from './record-format.ts';
+import type { RecordFormat } from './read-records.ts';
 
 interface MusiqueRecord {
   id: string;

@@ -1,10 +1,23 @@
 /** streamRecords: the records of a published file, one at a time. */
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
 import { type SchemaMistake, validate } from '@toolenv/core/schemas';
 import type { QaRecord } from '../qa-record.ts';
 import { fileBytes } from './file-bytes.ts';
 import { objectsOf } from './json-objects.ts';
-import type { RecordFormat } from './record-format.ts';
+
+/** The format in which the authors of a dataset publish their records. */
+export interface RecordFormat {
+  /** As people call it, for errors: `HotpotQA`. */
+  readonly name: string;
+  /** Of one record. */
+  readonly schema: JsonSchema;
+  /** Field → its required form in words, for errors. */
+  readonly shapes: Readonly<Record<string, string>>;
+  /** Field with the name of a record. */
+  readonly id: string;
+  /** Makes a record of a value that the schema accepts. */
+  toRecord(value: object): QaRecord;
+}
 
 /**
  * The records in the file's order. The file is a JSON array or has an object on each line; it may be packed by gzip, or be a member of a

@@ -5,8 +5,8 @@
 import { type JsonSchema, ToolEnvError } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import { hotpotFields, hotpotFormat, hotpotShapes } from './hotpotqa-format.ts';
+import type { RecordFormat } from './read-records.ts';
 import { jsonObjects, parse } from './read-records.ts';
-import type { RecordFormat } from './record-format.ts';
 
 const triples = {
   type: 'array',
