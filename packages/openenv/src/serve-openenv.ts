@@ -22,7 +22,7 @@ import { answerHttp, pathOf, probePaths } from './http-routes.ts';
 import type { Sessions } from './json-rpc.ts';
 import { OpenEnvSession } from './openenv-session.ts';
 import { ServerMetrics } from './server-metrics.ts';
-import { SessionSocket } from './session-socket.ts';
+import { serveSession } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
   /** Called with errors that are bugs. The client learns only that there was one. Default: write to stderr. */
@@ -88,7 +88,7 @@ export async function serveOpenEnv<Task>(
     sockets.handleUpgrade(request, stream, head, (socket) => {
       try {
         const session = sessions.attach(new URL(request.url!, 'http://any').searchParams.get('session_id'));
-        new SessionSocket(socket, session, sessions, onError);
+        serveSession(socket, session, sessions, onError);
       } catch (error) {
         socket.on('error', () => {});
         if (error instanceof FrameError) socket.send(JSON.stringify(error.frame));

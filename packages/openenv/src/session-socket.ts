@@ -1,4 +1,4 @@
-/** SessionSocket: one client's WebSocket. It answers frames in order, and ends its session when the client leaves. */
+/** serveSession: answers the frames of one client's WebSocket in order, and ends its session when the client leaves. */
 import type { WebSocket } from 'ws';
 import { FrameError, type RequestFrame, readFrame } from './frame.ts';
 import { answerRpc, type Sessions } from './json-rpc.ts';
@@ -11,98 +11,72 @@ const pingInterval = 45_000;
 /** Bytes of answers that a client may leave unread. */
 const longestBacklog = 64 * 1024 * 1024;
 
-export class SessionSocket {
-  readonly #socket: WebSocket;
-  readonly #session: OpenEnvSession<unknown>;
-  readonly #sessions: Sessions;
-  readonly #onError: (error: unknown) => void;
-  readonly #pings: ReturnType<typeof setInterval>;
-  #last: Promise<void> = Promise.resolve();
-  #waiting = 0;
-
-  constructor(
-    socket: WebSocket,
-    session: OpenEnvSession<unknown>,
-    sessions: Sessions,
-    onError: (error: unknown) => void,
-  ) {
-    this.#socket = socket;
-    this.#session = session;
-    this.#sessions = sessions;
-    this.#onError = onError;
-    this.#pings = setInterval(() => socket.ping(), pingInterval).unref();
-    session.onIdle = () => this.fail(new FrameError('SESSION_ERROR', 'The session was idle for too long.'));
-    // A violation of the protocol. `ws` closes the socket after it.
-    socket.on('error', () => {});
-    socket.on('close', () => {
-      clearInterval(this.#pings);
-      void session.close();
-    });
-    socket.on('message', (data, isBinary) => this.#receive(isBinary ? undefined : String(data)));
-  }
-
+export function serveSession(
+  socket: WebSocket,
+  session: OpenEnvSession<unknown>,
+  sessions: Sessions,
+  onError: (error: unknown) => void,
+): void {
+  let last = Promise.resolve();
+  let waiting = 0;
+  const send = (frame: object) => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount > longestBacklog) socket.terminate();
+    else socket.send(JSON.stringify(frame));
+  };
   /** Says why, and closes the socket. */
-  fail(error: FrameError): void {
-    this.#send(error.frame);
-    this.#socket.close(1000);
-    void this.#session.close();
-  }
-
-  #receive(text: string | undefined): void {
-    let frame: RequestFrame;
-    try {
-      if (text === undefined) throw new FrameError('INVALID_JSON', 'Frames are text, not binary.');
-      frame = readFrame(text);
-    } catch (error) {
-      if (this.#waiting === 0) this.#send((error as FrameError).frame);
-      else this.#enqueue(async () => (error as FrameError).frame);
-      return;
-    }
-    if (frame.type === 'close') this.#enqueue(async () => void this.#socket.close(1000));
-    else this.#enqueue(() => this.#answer(frame));
-  }
-
-  #enqueue(work: () => Promise<object | undefined>): void {
-    if (this.#waiting >= longestQueue) {
-      const message = `At most ${longestQueue} frames may wait for their answers.`;
-      this.fail(new FrameError('SESSION_ERROR', message));
-      return;
-    }
-    this.#waiting += 1;
-    this.#last = this.#last.then(async () => {
+  const fail = (message: string) => {
+    send(new FrameError('SESSION_ERROR', message).frame);
+    socket.close(1000);
+    void session.close();
+  };
+  const enqueue = (work: () => Promise<object | undefined>) => {
+    if (waiting >= longestQueue) return fail(`At most ${longestQueue} frames may wait for their answers.`);
+    waiting += 1;
+    last = last.then(async () => {
       // Nobody reads the answer.
-      if (this.#socket.readyState !== this.#socket.OPEN) return;
+      if (socket.readyState !== socket.OPEN) return;
       try {
         const answer = await work();
-        if (answer) this.#send(answer);
+        if (answer) send(answer);
       } catch (error) {
-        if (error instanceof FrameError) return this.#send(error.frame);
-        this.#onError(error);
-        this.fail(new FrameError('SESSION_ERROR', 'The server failed: see its log.'));
+        if (error instanceof FrameError) return send(error.frame);
+        onError(error);
+        fail('The server failed: see its log.');
       } finally {
-        this.#waiting -= 1;
+        waiting -= 1;
       }
     });
-  }
-
-  async #answer({ type, data }: RequestFrame): Promise<object | undefined> {
-    switch (type) {
-      case 'reset':
-        return { type: 'observation', data: await this.#session.reset(data) };
-      case 'step':
-        return { type: 'observation', data: await this.#session.step(data) };
-      case 'state':
-        return { type: 'state', data: await this.#session.state() };
-      case 'mcp':
-        return { type: 'mcp', data: await answerRpc(data, this.#sessions, this.#session) };
-      case 'close':
-        return undefined;
+  };
+  const pings = setInterval(() => socket.ping(), pingInterval).unref();
+  session.onIdle = () => fail('The session was idle for too long.');
+  // A violation of the protocol. `ws` closes the socket after it.
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    clearInterval(pings);
+    void session.close();
+  });
+  socket.on('message', (data, isBinary) => {
+    let frame: RequestFrame;
+    try {
+      if (isBinary) throw new FrameError('INVALID_JSON', 'Frames are text, not binary.');
+      frame = readFrame(String(data));
+    } catch (error) {
+      if (waiting === 0) send((error as FrameError).frame);
+      else enqueue(async () => (error as FrameError).frame);
+      return;
     }
-  }
+    if (frame.type === 'close') enqueue(async () => void socket.close(1000));
+    else enqueue(() => answer(frame, session, sessions));
+  });
+}
 
-  #send(frame: object): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#socket.bufferedAmount > longestBacklog) this.#socket.terminate();
-    else this.#socket.send(JSON.stringify(frame));
-  }
+async function answer(
+  { type, data }: RequestFrame,
+  session: OpenEnvSession<unknown>,
+  sessions: Sessions,
+): Promise<object> {
+  if (type === 'state') return { type, data: await session.state() };
+  if (type === 'mcp') return { type, data: await answerRpc(data, sessions, session) };
+  return { type: 'observation', data: await (type === 'reset' ? session.reset(data) : session.step(data)) };
 }

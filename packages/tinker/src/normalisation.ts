@@ -10,11 +10,6 @@ import type { Session } from './session.ts';
  */
 export type Normalisation = 'mean' | 'sum';
 
-/** The weight of row i in a step of B rows whose weights add up to W: what the advantages are multiplied by to undo it. */
-export function undo(normalisation: Normalisation, rows: number, weight: number): number {
-  return normalisation === 'mean' ? rows * weight : 1;
-}
-
 /** Of a norm that servers compute in bfloat16. */
 const tolerance = 0.03;
 /** Ids that every vocabulary has. */

@@ -6,17 +6,14 @@ import type { RemoteModel } from './remote-model.ts';
  * trained: a sample of older weights, drawn after a step, would undo the step.
  */
 export class SharedModel {
-  #model: RemoteModel;
+  /** A change may put another in its place. */
+  model: RemoteModel;
   #sampler: Promise<string> | undefined;
   #change: Promise<unknown> = Promise.resolve();
   readonly #samples: Set<Promise<unknown>> = new Set();
 
   constructor(model: RemoteModel) {
-    this.#model = model;
-  }
-
-  get model(): RemoteModel {
-    return this.#model;
+    this.model = model;
   }
 
   /** @param draw Receives the sampling session of the newest weights, which lasts until it is done. */
@@ -34,27 +31,21 @@ export class SharedModel {
     }
   }
 
-  /** @param work Changes the weights of the model, or returns another model that takes its place. */
+  /** @param work Changes the weights of the model, or replaces the model. */
   change<Result>(work: (model: RemoteModel) => Promise<Result>): Promise<Result> {
     const before = this.#change;
     const changed = (async () => {
       await before;
       await Promise.allSettled(this.#samples);
       this.#sampler = undefined;
-      return work(this.#model);
+      return work(this.model);
     })();
     this.#change = changed.catch(() => {});
     return changed;
   }
 
-  replace(create: (model: RemoteModel) => Promise<RemoteModel>): Promise<void> {
-    return this.change(async (model) => {
-      this.#model = await create(model);
-    });
-  }
-
   #newestSampler(): Promise<string> {
-    this.#sampler ??= this.#model.openSampler().catch((error: unknown) => {
+    this.#sampler ??= this.model.openSampler().catch((error: unknown) => {
       this.#sampler = undefined;
       throw error;
     });

@@ -16,7 +16,7 @@ import type {
   TokenRow,
 } from '@toolenv/core/learner';
 import type { Datum } from './messages.ts';
-import { type Normalisation, undo } from './normalisation.ts';
+import type { Normalisation } from './normalisation.ts';
 import { type ModelShape, RemoteModel } from './remote-model.ts';
 import type { Session } from './session.ts';
 import type { SharedModel } from './shared-model.ts';
@@ -59,7 +59,10 @@ export class TinkerLearner implements Learner {
   /** @throws ToolEnvError `usage.tinker_temperature`, `infrastructure.tinker_*`. */
   async forward(batch: TokenBatch): Promise<TokenOutputs> {
     refuseTemperature(batch);
-    await this.#refresh(batch.rows);
+    this.#refuseBroken();
+    const missing = batch.rows.filter(({ tokens }) => !this.#fresh.has(tokens));
+    const computed = await logprobsOf(this.#parts.shared.model, missing);
+    for (const [tokens, logprobs] of computed) this.#fresh.set(tokens, logprobs);
     return { logprobs: batch.rows.map((row) => atMask(row, this.#fresh.get(row.tokens))) };
   }
 
@@ -147,12 +150,12 @@ export class TinkerLearner implements Learner {
   async load(folder: string): Promise<void> {
     const { session, shape, shared } = this.#parts;
     const path = await readPath(folder, session.baseModel, shape.rank);
-    await shared.replace(async (old) => {
+    await shared.change(async (old) => {
       this.#queue = [];
       this.#fresh = new WeakMap();
       // First, because the server may have room for one model only.
       await old.unload();
-      return RemoteModel.restore(session, shape, path, true);
+      shared.model = await RemoteModel.restore(session, shape, path, true);
     });
     this.#broken = undefined;
   }
@@ -161,18 +164,11 @@ export class TinkerLearner implements Learner {
     for (const model of [...this.#references, this.#parts.shared.model]) await model.unload();
   }
 
-  /** Computes what is not known yet. */
-  async #refresh(rows: readonly TokenRow[]): Promise<void> {
-    this.#refuseBroken();
-    const missing = rows.filter(({ tokens }) => !this.#fresh.has(tokens));
-    const computed = await logprobsOf(this.#parts.shared.model, missing);
-    for (const [tokens, logprobs] of computed) this.#fresh.set(tokens, logprobs);
-  }
-
   #datum({ row, logprobs, slopes }: Queued, rows: number): Datum {
     const weights = Float32Array.from(row.mask.subarray(1), (bit) => (bit === 1 ? 1 : 0));
     const weight = weights.reduce((sum, bit) => sum + bit, 0);
-    const factor = undo(this.#parts.normalisation, rows, weight);
+    // Undoes the server's normalisation.
+    const factor = this.#parts.normalisation === 'mean' ? rows * weight : 1;
     const advantages = weights.map((bit, t) => (bit === 1 ? -factor * slopes[t + 1]! : 0));
     if (!advantages.every(Number.isFinite)) {
       const message = 'The gradient of the loss is not finite; nothing was sent. Check the loss.';
