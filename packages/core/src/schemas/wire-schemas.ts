@@ -136,14 +136,10 @@ const outcome: JsonSchema = {
 const calls: JsonSchema = { type: 'array', items: callRecord };
 const info: JsonSchema = { type: 'object' };
 
-const transition: JsonSchema = object({
-  observation,
-  rewards: optional(rewards),
-  outcome,
-  calls,
-  environmentCalls: optional(calls),
-  info,
-});
+/** What a step adds to a trajectory. */
+const answer = { calls, environmentCalls: optional(calls), rewards: optional(rewards), info };
+
+const transition: JsonSchema = object({ observation, outcome, ...answer });
 
 const trajectory: JsonSchema = object({
   version: { const: 1 },
@@ -157,17 +153,7 @@ const trajectory: JsonSchema = object({
   sample: natural,
   seed: { type: 'integer' },
   rewardSpec,
-  steps: {
-    type: 'array',
-    items: object({
-      observation,
-      action,
-      calls,
-      environmentCalls: optional(calls),
-      rewards: optional(rewards),
-      info,
-    }),
-  },
+  steps: { type: 'array', items: object({ observation, action, ...answer }) },
   outcome,
   rewards,
   reward: { type: ['number', 'null'] },
