@@ -123,7 +123,9 @@ function refused(
   { maxToolCharacters }: EnvLimits,
   milliseconds: number,
 ): ToolCallRecord {
-  return { call, mistake, text: bound(describeMistake(mistake), maxToolCharacters), milliseconds };
+  const { code, path, expected, received, hint } = mistake;
+  const text = `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
+  return { call, mistake, text: bound(text, maxToolCharacters), milliseconds };
 }
 
 function malformed({ text, parseFailure }: ParseFailure): ModelMistake {
@@ -169,10 +171,6 @@ function invalidArguments(tool: Tool, { nearest, ...wrong }: SchemaMistake): Mod
   const near = nearest === undefined ? '' : `Did you mean "${nearest}"? `;
   const hint = `${near}Arguments of "${tool.name}" follow ${JSON.stringify(tool.inputSchema)}.`;
   return { code: 'invalid_arguments', ...wrong, hint };
-}
-
-function describeMistake({ code, path, expected, received, hint }: ModelMistake): string {
-  return `Error (${code})${path && ` at ${path}`}: expected ${expected}; received ${received}. ${hint}`;
 }
 
 /** The blocks as one text. Each is cut before they are joined, so that a long result is not copied. */

@@ -1,16 +1,13 @@
 /** How models write tool calls: Hermes and Qwen, Llama 3, Mistral. A checkpoint's chat template shows its format. */
 import { boundCall } from '../boundary/bound-call.ts';
-import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
+import { type Action, isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import { messageOf } from '../protocol/errors.ts';
 import type { ToolCall } from '../protocol/message.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { isJson, isObject } from '../schemas/json-text.ts';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
-export interface ParsedTurn {
-  text: string;
-  toolCalls: (ToolCall | ParseFailure)[];
-}
+export type ParsedTurn = Pick<Action, 'text' | 'toolCalls'>;
 
 /** Parsing takes time in proportion to the text, whatever the model wrote. */
 export interface ToolCallFormat {
