@@ -49,7 +49,7 @@ test('OpenAI’s conversations: calls as JSON text, results by id, parts of text
     ],
     tools: [{ name: 'search', description: 'Find.', inputSchema: parameters }],
   });
-  expect([0, 1].map((turn) => example!.learns(turn))).toEqual([false, true]);
+  expect([0, 1].map((turn) => example!.learns!(turn))).toEqual([false, true]);
 });
 
 test('TRL’s conversations: calls as objects without ids, and tools as JSON text', () => {
@@ -75,7 +75,7 @@ test('of prompt and completion, only the completion is learned', () => {
   const answer = { role: 'assistant', content: 'Here.' };
   const [example] = read({ prompt: [question, answer, question], completion: [answer] });
   expect(messagesOf(example!).length).toBe(4);
-  expect([0, 1].map((turn) => example!.learns(turn))).toEqual([false, true]);
+  expect([0, 1].map((turn) => example!.learns!(turn))).toEqual([false, true]);
   expect(read({ prompt: '2 + 2 = ', completion: '4' })[0]!.content).toEqual({
     segments: [
       { text: '2 + 2 = ', learn: false },
@@ -166,7 +166,7 @@ describe('pairs', () => {
   test('an empty answer is an answer: the model ended its turn at once', () => {
     const { rejected } = pair({ prompt: [question], chosen: [answer('A')], rejected: [answer('')] });
     expect(messagesOf(rejected).at(-1)).toEqual({ role: 'assistant', content: '' });
-    expect(rejected.learns(0)).toBe(true);
+    expect(rejected.learns!(0)).toBe(true);
   });
 
   test('with a prompt, both answers follow it', () => {
@@ -182,7 +182,7 @@ describe('pairs', () => {
       chosen: [question, answer('First'), question, answer('A')],
       rejected: [question, answer('First'), question, answer('B')],
     });
-    expect([0, 1].map((turn) => chosen.learns(turn))).toEqual([false, true]);
+    expect([0, 1].map((turn) => chosen.learns!(turn))).toEqual([false, true]);
   });
 
   test('of plain text', () => {

@@ -51,7 +51,7 @@ export async function* readFile<Item>(
 /** The rows of an example. Turns that are not learned have mask 0; rows without learned tokens are left out. */
 export async function encodeExample(
   policy: EncodingPolicy,
-  { content, learns }: Example,
+  { content, learns = () => true }: Example,
 ): Promise<TokenRow[]> {
   const rows = await policy.encode(content);
   const kept = rows.map(({ tokens, mask, turns }) => ({

@@ -3,8 +3,6 @@ import type { Observation, PlainText } from '@toolenv/core';
 
 export interface Example {
   content: Observation | PlainText;
-  /** Whether a turn of the assistant is learned; the turns count from 0. */
-  learns(turn: number): boolean;
+  /** Whether a turn of the assistant is learned; the turns count from 0. Default: every turn. */
+  learns?(turn: number): boolean;
 }
-
-export const everyTurn = (): boolean => true;

@@ -1,7 +1,7 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
 import { decodeTrajectory } from '@toolenv/core/recording';
 import { BadExample } from './bad-example.ts';
-import { type Example, everyTurn } from './example.ts';
+import type { Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
 import { trajectoryExamples } from './trajectory-examples.ts';
 
@@ -35,7 +35,7 @@ export function readExamples(
   if (line.completion !== undefined) return [readCompletion(line)];
   if (line.text !== undefined) {
     const text = textOf(line.text, '/text');
-    return [{ content: { segments: [{ text, learn: true }], ends: true }, learns: everyTurn }];
+    return [{ content: { segments: [{ text, learn: true }], ends: true } }];
   }
   if (line.segments !== undefined) return [readSegments(line.segments)];
   throw new BadExample('', `one of the formats ${formats}`, Object.keys(line));
@@ -52,7 +52,7 @@ function readCompletion({ prompt, completion, tools }: Record<string, unknown>):
       { text: textOf(prompt, '/prompt'), learn: false },
       { text: completion, learn: true },
     ];
-    return { content: { segments, ends: true }, learns: everyTurn };
+    return { content: { segments, ends: true } };
   }
   const before = readMessages(prompt, '/prompt');
   const after = readMessages(completion, '/completion', before.messages);
@@ -69,7 +69,7 @@ function readSegments(given: unknown): Example {
     if (typeof label !== 'boolean') throw new BadExample(`/segments/${index}/label`, 'true or false', label);
     return { text: textOf(text, `/segments/${index}/text`), learn: label };
   });
-  return { content: { segments, ends: false }, learns: everyTurn };
+  return { content: { segments, ends: false } };
 }
 
 function textOf(value: unknown, path: string): string {

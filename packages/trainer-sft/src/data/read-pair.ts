@@ -1,7 +1,7 @@
 /** readPair: a line with a preferred and a rejected answer, as TRL has them. */
 import type { Message } from '@toolenv/core';
 import { BadExample } from './bad-example.ts';
-import { type Example, everyTurn } from './example.ts';
+import type { Example } from './example.ts';
 import { readMessages, readTools } from './messages.ts';
 import { parseLine } from './read-example.ts';
 
@@ -43,7 +43,7 @@ function textExample(prompt: string, answer: string): Example {
     { text: prompt, learn: false },
     { text: answer, learn: true },
   ].filter(({ text }) => text !== '');
-  return { content: { segments, ends: true }, learns: everyTurn };
+  return { content: { segments, ends: true } };
 }
 
 function sharedMessages(a: readonly Message[], b: readonly Message[]): number {
