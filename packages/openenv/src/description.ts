@@ -49,14 +49,8 @@ export const schemas: Readonly<Record<string, JsonSchema>> = {
   state,
 };
 
-export interface Metadata {
-  name: string;
-  description: string;
-  version: string;
-  readme_content: null;
-  author: null;
-  documentation_url: null;
-}
+export type Metadata = Record<'name' | 'description' | 'version', string> &
+  Record<'readme_content' | 'author' | 'documentation_url', null>;
 
 export function metadataOf(name: string, version: string | undefined): Metadata {
   const description = `The environment ${name}. A tool call is a step; episode_answer gives the answer.`;

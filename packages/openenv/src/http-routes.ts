@@ -72,10 +72,6 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 }
 
 const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'The body is not JSON.' } };
-const statusOf: Partial<Record<FrameError['code'], number>> = {
-  VALIDATION_ERROR: 422,
-  CAPACITY_REACHED: 503,
-};
 
 /** Plays in a session that ends with the request. */
 async function play(
@@ -91,7 +87,8 @@ async function play(
   } catch (error) {
     if (!(error instanceof FrameError)) throw error;
     if (error.code === 'VALIDATION_ERROR') return invalid(response, ['body'], error.message);
-    replyJson(response, statusOf[error.code] ?? 500, { detail: error.message, code: error.code });
+    const status = error.code === 'CAPACITY_REACHED' ? 503 : 500;
+    replyJson(response, status, { detail: error.message, code: error.code });
   } finally {
     await session?.close();
   }

@@ -45,20 +45,13 @@ const range = [-1e9, 1e9] as const;
 /** The first seed of each split, so that splits share none. */
 const firstSeed = { train: 0, validation: 1_000_000_000, test: 2_000_000_000 };
 
-interface Server extends ServerDescription {
-  url: string;
-}
-
 const definition: EnvDefinition<OpenEnvTask> = defineToolEnv({
   name: 'openenv-v1',
   description: 'An environment on an OpenEnv server. The server gives its tools and its reward.',
   options,
   limits: { maxTurns: 32 },
   capabilities: { seedable: false, networked: true, remote: true },
-  async setup({ options: { address } }): Promise<Server> {
-    const url = readAddress(address);
-    return { url, ...(await describeServer(url)) };
-  },
+  setup: ({ options: { address } }) => describeServer(readAddress(address)),
   tasks: ({ options: { tasks } }) => ({
     train: seeds(firstSeed.train, tasks),
     validation: seeds(firstSeed.validation, tasks),
@@ -111,7 +104,7 @@ function seeds(first: number, length: number): TaskSet<OpenEnvTask> {
 }
 
 /** The server's messages; if it has none, its description and its observation. */
-function openingOf({ observation }: StepResult, { description }: Server): Message[] {
+function openingOf({ observation }: StepResult, { description }: ServerDescription): Message[] {
   const messages = readMessages(observation.messages);
   if (messages.length > 0) return messages;
   return [{ role: 'user', content: `${description}\n\n${JSON.stringify(visible(observation))}`.trim() }];

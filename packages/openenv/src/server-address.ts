@@ -8,6 +8,7 @@ const describeTimeout = 30_000;
 const longestDescription = 4_000;
 
 export interface ServerDescription {
+  url: string;
   description: string;
   /** Schema of its actions; `undefined` if its actions are calls of tools, which it lists. */
   action: JsonSchema | undefined;
@@ -45,7 +46,7 @@ export async function describeServer(url: string): Promise<ServerDescription> {
   const { action } = schema;
   if (!isObject(action)) throw cannotUse(url, 'GET /schema has no schema of actions');
   const description = String(metadata.description ?? metadata.name ?? '').slice(0, longestDescription);
-  return { description, action: toolActions.includes(String(action.title)) ? undefined : action };
+  return { url, description, action: toolActions.includes(String(action.title)) ? undefined : action };
 }
 
 async function get(url: string, path: string): Promise<Record<string, unknown>> {
