@@ -28,13 +28,6 @@ Options:
 
 In a terminal, the command asks for what is missing.`;
 
-interface Given {
-  folder?: string;
-  template?: string;
-  name?: string;
-  json: boolean;
-}
-
 /**
  * @param args The words after the command's name.
  * @returns The exit code: 2 for a mistake in the arguments, 1 for any other error.
@@ -52,7 +45,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 /** Parses the arguments. Prints the help or the version if the user asked for it, and returns `undefined`. */
-function readArguments(args: string[]): Given | undefined {
+function readArguments(args: string[]) {
   const options = {
     template: { type: 'string' },
     name: { type: 'string' },
@@ -74,6 +67,8 @@ function readArguments(args: string[]): Given | undefined {
   }
   return { folder: positionals[0], template: values.template, name: values.name, json: values.json };
 }
+
+type Given = NonNullable<ReturnType<typeof readArguments>>;
 
 async function create({ json, ...given }: Given): Promise<void> {
   const { folder, name, template } = await complete(given);

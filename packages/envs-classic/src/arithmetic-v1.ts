@@ -1,5 +1,5 @@
 /** `arithmetic-v1`: generated word problems like those of GSM8K, and a tool that calculates. */
-import { createRng, defineTool, defineToolEnv, refuse, text } from '@toolenv/core';
+import { createRng, defineTool, defineToolEnv, failure, refuse, text } from '@toolenv/core';
 import { evaluateExpression } from './arithmetic/evaluate-expression.ts';
 import { drawProblem } from './arithmetic/problem.ts';
 import { generatedTasks } from './generated-tasks.ts';
@@ -17,8 +17,7 @@ const calculate = defineTool({
   async execute({ expression }) {
     const value = evaluateExpression(expression);
     if (value !== undefined && Number.isFinite(value)) return text(String(value));
-    if (value !== undefined)
-      return { ...text('The expression divides by zero or is too large.'), isError: true };
+    if (value !== undefined) return failure('The expression divides by zero or is too large.');
     const expected = 'numbers, + - * / and parentheses';
     return refuse({ path: '/expression', expected, received: JSON.stringify(expression.slice(0, 80)) });
   },

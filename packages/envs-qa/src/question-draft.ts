@@ -17,7 +17,7 @@ const distractors = 4;
 /** The draft as a record. Its context has the gold documents and others, most of which share a word with a gold title. */
 export function toRecord(
   { question, answer, facts }: QuestionDraft,
-  { _id, type, level }: Pick<QaRecord, '_id' | 'type' | 'level'>,
+  { _id, type }: Pick<QaRecord, '_id' | 'type'>,
   part: WorldPart,
   rng: Rng,
 ): QaRecord {
@@ -39,14 +39,8 @@ export function toRecord(
     question,
     answer,
     type,
-    level,
+    level: gold === 1 ? 'easy' : gold === 2 ? 'medium' : 'hard',
     supporting_facts: facts.map(({ document, fact }) => [document.title, document.factSentence[fact]!]),
     context: rng.shuffle([...paragraphs.values()]).map(({ title, sentences }) => [title, [...sentences]]),
   };
-}
-
-/** The level of a question, by the number of documents that it needs. */
-export function levelOf(facts: QuestionDraft['facts']): 'easy' | 'medium' | 'hard' {
-  const documents = new Set(facts.map(({ document }) => document.title)).size;
-  return documents === 1 ? 'easy' : documents === 2 ? 'medium' : 'hard';
 }

@@ -1,7 +1,7 @@
 /** createQuestions: a set of distinct questions about one part of a world. */
 import { createRng, type Rng, type Split, ToolEnvError } from '@toolenv/core';
 import type { QaRecord } from './qa-record.ts';
-import { levelOf, type QuestionDraft, toRecord } from './question-draft.ts';
+import { type QuestionDraft, toRecord } from './question-draft.ts';
 import type { World, WorldPart } from './world.ts';
 
 /** Number of questions of each split, in each family. */
@@ -36,7 +36,7 @@ export function createQuestions(
     if (!draft || asked.has(draft.question)) continue;
     asked.add(draft.question);
     const _id = `${type}-${world.seed}-${split}-${records.length}`;
-    records.push(toRecord(draft, { _id, type, level: levelOf(draft.facts) }, part, rng));
+    records.push(toRecord(draft, { _id, type }, part, rng));
   }
   return records;
 }

@@ -42,13 +42,10 @@ async function openChatPolicy(
   server: Server,
   { model: wanted, contextLength: given, toolCalls = 'auto' }: OpenAiPolicyOptions,
 ): Promise<Policy> {
-  const { model, contextLength, refused, tools } = await probeCapabilities(
-    server,
-    wanted,
-    toolCalls === 'auto',
-  );
+  const probes = toolCalls === 'auto';
+  const { model, contextLength, refused, tools } = await probeCapabilities(server, wanted, probes);
   const spec = specOf(server, model, given ?? contextLength);
-  const nativeTools = toolCalls === 'auto' ? tools : toolCalls === 'native';
+  const nativeTools = probes ? tools : toolCalls === 'native';
   return chatPolicy({ server, spec, model, refused, nativeTools });
 }
 
@@ -66,8 +63,6 @@ async function openTokens(
 
 function specOf({ url }: Server, model: string, contextLength = Number.MAX_SAFE_INTEGER): PolicySpec {
   if (contextLength >= 1) return { name: `openai:${url}#${model}`, contextLength };
-  throw new ToolEnvError(
-    'usage.bad_option',
-    `contextLength is ${contextLength}; give a whole number above 0.`,
-  );
+  const message = `contextLength is ${contextLength}; give a whole number above 0.`;
+  throw new ToolEnvError('usage.bad_option', message);
 }

@@ -23,10 +23,8 @@ interface Transformers {
 /** @throws ToolEnvError `usage.missing_package`, `usage.embeddings` if the folder has no model. */
 export async function localEmbedder(folder: string, pooling: 'mean' | 'cls'): Promise<Embedder> {
   if (!existsSync(folder)) {
-    throw new ToolEnvError(
-      'usage.embeddings',
-      `There is no folder ${folder}: give a folder of a model, or the URL of a server.`,
-    );
+    const message = `There is no folder ${folder}: give a folder of a model, or the URL of a server.`;
+    throw new ToolEnvError('usage.embeddings', message);
   }
   const { env, pipeline } = await load();
   env.allowRemoteModels = false;

@@ -13,10 +13,8 @@ const batchSize = 64;
  */
 export function serverEmbedder(url: string, model: string | undefined): Embedder {
   if (model === undefined) {
-    throw new ToolEnvError(
-      'usage.embeddings',
-      `${url} may have several models: name one with embeddingModel.`,
-    );
+    const message = `${url} may have several models: name one with embeddingModel.`;
+    throw new ToolEnvError('usage.embeddings', message);
   }
   const key = process.env.OPENAI_API_KEY;
   const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};

@@ -269,10 +269,8 @@ function checkSame(kept: IndexRecord, wanted: IndexRecord, folder: string): void
   const other = names.find((name) => kept.options[name] !== wanted.options[name]);
   if (other === undefined) return;
   const value = JSON.stringify(kept.options[other]);
-  throw new ToolEnvError(
-    'usage.index',
-    `${folder} has an index whose option ${other} is ${value}: ${remedy}`,
-  );
+  const message = `${folder} has an index whose option ${other} is ${value}: ${remedy}`;
+  throw new ToolEnvError('usage.index', message);
 }
 
 /** Whether a name is no folder of this machine. */

@@ -19,9 +19,7 @@ export interface PassageFile {
 /** @throws ToolEnvError `usage.passages` if there is no such file, or its first line is of no known format. */
 export async function openPassages(path: string, given?: PassageFormat): Promise<PassageFile> {
   const { size } = await stat(path).catch((error: unknown) => {
-    throw new ToolEnvError('usage.passages', `${path} cannot be read: ${messageOf(error)}.`, {
-      cause: error,
-    });
+    throw badPassages(`${path} cannot be read: ${messageOf(error)}.`, error);
   });
   if (given) return { path, size, format: given };
   for await (const { text } of lines(path)) {
@@ -30,12 +28,9 @@ export async function openPassages(path: string, given?: PassageFormat): Promise
     const known = Object.entries(formatFields)
       .map(([name, fields]) => `${name}: ${fields}`)
       .join('; ');
-    throw new ToolEnvError(
-      'usage.passages',
-      `${path}, line 1, is of no known format. Give lines of ${known}.`,
-    );
+    throw badPassages(`${path}, line 1, is of no known format. Give lines of ${known}.`);
   }
-  throw new ToolEnvError('usage.passages', `${path} has no passages.`);
+  throw badPassages(`${path} has no passages.`);
 }
 
 /**
@@ -52,8 +47,8 @@ export async function* readPassages(
     const passages = readLine(format, parse(path, number + 1, text), number);
     number += 1;
     if (!passages) {
-      const message = `${path}, line ${number}, is not of the format ${format}: it needs ${formatFields[format]}.`;
-      throw new ToolEnvError('usage.passages', message);
+      const needed = formatFields[format];
+      throw badPassages(`${path}, line ${number}, is not of the format ${format}: it needs ${needed}.`);
     }
     yield* passages;
   }
@@ -63,10 +58,7 @@ function parse(path: string, number: number, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ToolEnvError(
-      'usage.passages',
-      `${path}, line ${number}, is not JSON: repair or remove the line.`,
-    );
+    throw badPassages(`${path}, line ${number}, is not JSON: repair or remove the line.`);
   }
 }
 
@@ -93,7 +85,7 @@ async function* lines(path: string): AsyncGenerator<{ text: string; bytes: numbe
   } catch (error) {
     const isEncoding = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
     const what = isEncoding ? `line ${number} or later is not UTF-8: convert the file` : messageOf(error);
-    throw new ToolEnvError('usage.passages', `${path} cannot be read: ${what}.`, { cause: error });
+    throw badPassages(`${path} cannot be read: ${what}.`, error);
   } finally {
     file.destroy();
     unzip?.destroy();
@@ -109,4 +101,8 @@ async function isGzip(path: string): Promise<boolean> {
   } finally {
     await file.close();
   }
+}
+
+function badPassages(message: string, cause?: unknown): ToolEnvError {
+  return new ToolEnvError('usage.passages', message, { cause });
 }
