@@ -4,12 +4,13 @@ import { isObject } from '@toolenv/core/schemas';
 import { prometheusType, readBody, replyJson } from '@toolenv/core/serving';
 import { type Metadata, openApi, schemas } from './description.ts';
 import { FrameError } from './frame.ts';
-import { answerRpc, type Sessions } from './json-rpc.ts';
+import { answerRpc } from './json-rpc.ts';
+import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 
 export interface Routes {
   metadata: Metadata;
-  sessions: Sessions;
+  sessions: OpenSessions;
   /** Largest body of a request, in bytes. */
   maxBodyBytes: number;
 }
@@ -76,10 +77,10 @@ const parseError = { jsonrpc: '2.0', id: null, error: { code: -32700, message: '
 /** Plays in a session that ends with the request. */
 async function play(
   response: ServerResponse,
-  sessions: Sessions,
-  work: (session: OpenEnvSession<unknown>) => Promise<object>,
+  sessions: OpenSessions,
+  work: (session: OpenEnvSession) => Promise<object>,
 ): Promise<void> {
-  let session: OpenEnvSession<unknown> | undefined;
+  let session: OpenEnvSession | undefined;
   try {
     session = sessions.open();
     response.once('close', () => void session?.close());

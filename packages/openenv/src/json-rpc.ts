@@ -1,17 +1,8 @@
 /** OpenEnv's JSON-RPC for tools, over HTTP and over its WebSocket. It is a part of MCP, without initialize. */
 import { isObject } from '@toolenv/core/schemas';
 import { FrameError } from './frame.ts';
+import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
-
-export interface Sessions {
-  /** Whether the server ends, and takes no new clients. */
-  readonly isDraining: boolean;
-  /** What was played, in the text format of Prometheus. */
-  readonly metrics: string;
-  /** @throws FrameError CAPACITY_REACHED */
-  open(): OpenEnvSession<unknown>;
-  find(id: string): OpenEnvSession<unknown> | undefined;
-}
 
 interface Request {
   id: string | number | null;
@@ -25,8 +16,8 @@ const codes = { request: -32600, method: -32601, params: -32602, bug: -32603, se
 /** @param own The session of the WebSocket that the request came over. */
 export async function answerRpc(
   given: unknown,
-  sessions: Sessions,
-  own?: OpenEnvSession<unknown>,
+  sessions: OpenSessions,
+  own?: OpenEnvSession,
 ): Promise<object> {
   const request = readRequest(given);
   if (!request) return failed(null, codes.request, 'Expected a JSON-RPC 2.0 request with a method.');
@@ -62,7 +53,7 @@ export async function answerRpc(
   }
 }
 
-async function list(session: OpenEnvSession<unknown>): Promise<object> {
+async function list(session: OpenEnvSession): Promise<object> {
   const tools = await session.listTools();
   return {
     tools: tools.map(({ name, description, input_schema }) => ({
@@ -74,7 +65,7 @@ async function list(session: OpenEnvSession<unknown>): Promise<object> {
 }
 
 /** MCP's result, and `data`: what OpenEnv's client returns. */
-async function call(session: OpenEnvSession<unknown>, params: Record<string, unknown>): Promise<object> {
+async function call(session: OpenEnvSession, params: Record<string, unknown>): Promise<object> {
   const { name, arguments: args = {} } = params;
   const step = await session.step({ type: 'call_tool', tool_name: name, arguments: args });
   const result = step.observation.result as Record<string, unknown>;

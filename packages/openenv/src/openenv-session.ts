@@ -50,9 +50,9 @@ const answerTool: ListedTool = {
   },
 };
 
-export class OpenEnvSession<Task> {
+export class OpenEnvSession {
   readonly id: string = randomUUID();
-  readonly #episodes: ServedEpisodes<Task>;
+  readonly #episodes: ServedEpisodes<unknown>;
   readonly #hooks: SessionHooks;
   readonly #idleTimeout: number;
   readonly #left = new AbortController();
@@ -71,7 +71,7 @@ export class OpenEnvSession<Task> {
 
   /** @param idleTimeout Milliseconds. */
   constructor(
-    served: ServedEnv<Task>,
+    served: ServedEnv<unknown>,
     { idleTimeout, ...options }: EpisodeOptions & { idleTimeout: number },
     hooks: SessionHooks,
   ) {
@@ -108,7 +108,34 @@ export class OpenEnvSession<Task> {
   }
 
   step(data: Record<string, unknown>): Promise<StepResult> {
-    return this.#run((signal) => this.#step(data, signal));
+    return this.#run(async (signal) => {
+      const asked = readAction(data, this.#episodes.current?.steps ?? 0);
+      if (asked.type === 'list_tools') {
+        const tools = await this.#listTools(signal);
+        return { observation: { tools, metadata: {} }, reward: null, done: false, metadata: {} };
+      }
+      const episode = await this.#current(signal);
+      const { outcome } = episode;
+      if (outcome.kind === 'aborted' || outcome.kind === 'cancelled') {
+        throw new FrameError('EXECUTION_ERROR', `The episode is not scored (${outcome.kind}): reset.`);
+      }
+      if (outcome.kind !== 'running') {
+        const text = `The episode has ended (${endText(outcome)}).`;
+        const metadata = { outcome, rewards: {} };
+        return {
+          observation: { ...observe(asked, { text, isError: true }), messages: [], metadata },
+          reward: null,
+          done: true,
+          metadata,
+        };
+      }
+      const before = episode.observation;
+      try {
+        return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
+      } finally {
+        this.#count(episode);
+      }
+    });
   }
 
   listTools(): Promise<ListedTool[]> {
@@ -199,35 +226,6 @@ export class OpenEnvSession<Task> {
       input_schema: inputSchema,
     }));
     return [...own, answerTool];
-  }
-
-  async #step(data: Record<string, unknown>, signal: AbortSignal): Promise<StepResult> {
-    const asked = readAction(data, this.#episodes.current?.steps ?? 0);
-    if (asked.type === 'list_tools') {
-      const tools = await this.#listTools(signal);
-      return { observation: { tools, metadata: {} }, reward: null, done: false, metadata: {} };
-    }
-    const episode = await this.#current(signal);
-    const { outcome } = episode;
-    if (outcome.kind === 'aborted' || outcome.kind === 'cancelled') {
-      throw new FrameError('EXECUTION_ERROR', `The episode is not scored (${outcome.kind}): reset.`);
-    }
-    if (outcome.kind !== 'running') {
-      const text = `The episode has ended (${endText(outcome)}).`;
-      const metadata = { outcome, rewards: {} };
-      return {
-        observation: { ...observe(asked, { text, isError: true }), messages: [], metadata },
-        reward: null,
-        done: true,
-        metadata,
-      };
-    }
-    const before = episode.observation;
-    try {
-      return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
-    } finally {
-      this.#count(episode);
-    }
   }
 
   /** Counts an episode that its client leaves unfinished. */

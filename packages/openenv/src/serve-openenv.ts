@@ -1,9 +1,7 @@
 /** serveOpenEnv: serves an environment to clients of OpenEnv 0.10, TRL and verifiers. Each client has its own episodes. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type CompleteServeOptions,
   completeServeOptions,
   type EpisodeOptions,
   HttpAccess,
@@ -19,9 +17,7 @@ import { WebSocketServer } from 'ws';
 import { metadataOf } from './description.ts';
 import { FrameError } from './frame.ts';
 import { answerHttp, pathOf, probePaths } from './http-routes.ts';
-import type { Sessions } from './json-rpc.ts';
-import { OpenEnvSession } from './openenv-session.ts';
-import { ServerMetrics } from './server-metrics.ts';
+import { OpenSessions } from './open-sessions.ts';
 import { serveSession } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
@@ -114,93 +110,6 @@ export async function serveOpenEnv<Task>(
       settle();
     },
   };
-}
-
-/** The sessions whose Env is open, those that end included. */
-class OpenSessions<Task> implements Sessions {
-  readonly #env: ServedEnv<Task>;
-  readonly #options: CompleteServeOptions & EpisodeOptions;
-  readonly #onError: (error: unknown) => void;
-  readonly #open = new Map<string, OpenEnvSession<unknown>>();
-  /** Sessions with a WebSocket. */
-  readonly #attached = new Set<OpenEnvSession<unknown>>();
-  readonly #metrics = new ServerMetrics();
-  #isDraining = false;
-
-  constructor(
-    env: ServedEnv<Task>,
-    options: CompleteServeOptions & EpisodeOptions,
-    onError: (error: unknown) => void,
-  ) {
-    this.#env = env;
-    this.#options = options;
-    this.#onError = onError;
-  }
-
-  open(): OpenEnvSession<unknown> {
-    const { maxSessions, silenceTimeout, idleTimeout, split, seed } = this.#options;
-    if (this.#isDraining) {
-      const details = { active_sessions: this.#open.size, max_sessions: 0 };
-      throw new FrameError('CAPACITY_REACHED', 'The server is ending and takes no new clients.', details);
-    }
-    if (this.#open.size >= maxSessions) {
-      // Their places are free when the client tries again.
-      for (const session of this.#open.values()) {
-        if (!this.#attached.has(session) && session.silence > silenceTimeout) void session.close();
-      }
-      const message = `The server is full: it takes ${maxSessions} clients at once (maxSessions). Try again later.`;
-      const details = { active_sessions: this.#open.size, max_sessions: maxSessions };
-      throw new FrameError('CAPACITY_REACHED', message, details);
-    }
-    const session: OpenEnvSession<Task> = new OpenEnvSession(
-      this.#env,
-      { idleTimeout, split, seed },
-      {
-        metrics: this.#metrics,
-        onError: this.#onError,
-        onClosed: () => {
-          this.#open.delete(session.id);
-          this.#attached.delete(session);
-        },
-      },
-    );
-    this.#open.set(session.id, session);
-    return session;
-  }
-
-  find(id: string): OpenEnvSession<unknown> | undefined {
-    return this.#open.get(id);
-  }
-
-  /** The session of a new WebSocket: its own, or one that was created over HTTP. */
-  attach(id: string | null): OpenEnvSession<unknown> {
-    const session = id === null ? this.open() : this.#open.get(id);
-    if (!session || this.#attached.has(session)) {
-      const message = session ? 'The session has a WebSocket already.' : 'There is no such session.';
-      throw new FrameError('SESSION_ERROR', message);
-    }
-    this.#attached.add(session);
-    return session;
-  }
-
-  get isDraining(): boolean {
-    return this.#isDraining;
-  }
-
-  /** In the text format of Prometheus. */
-  get metrics(): string {
-    return this.#metrics.text(this.#open.size);
-  }
-
-  async drain(milliseconds: number): Promise<void> {
-    this.#isDraining = true;
-    const end = performance.now() + milliseconds;
-    while (this.#open.size > 0 && performance.now() < end) await sleep(50);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((session) => session.close()));
-  }
 }
 
 /** Health and counts are no secrets: probes have no token. */

@@ -1,7 +1,8 @@
 /** serveSession: answers the frames of one client's WebSocket in order, and ends its session when the client leaves. */
 import type { WebSocket } from 'ws';
 import { FrameError, type RequestFrame, readFrame } from './frame.ts';
-import { answerRpc, type Sessions } from './json-rpc.ts';
+import { answerRpc } from './json-rpc.ts';
+import type { OpenSessions } from './open-sessions.ts';
 import type { OpenEnvSession } from './openenv-session.ts';
 
 /** Frames that may wait for their answer. OpenEnv's client sends one at a time. */
@@ -13,8 +14,8 @@ const longestBacklog = 64 * 1024 * 1024;
 
 export function serveSession(
   socket: WebSocket,
-  session: OpenEnvSession<unknown>,
-  sessions: Sessions,
+  session: OpenEnvSession,
+  sessions: OpenSessions,
   onError: (error: unknown) => void,
 ): void {
   let last = Promise.resolve();
@@ -73,8 +74,8 @@ export function serveSession(
 
 async function answer(
   { type, data }: RequestFrame,
-  session: OpenEnvSession<unknown>,
-  sessions: Sessions,
+  session: OpenEnvSession,
+  sessions: OpenSessions,
 ): Promise<object> {
   if (type === 'state') return { type, data: await session.state() };
   if (type === 'mcp') return { type, data: await answerRpc(data, sessions, session) };
