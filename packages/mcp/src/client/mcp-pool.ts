@@ -1,6 +1,6 @@
 /** McpPool: a limited number of server processes for any number of episodes. A lost server is started again. */
 import { ToolEnvError } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
+import { untilAborted } from '@toolenv/core/tools';
 import type { McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
 import type { McpTool } from './mcp-tool.ts';
@@ -87,7 +87,7 @@ class Pool implements McpPool {
   /** Wakes the waiting calls of acquire, in their order. */
   readonly #waiting: (() => void)[] = [];
   /** Lost servers, whose processes may still be running. */
-  readonly #ending: Set<Promise<void>> = new Set();
+  readonly #ending = new Set<Promise<void>>();
   tools: readonly McpTool[] = [];
   instructions: string | undefined;
 
@@ -146,22 +146,19 @@ class Pool implements McpPool {
   }
 
   async #waitForSlot(signal: AbortSignal | undefined): Promise<void> {
-    const wait = new Deadline({ parent: signal, reason: () => undefined });
     let wake = () => {};
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
     this.#waiting.push(wake);
     try {
-      await wait.race(() => woken);
+      await untilAborted(signal, () => woken);
     } catch (error) {
       const at = this.#waiting.indexOf(wake);
       // Woken but already cancelled: wake the next caller.
       if (at < 0) this.#waiting.shift()?.();
       else this.#waiting.splice(at, 1);
       throw error;
-    } finally {
-      wait.clear();
     }
   }
 
@@ -219,10 +216,7 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
     async ready(signal) {
       await server.started(signal);
     },
-    release() {
-      released ??= giveBack();
-      return released;
-    },
+    release: () => (released ??= giveBack()),
   };
 }
 

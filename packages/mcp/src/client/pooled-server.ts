@@ -1,6 +1,6 @@
 /** PooledServer: a server of a pool. It starts in the background, and can be ended at any time, even while it starts. */
 import { ToolEnvError } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
+import { untilAborted } from '@toolenv/core/tools';
 import { connectMcp } from './connect-mcp.ts';
 import type { McpConnection, McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpEndpoint } from './mcp-server.ts';
@@ -10,9 +10,11 @@ export class PooledServer {
   readonly #server: McpEndpoint;
   readonly #starting: Promise<McpConnection>;
   readonly #ending = new AbortController();
-  #connection: McpConnection | undefined;
+  /** `undefined` while the server starts. */
+  connection: McpConnection | undefined;
+  /** Whether a tool was called. A server without calls can serve another episode. */
+  isUsed = false;
   #failed = false;
-  #isUsed = false;
   /** The tools as the connection has them, and as leases get them. */
   #offered: { from: readonly McpTool[]; tools: readonly McpTool[] } | undefined;
 
@@ -21,7 +23,7 @@ export class PooledServer {
     this.#starting = connectMcp(server, { ...options, signal: this.#ending.signal });
     this.#starting.then(
       (connection) => {
-        this.#connection = connection;
+        this.connection = connection;
       },
       () => {
         this.#failed = true;
@@ -29,24 +31,14 @@ export class PooledServer {
     );
   }
 
-  /** `undefined` while the server starts. */
-  get connection(): McpConnection | undefined {
-    return this.#connection;
-  }
-
   /** Whether the server could not be started, or is no longer connected. */
   get lost(): boolean {
-    return this.#failed || this.#connection?.lost !== undefined;
-  }
-
-  /** Whether a tool was called. A server without calls can serve another episode. */
-  get isUsed(): boolean {
-    return this.#isUsed;
+    return this.#failed || this.connection?.lost !== undefined;
   }
 
   /** The server's tools. While it starts, `listed`: those of an equal server. Their calls wait until it has started. */
   tools(listed: readonly McpTool[]): readonly McpTool[] {
-    const from = this.#connection?.tools ?? listed;
+    const from = this.connection?.tools ?? listed;
     if (from !== this.#offered?.from) {
       this.#offered = { from, tools: from.map((tool) => this.#waitingTool(tool)) };
     }
@@ -54,13 +46,8 @@ export class PooledServer {
   }
 
   /** @throws As connectMcp does, and the reason of `signal`, as soon as it aborts. */
-  async started(signal?: AbortSignal): Promise<McpConnection> {
-    const wait = new Deadline({ parent: signal, reason: () => undefined });
-    try {
-      return await wait.race(() => this.#starting);
-    } finally {
-      wait.clear();
-    }
+  started(signal?: AbortSignal): Promise<McpConnection> {
+    return untilAborted(signal, () => this.#starting);
   }
 
   /** Ends the server. A server that is still starting is killed. Calls in flight reject. */
@@ -77,7 +64,7 @@ export class PooledServer {
     return {
       ...tool,
       execute: async (args, context) => {
-        this.#isUsed = true;
+        this.isUsed = true;
         const { tools, lost } = await this.started(context.signal);
         const own = tools.find((each) => each.name === name);
         if (own) return own.execute(args, context);

@@ -7,7 +7,7 @@ import {
   type McpSubscription,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
-import { Deadline } from '@toolenv/core/tools';
+import { withinDeadline } from '@toolenv/core/tools';
 import { implementation } from '../implementation.ts';
 import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -84,9 +84,8 @@ export class ServerLink implements Link {
     if (transport instanceof HttpTransport) {
       // Ignore errors: if the server has ended, so has the session.
       const after = this.#options.closeGrace ?? defaultGrace;
-      const grace = new Deadline({ after, reason: () => undefined });
-      await grace.race(() => transport.terminateSession()).catch(() => {});
-      grace.clear();
+      const grace = { after, reason: () => undefined };
+      await withinDeadline(grace, () => transport.terminateSession()).catch(() => {});
     }
     await transport.close();
   }
@@ -140,14 +139,12 @@ export class ServerLink implements Link {
     const transport = new SseTransport(server);
     this.#transport = transport;
     // A server of Streamable HTTP opens a stream too, but says nothing in it.
-    const wait = new Deadline({ after: probeTimeout, parent: signal, reason: () => undefined });
+    const wait = { after: probeTimeout, parent: signal, reason: () => undefined };
     try {
-      await wait.race(() => this.client.connect(transport, { timeout: noTimeout }));
+      await withinDeadline(wait, () => this.client.connect(transport, { timeout: noTimeout }));
     } catch (error) {
       await transport.close();
       throw error;
-    } finally {
-      wait.clear();
     }
   }
 

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { withinDeadline } from '@toolenv/core/tools';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import { ServerGone } from './server-gone.ts';
@@ -199,16 +200,9 @@ function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
-async function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<boolean> {
+  const settled = () => promise.then(() => true);
+  return withinDeadline({ after: milliseconds, reason: () => undefined }, settled).catch(() => false);
 }
 
 function cannotRun(command: McpCommand, error: Error): ToolEnvError {
