@@ -8,16 +8,8 @@ import {
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { isInfrastructure, messageOf } from '@toolenv/core';
-import type { EpisodeOptions } from '@toolenv/core/serving';
+import { isInfrastructure } from '@toolenv/core';
 import { implementation } from '../implementation.ts';
-
-export interface EnvServerOptions extends EpisodeOptions {
-  /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
-  onError?(error: unknown): void;
-  /** A JSONL file to which the score of each episode is appended. */
-  scores?: string;
-}
 
 /** What an agent can see and do. Methods throw any error; the server decides how much of it the agent learns. */
 export interface AgentView {
@@ -34,7 +26,10 @@ export interface AgentView {
   prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult>;
 }
 
-export function createAgentServer(view: AgentView, onError: EnvServerOptions['onError']): Server {
+/** Called with errors that are bugs of the environment. */
+export type OnError = (error: unknown) => void;
+
+export function createAgentServer(view: AgentView, onError: OnError): Server {
   const { name, version = implementation.version, instructions, toolsChange } = view;
   const capabilities = { tools: toolsChange ? { listChanged: true } : {}, prompts: {} };
   const server = new Server({ name, version }, { capabilities, instructions });
@@ -59,22 +54,16 @@ export function createAgentServer(view: AgentView, onError: EnvServerOptions['on
 }
 
 /** The error as the client sees it. The message of a bug stays on this side. */
-function toWire(error: unknown, signal: AbortSignal, onError: EnvServerOptions['onError']): ProtocolError {
+function toWire(error: unknown, signal: AbortSignal, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (signal.aborted) return new ProtocolError(ProtocolErrorCode.InternalError, 'The call was cancelled.');
   if (isInfrastructure(error)) {
     const message = `The episode was aborted: ${error.message}`;
     return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
   }
-  reportError(error, onError);
+  onError(error);
   return new ProtocolError(
     ProtocolErrorCode.InternalError,
     'The environment failed: see the log of its server.',
   );
-}
-
-/** Reports an error to whoever serves the environment. */
-export function reportError(error: unknown, onError: EnvServerOptions['onError']): void {
-  if (onError) onError(error);
-  else process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
 }

@@ -22,6 +22,7 @@ import {
   type WantedEpisode,
 } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { OnError } from './agent-server.ts';
 import type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 
 /** The tool that every session has in addition to those of its environment. */
@@ -57,8 +58,7 @@ export interface SessionSource {
   open(wanted?: WantedEpisode): EnvSession;
   /** Makes a session of the first task, of which nothing is recorded. */
   probe(): EnvSession;
-  /** Called with bugs. The client learns only that there was one. */
-  onError(error: unknown): void;
+  onError: OnError;
 }
 
 export class EnvSession<Task = unknown> {

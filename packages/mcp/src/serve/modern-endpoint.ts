@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { classifyInboundRequest, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
-import { type AgentView, createAgentServer, type EnvServerOptions } from './agent-server.ts';
+import { type AgentView, createAgentServer, type OnError } from './agent-server.ts';
 
 /** Milliseconds between comments in streams, which keep proxies from closing them. */
 const streamComments = 45_000;
@@ -25,7 +25,7 @@ export class ModernEndpoint {
   readonly #handler: McpHttpHandler;
   #isClosed = false;
 
-  constructor(view: AgentView, onError: EnvServerOptions['onError']) {
+  constructor(view: AgentView, onError: OnError) {
     const options = { legacy: 'reject' as const, keepAliveMs: streamComments };
     this.#handler = createMcpHandler(() => createAgentServer(view, onError), options);
   }

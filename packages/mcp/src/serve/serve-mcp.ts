@@ -1,14 +1,24 @@
 /** serveMcp: serves an environment as an MCP server, to clients of every revision. */
 import type { Transport } from '@modelcontextprotocol/server';
-import { closeInTime, type ServedEnv, tasksOf, type WantedEpisode } from '@toolenv/core/serving';
-import { type EnvServerOptions, reportError } from './agent-server.ts';
+import {
+  closeInTime,
+  type EpisodeOptions,
+  type ServedEnv,
+  tasksOf,
+  type WantedEpisode,
+  writeToStderr,
+} from '@toolenv/core/serving';
 import { EnvSession, type SessionSource } from './env-session.ts';
 import type { HttpOptions } from './http-options.ts';
 import { type ScoreRecord, scoreWriter } from './score-record.ts';
 import { serveConnection } from './serve-connection.ts';
 import { serveHttp } from './serve-http.ts';
 
-export interface ServeOptions extends EnvServerOptions {
+export interface ServeOptions extends EpisodeOptions {
+  /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
+  onError?(error: unknown): void;
+  /** A JSONL file to which the score of each episode is appended. */
+  scores?: string;
   /**
    * `stdio` (default): serves the parent process over stdin and stdout; nothing else may write to stdout. `http`: serves any
    * number of clients over Streamable HTTP. A transport of the SDK: serves the other end of the transport.
@@ -37,16 +47,15 @@ export interface McpService {
  */
 export async function serveMcp<Task>(
   env: ServedEnv<Task>,
-  { transport = 'stdio', scores, onError, ...episodes }: ServeOptions = {},
+  { transport = 'stdio', scores, onError = writeToStderr, ...episodes }: ServeOptions = {},
 ): Promise<McpService> {
   tasksOf(env, episodes.split);
-  const report = (error: unknown) => reportError(error, onError);
   const write = scores === undefined ? undefined : scoreWriter(scores);
   const writes = new Set<Promise<void>>();
   const onScore = (record: ScoreRecord) => {
     if (!write) return;
     const written: Promise<void> = write(record)
-      .catch(report)
+      .catch(onError)
       .finally(() => writes.delete(written));
     writes.add(written);
   };
@@ -55,8 +64,8 @@ export async function serveMcp<Task>(
   const open = (wanted?: WantedEpisode) =>
     new EnvSession<Task>(env, { ...episodes, next, onScore }, wanted) as EnvSession;
   const probe = () => new EnvSession<Task>(env, { ...episodes, next: () => 0, onScore() {} }) as EnvSession;
-  const name = env.ref ?? nameOf(env, report);
-  const source: SessionSource = { name, version: env.packageVersion, open, probe, onError: report };
+  const name = env.ref ?? nameOf(env, onError);
+  const source: SessionSource = { name, version: env.packageVersion, open, probe, onError };
   // An environment that is not concurrent can serve only one client at a time.
   const limit = env.capabilities?.concurrent === false ? { maxSessions: 1 } : {};
   if (typeof transport === 'object' && 'type' in transport) {

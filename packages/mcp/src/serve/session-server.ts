@@ -1,6 +1,6 @@
 /** The MCP server of one client with a session, which plays one episode. */
 import type { Server } from '@modelcontextprotocol/server';
-import { createAgentServer, type EnvServerOptions, reportError } from './agent-server.ts';
+import { createAgentServer, type OnError } from './agent-server.ts';
 import type { EnvSession } from './env-session.ts';
 import { sessionView } from './session-view.ts';
 
@@ -11,12 +11,7 @@ export interface SessionServer {
 }
 
 /** @param owns Whether closing the server closes the session. */
-export function createSessionServer(
-  session: EnvSession,
-  onError: EnvServerOptions['onError'],
-  owns = true,
-): SessionServer {
-  const report = (error: unknown) => reportError(error, onError);
+export function createSessionServer(session: EnvSession, onError: OnError, owns = true): SessionServer {
   const server = createAgentServer(sessionView(session), onError);
   // A client that has left learns nothing of the change.
   const notify = () => void server.sendToolListChanged().catch(() => {});
@@ -25,7 +20,7 @@ export function createSessionServer(
     server.onclose = () => {
       session.toolsChanged.delete(notify);
       if (!owns) return resolve();
-      session.close().catch(report).finally(resolve);
+      session.close().catch(onError).finally(resolve);
     };
   });
   return { server, closed };
