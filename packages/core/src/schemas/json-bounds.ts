@@ -1,6 +1,7 @@
 /** The bounds of a JSON value that a model or a tool wrote. They are checked before anything recurses into the value. */
 import type { SchemaMistake } from '../protocol/json-schema.ts';
 
+/** The largest depth and size of a JSON value. */
 export interface JsonBounds {
   /** Levels of arrays and objects inside each other. */
   depth: number;
