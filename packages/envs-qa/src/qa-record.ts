@@ -69,10 +69,8 @@ export function documentsOf(records: Iterable<QaRecord>): QaDocument[] {
   const texts = new Map<string, Set<string>>();
   for (const { context } of records) {
     for (const [title, sentences] of context) {
-      const text = joinSentences(sentences);
-      const known = texts.get(title);
-      if (known) known.add(text);
-      else texts.set(title, new Set([text]));
+      const known = texts.get(title) ?? new Set();
+      texts.set(title, known.add(joinSentences(sentences)));
     }
   }
   return Array.from(texts, ([title, known]) => Array.from(known, (text) => ({ title, text }))).flat();

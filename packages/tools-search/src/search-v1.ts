@@ -3,7 +3,6 @@
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { createSearchIndex } from '#search-index';
 import type { SearchDocument } from './document.ts';
-import { exampleMaterial } from './example-material.ts';
 import type { Retriever } from './retriever.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
@@ -30,13 +29,22 @@ export async function createSearchTool({ documents, topK, folder }: SearchMateri
   return makeSearchTool(retriever, { topK });
 }
 
+/** What the search plugins are checked with. */
+export const searchExample: ToolPlugin<SearchMaterial>['example'] = {
+  material: {
+    documents: [
+      { title: 'Ada Lovelace', text: 'Ada Lovelace wrote the first program.' },
+      { title: 'Grace Hopper', text: 'Grace Hopper wrote the first compiler.' },
+    ],
+    topK: 2,
+  },
+  calls: [{ query: 'first compiler' }, { query: 'Ada' }],
+};
+
 const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   name: 'search-v1',
   description: 'Full-text search (BM25) in the documents of an environment',
-  example: {
-    material: exampleMaterial,
-    calls: [{ query: 'first compiler' }, { query: 'Ada' }],
-  },
+  example: searchExample,
   create: createSearchTool,
 });
 export default search;

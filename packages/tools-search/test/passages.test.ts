@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Passage } from '../src/passages/passage.ts';
-import type { PassageFormat } from '../src/passages/passage-formats.ts';
+import type { Passage, PassageFormat } from '../src/passages/passage-formats.ts';
 import { openPassages, readPassages } from '../src/passages/read-passages.ts';
 
 let folder: string;

@@ -4,9 +4,8 @@ import type { Trajectory } from '@toolenv/core';
 export function groupsOf(trajectories: readonly Trajectory[]): Map<number, Trajectory[]> {
   const groups = new Map<number, Trajectory[]>();
   for (const trajectory of trajectories) {
-    const group = groups.get(trajectory.group);
-    if (group) group.push(trajectory);
-    else groups.set(trajectory.group, [trajectory]);
+    const group = groups.get(trajectory.group) ?? [];
+    groups.set(trajectory.group, [...group, trajectory]);
   }
   return groups;
 }

@@ -59,18 +59,15 @@ async function update(
 ) {
   const { options } = context;
   const kept = new Set(bestOfGroups(trajectories, options, seed));
-  const best = [...rows.keys()].filter((b) => kept.has(rows[b]!.trajectory));
+  const best = rows.filter(({ trajectory }) => kept.has(trajectory));
   const accepted = { accepted: kept.size / trajectories.length };
   if (best.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0, ...accepted };
   const updates = [];
-  for (const part of miniBatchesOf(best, options, seed))
-    updates.push(
-      await learnRows(
-        context,
-        part.map((b) => rows[b]!),
-      ),
-    );
-  const learned = best.reduce((sum, b) => sum + rows[b]!.tokens.length, 0);
+  for (const part of miniBatchesOf([...best.keys()], options, seed)) {
+    const batch = part.map((b) => best[b]!);
+    updates.push(await learnRows(context, batch));
+  }
+  const learned = best.reduce((sum, { tokens }) => sum + tokens.length, 0);
   return { ...meanMetrics(updates), learned_tokens: learned, ...accepted };
 }
 

@@ -3,9 +3,8 @@
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { exampleMaterial } from '../example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
-import { createSearchTool, type SearchMaterial } from '../search-v1.ts';
+import { createSearchTool, type SearchMaterial, searchExample } from '../search-v1.ts';
 import { openPassageIndex } from './passage-index.ts';
 
 export const indexSearchOptions = {
@@ -66,10 +65,7 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   name: 'index-search-v1',
   description: 'Search by words, by vectors or by both in an index that `toolenv index` has made',
   options: indexSearchOptions,
-  example: {
-    material: exampleMaterial,
-    calls: [{ query: 'first compiler' }],
-  },
+  example: searchExample,
   create: createIndexSearch,
 });
 export default search;

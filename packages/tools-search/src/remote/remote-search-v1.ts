@@ -3,9 +3,8 @@
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { exampleMaterial } from '../example-material.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from '../search-tool.ts';
-import { createSearchTool, type SearchMaterial } from '../search-v1.ts';
+import { createSearchTool, type SearchMaterial, searchExample } from '../search-v1.ts';
 import { serveSearch } from '../serving/serve-search.ts';
 import { RemoteRetriever } from './remote-retriever.ts';
 
@@ -80,10 +79,7 @@ const search: ToolPlugin<SearchMaterial> = defineToolPlugin({
   name: 'remote-search-v1',
   description: "Search on a running server that speaks Search-R1's or Agent-R1's protocol",
   options: remoteSearchOptions,
-  example: {
-    material: exampleMaterial,
-    calls: [{ query: 'first compiler' }],
-  },
+  example: searchExample,
   create: createRemoteSearch,
 });
 export default search;
