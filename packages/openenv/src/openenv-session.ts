@@ -133,7 +133,9 @@ export class OpenEnvSession {
       try {
         return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
       } finally {
-        this.#count(episode);
+        const { kind } = episode.outcome;
+        this.#hooks.metrics.step();
+        if (kind !== 'running') this.#hooks.metrics.end(kind === 'cancelled' ? 'aborted' : kind);
       }
     });
   }
@@ -231,12 +233,6 @@ export class OpenEnvSession {
   /** Counts an episode that its client leaves unfinished. */
   #leave(): void {
     if (this.#episodes.current?.outcome.kind === 'running') this.#hooks.metrics.end('left');
-  }
-
-  #count({ outcome }: ServedEpisode): void {
-    const { metrics } = this.#hooks;
-    metrics.step();
-    if (outcome.kind !== 'running') metrics.end(outcome.kind === 'cancelled' ? 'aborted' : outcome.kind);
   }
 
   #toResult(
