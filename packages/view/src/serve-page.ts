@@ -1,20 +1,13 @@
 /** servePage: a page of this package on loopback, and what it asks. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { completeOptions } from '@toolenv/core/plugins';
-import {
-  type CompleteServeOptions,
-  HttpAccess,
-  listen,
-  readBody,
-  serveProperties,
-} from '@toolenv/core/serving';
+import { completeServeOptions, HttpAccess, listen, readBody, replyJson } from '@toolenv/core/serving';
 import { type PageName, readPageFile } from './page-files.ts';
 
 /** What the page asks. A question may be left before it is answered. */
-export type Get = (query: URLSearchParams, signal: AbortSignal) => Promise<unknown>;
+export type Get = (query: URLSearchParams, signal: AbortSignal) => Promise<object>;
 /** What the page changes. */
-export type Post = (body: unknown) => Promise<unknown>;
+export type Post = (body: unknown) => Promise<object>;
 
 export interface PageService {
   page: PageName;
@@ -33,43 +26,44 @@ export interface ServedPage {
 
 const events = '/api/events';
 /** Nothing is loaded from elsewhere, and no other page can show this one. */
-const headers = {
+const headers = new Headers({
   'content-security-policy':
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
-};
+});
 
 /**
  * Serves the page on loopback only, to this machine's own host names.
  * @throws ToolEnvError `usage.serve_port` if the port cannot be opened.
  */
 export async function servePage({ page, port, get, post = {}, follow }: PageService): Promise<ServedPage> {
-  const schema = { type: 'object', properties: serveProperties } as const;
-  const options = completeOptions(schema, { port }, 'servePage') as CompleteServeOptions;
+  const options = completeServeOptions({ port }, 'servePage');
   const access = new HttpAccess(options);
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!access.isAllowed(request)) return refuse(response, 403, 'This host name or origin is not served.');
+    response.setHeaders(headers);
+    const refusal = access.refusal(request);
+    if (refusal) return refuse(response, refusal.status, refusal.detail);
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://any');
     if (request.method === 'POST' && Object.hasOwn(post, pathname)) {
       const body = await readBody(request, options.maxBodyBytes);
       // Node has answered 408, or the page is gone.
       if (body === 'broken') return;
       if (typeof body === 'string') return refuse(response, 400, 'The body is not JSON, or too large.');
-      return sendJson(response, 200, await post[pathname]!(body.json));
+      return replyJson(response, 200, await post[pathname]!(body.json));
     }
     if (request.method !== 'GET') return refuse(response, 405, 'Only GET is served here.');
     if (pathname === events) return send(response, follow);
     if (Object.hasOwn(get, pathname)) {
       const left = new AbortController();
       response.once('close', () => left.abort());
-      return sendJson(response, 200, await get[pathname]!(searchParams, left.signal));
+      return replyJson(response, 200, await get[pathname]!(searchParams, left.signal));
     }
     const file = await readPageFile(pathname, page);
     if (!file) return refuse(response, 404, 'There is no such page.');
-    response.writeHead(200, { ...headers, 'content-type': file.type }).end(file.bytes);
+    response.writeHead(200, { 'content-type': file.type }).end(file.bytes);
   };
   const listener = await listen(options, (request, response) => {
     handle(request, response).catch((error: unknown) => {
@@ -82,19 +76,15 @@ export async function servePage({ page, port, get, post = {}, follow }: PageServ
 
 /** Sends each event until the page is closed. */
 function send(response: ServerResponse, follow: PageService['follow']): void {
-  response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.once(
     'close',
     follow((event) => response.write(`data: ${event}\n\n`)),
   );
 }
 
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(JSON.stringify(value));
-}
-
 function refuse(response: ServerResponse, status: number, message: string): void {
-  sendJson(response, status, { message });
+  replyJson(response, status, { message });
 }
 
 function isUsage(error: unknown): boolean {

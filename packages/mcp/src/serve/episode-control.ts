@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { isInfrastructure, type JsonSchema } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
+import { replyJson } from '@toolenv/core/serving';
 import type { EnvSession, SessionSource } from './env-session.ts';
 import type { HttpSession } from './http-session.ts';
 import { ModernEndpoint } from './modern-endpoint.ts';
@@ -80,33 +81,34 @@ export class EpisodeControl {
     response: ServerResponse,
   ): Promise<void> {
     if (id === undefined) {
-      if (method !== 'POST') return send(response, 405, { error: 'POST opens an episode.' });
+      if (method !== 'POST') return replyJson(response, 405, { error: 'POST opens an episode.' });
       return this.#open(body ?? {}, response);
     }
     const episode = this.episodes.find(id);
-    if (!episode) return send(response, 404, { error: 'There is no such episode, or it was ended.' });
-    if (method === 'GET') return send(response, 200, episode.session.score);
-    if (method !== 'DELETE') return send(response, 405, { error: 'GET reads an episode, DELETE ends it.' });
+    if (!episode) return replyJson(response, 404, { error: 'There is no such episode, or it was ended.' });
+    if (method === 'GET') return replyJson(response, 200, episode.session.score!);
+    if (method !== 'DELETE')
+      return replyJson(response, 405, { error: 'GET reads an episode, DELETE ends it.' });
     await this.episodes.end(episode);
-    send(response, 200, episode.session.score);
+    replyJson(response, 200, episode.session.score!);
   }
 
   async #open(wanted: unknown, response: ServerResponse): Promise<void> {
     const [wrong] = validate(wantedSchema, wanted);
     if (wrong) {
       const where = wrong.path || 'The body';
-      return send(response, 400, {
+      return replyJson(response, 400, {
         error: `${where}: expected ${wrong.expected}; received ${wrong.received}.`,
       });
     }
     if (!this.#hooks.hasRoom()) {
-      return send(response, 503, { error: 'All places are taken (maxSessions): end an episode first.' });
+      return replyJson(response, 503, { error: 'All places are taken (maxSessions): end an episode first.' });
     }
     const session = this.#source.open(wanted as { task?: number; seed?: number });
     const { task } = wanted as { task?: number };
     if (task !== undefined && task >= session.taskCount) {
       await session.close();
-      return send(response, 400, {
+      return replyJson(response, 400, {
         error: `There is no task ${task}: choose one below ${session.taskCount}.`,
       });
     }
@@ -117,16 +119,11 @@ export class EpisodeControl {
       const { seed, observation, ...begun } = await session.inTurn(() => session.begin(leave.signal));
       const { messages } = observation;
       const url = this.#hooks.urlOf(session);
-      send(response, 201, { episode: session.id, url, task: begun.task, seed, messages });
+      replyJson(response, 201, { episode: session.id, url, task: begun.task, seed, messages });
     } catch (error) {
       await this.episodes.end({ session });
       if (!isInfrastructure(error)) throw error;
-      send(response, 502, { error: error.message, code: error.code });
+      replyJson(response, 502, { error: error.message, code: error.code });
     }
   }
-}
-
-function send(response: ServerResponse, status: number, body: object | undefined): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
 }

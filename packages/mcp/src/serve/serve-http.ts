@@ -7,7 +7,7 @@ import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { HttpAccess, listen, readBody } from '@toolenv/core/serving';
+import { HttpAccess, listen, readBody, replyJson } from '@toolenv/core/serving';
 import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { HandleView } from './handle-view.ts';
@@ -17,18 +17,11 @@ import { isModern, ModernEndpoint } from './modern-endpoint.ts';
 import { createSessionServer } from './session-server.ts';
 import { tooMany } from './too-many.ts';
 
-export interface HttpService {
-  url: string;
-  close(): Promise<void>;
-}
-
 type Refusal = readonly [status: number, code: number, message: string];
 
 const path = '/mcp';
 const controlPath = '/episodes';
 const refusals = {
-  host: [403, -32000, 'Forbidden: this host name or origin is not served'],
-  token: [401, -32000, 'Unauthorized: send the token of this server as "Authorization: Bearer <token>"'],
   episode: [404, -32000, 'Not found: no such episode; the orchestrator gives the URL of an episode'],
   path: [404, -32000, `Not found: the endpoint is ${path}`],
   session: [404, -32001, 'Session not found: it has ended; initialize again'],
@@ -41,7 +34,10 @@ const refusals = {
  * @throws ToolEnvError `usage.serve_token` for an address other than loopback without a token, `usage.serve_host` for a wrong
  *   name, `usage.serve_port` if the port cannot be opened, `usage.unknown_option`, `usage.bad_option`.
  */
-export async function serveHttp(source: SessionSource, given: HttpOptions): Promise<HttpService> {
+export async function serveHttp(
+  source: SessionSource,
+  given: HttpOptions,
+): Promise<{ url: string; close(): Promise<void> }> {
   const options = completeOptions(httpOptionsSchema, { ...given }, 'serveMcp') as OptionsOf<
     typeof httpOptionsSchema
   >;
@@ -114,13 +110,10 @@ export async function serveHttp(source: SessionSource, given: HttpOptions): Prom
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    if (!access.isAllowed(request)) return refuse(response, refusals.host);
     const [, root, handle, ...more] = new URL(request.url ?? '/', 'http://any').pathname.split('/');
     const isControl = controlAccess !== undefined && `/${root}` === controlPath;
-    if (!(isControl ? controlAccess : access).isAuthorized(request)) {
-      response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
-      return refuse(response, refusals.token);
-    }
+    const refusal = (isControl ? controlAccess : access).refusal(request);
+    if (refusal) return refuse(response, [refusal.status, -32000, refusal.detail]);
     const isKnown = isControl || (`/${root}` === path && (handle === undefined) === !controlAccess);
     if (more.length > 0) return refuse(response, refusals.path);
     if (!isKnown) return refuse(response, controlAccess ? refusals.episode : refusals.path);
@@ -131,7 +124,10 @@ export async function serveHttp(source: SessionSource, given: HttpOptions): Prom
     // Node has answered 408, or the client is gone.
     if (body === 'broken') return;
     if (body === 'not_json') return refuse(response, refusals.not_json);
-    if (body === 'too_large') return refuse(response, [413, -32000, tooLarge(maxBodyBytes)]);
+    if (body === 'too_large') {
+      const message = `Payload too large: a body may have ${maxBodyBytes} bytes (maxBodyBytes)`;
+      return refuse(response, [413, -32000, message]);
+    }
     if (isControl) return control.answer(request.method ?? '', handle, body.json, response);
     if (isModern(request, body.json)) return answerModern(request, response, body.json, episode);
     const id = request.headers['mcp-session-id'];
@@ -171,13 +167,8 @@ function isEmpty({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-function tooLarge(limit: number): string {
-  return `Payload too large: a body may have ${limit} bytes (maxBodyBytes)`;
-}
-
 function refuse(response: ServerResponse, [status, code, message]: Refusal): void {
   // A refused client holds no connection, except to send the rest of its body, so that it reads the answer.
-  const close = status !== 413 && { connection: 'close' };
-  response.writeHead(status, { 'content-type': 'application/json', ...close });
-  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+  if (status !== 413) response.setHeader('connection', 'close');
+  replyJson(response, status, { jsonrpc: '2.0', error: { code, message }, id: null });
 }

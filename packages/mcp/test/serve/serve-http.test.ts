@@ -272,7 +272,7 @@ describe('a token', () => {
 
   test('is sent by connectMcp as a header, and asked for in its error', async () => {
     const { url } = await serve({ token });
-    await expect(connectMcp({ url }, withSession)).rejects.toThrow('send the token of this server');
+    await expect(connectMcp({ url }, withSession)).rejects.toThrow('Send the token of this server');
     const connection = await connect(url, { Authorization: `Bearer ${token}` });
     expect(await call(connection, 'knock')).toMatchObject({ content: [{ text: 'The door opens.' }] });
   });
