@@ -34,15 +34,13 @@ export class EpisodeIndex {
   readonly #places: Place[] = [];
   /** Numbers of tasks by a digest of the environment and the task. */
   readonly #tasks = new Map<string, number>();
-  /** How often the file was replaced or truncated. */
-  #generation = 0;
 
   constructor(file: string) {
     this.#tail = new LineTail(file);
   }
 
   get extent(): Extent {
-    return { count: this.rows.length, generation: this.#generation };
+    return { count: this.rows.length, generation: this.#tail.generation };
   }
 
   /** Reads what was written since the last call. Call again only after it has ended. */
@@ -74,7 +72,6 @@ export class EpisodeIndex {
     this.rows.length = 0;
     this.#places.length = 0;
     this.facets = noFacets();
-    this.#generation += 1;
   }
 
   #add(episode: RecordedEpisode, place: Place): void {

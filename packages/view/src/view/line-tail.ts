@@ -17,6 +17,8 @@ const chunkBytes = 1 << 20;
 
 export class LineTail {
   readonly #file: string;
+  /** How often the file was replaced or truncated. */
+  generation = 0;
   /** Where the next line begins. */
   #offset = 0;
   #inode = 0;
@@ -40,6 +42,7 @@ export class LineTail {
       const { size, ino } = await handle.stat();
       if (this.#offset > 0 && (ino !== this.#inode || size < this.#offset)) {
         this.#offset = 0;
+        this.generation += 1;
         restart();
       }
       this.#inode = ino;

@@ -36,8 +36,6 @@ export class ViewedRun {
   readonly metrics: MetricsLine[] = [];
   readonly #run: RecordedRun;
   readonly #metricsTail: LineTail | undefined;
-  /** How often metrics.jsonl was replaced or truncated. */
-  #restarts = 0;
   #problem: string | undefined;
   #reading: Promise<void> | undefined;
 
@@ -67,7 +65,7 @@ export class ViewedRun {
 
   get state(): RunState {
     return {
-      metrics: { count: this.metrics.length, generation: this.#restarts },
+      metrics: { count: this.metrics.length, generation: this.#metricsTail?.generation ?? 0 },
       episodes: this.episodes?.extent ?? nothingRead,
       ...(this.#problem !== undefined && { problem: this.#problem }),
     };
@@ -95,7 +93,6 @@ export class ViewedRun {
   async #readMetrics(): Promise<void> {
     const restart = () => {
       this.metrics.length = 0;
-      this.#restarts += 1;
     };
     if (!this.#metricsTail) return;
     for await (const { text } of this.#metricsTail.read(restart)) {
