@@ -1,16 +1,12 @@
 /** servePlay: a web page in which a person plays the policy's part. */
-import { type EnvHandle, type RewardSpec, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { type RewardSpec, ToolEnvError, type Trajectory } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
 import { validate } from '@toolenv/core/schemas';
 import { type ServedPage, servePage } from '../serve-page.ts';
 import type { WrittenTurn } from './play-by-hand.ts';
-import { PlaySession, type PlayState } from './play-session.ts';
+import { PlaySession, type PlayState, type SessionOptions } from './play-session.ts';
 
-export interface PlayOptions<Task> {
-  env: EnvHandle<Task>;
-  /** The task of an episode, by its number from 1. */
-  task(number: number): Task;
-  seed: number;
+export interface PlayOptions<Task> extends Pick<SessionOptions<Task>, 'env' | 'task' | 'seed'> {
   /** JSONL file to which finished episodes are appended. */
   out?: string;
   /** 0 for any free port. Default 0. */
