@@ -64,7 +64,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       await super.send(message, { ...options, onresumptiontoken });
     } catch (error) {
       this.#settle(id);
-      throw isNetworkError(error) ? new RequestLost(causesOf(error), { cause: error }) : error;
+      // Fetch reports network errors as TypeError (Fetch standard, §2.6 and §5.6).
+      throw error instanceof TypeError ? new RequestLost(causesOf(error), { cause: error }) : error;
     }
   }
 
@@ -126,11 +127,6 @@ type Progress = JSONRPCMessage & { params: { progressToken: RequestId } };
 
 function isProgress(message: JSONRPCMessage): message is Progress {
   return isJSONRPCNotification(message) && message.method === 'notifications/progress';
-}
-
-/** Fetch reports network errors as TypeError (Fetch standard, §2.6 and §5.6). */
-function isNetworkError(error: unknown): error is TypeError {
-  return error instanceof TypeError;
 }
 
 function causesOf(error: Error): string {

@@ -62,11 +62,7 @@ export interface McpPool {
  * @throws ToolEnvError `usage.mcp_pool` for a size below 1, and as {@link connectMcp} does.
  */
 export async function openMcpPool(server: McpEndpoint, options: McpPoolOptions = {}): Promise<McpPool> {
-  const { size = 8, lifetime = 'shared', serverPerLease = false, ...connect } = options;
-  if (!Number.isInteger(size) || size < 1) {
-    throw new ToolEnvError('usage.mcp_pool', `The size of a pool is ${size}: use an integer of at least 1.`);
-  }
-  const pool = new Pool(server, connect, size, lifetime === 'episode', serverPerLease);
+  const pool = new Pool(server, options);
   await pool.start();
   return pool;
 }
@@ -91,17 +87,16 @@ class Pool implements McpPool {
   tools: readonly McpTool[] = [];
   instructions: string | undefined;
 
-  constructor(
-    endpoint: McpEndpoint,
-    options: McpOptions,
-    size: number,
-    exclusive: boolean,
-    serverPerLease: boolean,
-  ) {
+  constructor(endpoint: McpEndpoint, options: McpPoolOptions) {
+    const { size = 8, lifetime, serverPerLease = false, ...connect } = options;
+    if (!Number.isInteger(size) || size < 1) {
+      const message = `The size of a pool is ${size}: use an integer of at least 1.`;
+      throw new ToolEnvError('usage.mcp_pool', message);
+    }
     this.#endpoint = endpoint;
-    this.#options = { ...options, onWarning: warnOnce(options.onWarning) };
+    this.#options = { ...connect, onWarning: warnOnce(connect.onWarning) };
     this.#slots = Array.from({ length: size }, () => ({ episodes: 0 }));
-    this.#exclusive = exclusive || serverPerLease;
+    this.#exclusive = lifetime === 'episode' || serverPerLease;
     this.#serverPerLease = serverPerLease;
   }
 
@@ -117,7 +112,10 @@ class Pool implements McpPool {
 
   async acquire({ signal, server }: McpLeaseOptions = {}): Promise<McpLease> {
     signal?.throwIfAborted();
-    if (server && !this.#serverPerLease) throw notPerLease(server);
+    if (server && !this.#serverPerLease) {
+      const message = `${describeServer(server)} is for one lease, but the pool has its own servers: open it with serverPerLease.`;
+      throw new ToolEnvError('usage.mcp_pool', message);
+    }
     const slot = await this.#takeSlot(signal);
     const held = this.#serverOf(slot, server);
     if (this.#exclusive && !this.#serverPerLease) this.#startSpare();
@@ -125,7 +123,8 @@ class Pool implements McpPool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(closedError());
+    const message = 'The pool of MCP servers was closed: open another.';
+    this.#closing.abort(new ToolEnvError('infrastructure.mcp_closed', message));
     for (const wake of this.#waiting.splice(0)) wake();
     await Promise.all([...this.#slots.map(({ server }) => server?.end()), ...this.#ending]);
   }
@@ -218,13 +217,4 @@ function lease(server: PooledServer, listed: readonly McpTool[], giveBack: () =>
     },
     release: () => (released ??= giveBack()),
   };
-}
-
-function notPerLease(server: McpEndpoint): ToolEnvError {
-  const message = `${describeServer(server)} is for one lease, but the pool has its own servers: open it with serverPerLease.`;
-  return new ToolEnvError('usage.mcp_pool', message);
-}
-
-function closedError(): ToolEnvError {
-  return new ToolEnvError('infrastructure.mcp_closed', 'The pool of MCP servers was closed: open another.');
 }

@@ -35,7 +35,8 @@ export class ServerProcess implements Transport {
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #delivering = false;
-  #stderr = '';
+  /** The end of the process's stderr. The SDK knows a transport over stdio by its `pid` and `stderr`. */
+  stderr = '';
   /** Why the connection ended: the first reason, so not the exit that closing causes. */
   #end: string | undefined;
   /** Whether the process was closed while it ran. What it writes to stderr from then on explains nothing. */
@@ -51,11 +52,6 @@ export class ServerProcess implements Transport {
     return this.#child?.pid;
   }
 
-  /** The end of the process's stderr. The SDK knows a transport over stdio by its `pid` and `stderr`. */
-  get stderr(): string {
-    return this.#stderr;
-  }
-
   /** How the process ended by itself, and the error in its stderr; `undefined` while it runs, and if it was closed. */
   get end(): string | undefined {
     return this.#end === undefined ? undefined : this.withStderr(this.#end);
@@ -63,7 +59,7 @@ export class ServerProcess implements Transport {
 
   /** The failure, and the last error in the process's stderr. */
   withStderr(failure: string): string {
-    const said = this.#withoutSecrets(lastError(this.#stderr));
+    const said = this.#withoutSecrets(lastError(this.stderr));
     return said === '' ? failure : `${failure}; its stderr says: ${said}`;
   }
 
@@ -84,7 +80,7 @@ export class ServerProcess implements Transport {
     child.stdout.on('error', (error) => this.onerror?.(error));
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      if (!this.#closing) this.#stderr = (this.#stderr + chunk).slice(-stderrTail);
+      if (!this.#closing) this.stderr = (this.stderr + chunk).slice(-stderrTail);
     });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);

@@ -4,7 +4,8 @@ import { type McpUrl, toUrl } from './mcp-server.ts';
 import { withEnd } from './stream-end.ts';
 
 export class SseTransport extends SSEClientTransport {
-  #end: string | undefined;
+  /** Why the session ended; `undefined` while it is open. */
+  end: string | undefined;
 
   constructor({ url, headers, authProvider }: McpUrl) {
     super(toUrl(url), {
@@ -14,11 +15,6 @@ export class SseTransport extends SSEClientTransport {
     });
   }
 
-  /** Why the session ended; `undefined` while it is open. */
-  get end(): string | undefined {
-    return this.#end;
-  }
-
   async #open(input: string | URL, init?: RequestInit): Promise<Response> {
     const response = await fetch(input, init);
     // The SDK would open another stream, in which the calls of this one are never answered.
@@ -26,7 +22,7 @@ export class SseTransport extends SSEClientTransport {
   }
 
   #endStream(): void {
-    this.#end ??= 'the stream of the session ended';
+    this.end ??= 'the stream of the session ended';
     this.close().catch(() => {});
   }
 }
