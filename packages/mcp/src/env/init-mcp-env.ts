@@ -49,13 +49,10 @@ export async function initMcpEnv(
     'package.json': json(packageJson(name, definition.name)),
     'definition.json': json(definition),
     'tasks.jsonl': tasks.map((task) => `${JSON.stringify(task)}\n`).join(''),
-  };
-  const contents = {
-    ...files,
     'env.js': await readFile(new URL('../../template/env.js', import.meta.url), 'utf8'),
   };
-  await writePackage(folder, contents);
-  return { ref: `${name}/${definition.name}`, files: Object.keys(contents) };
+  await writePackage(folder, files);
+  return { ref: `${name}/${definition.name}`, files: Object.keys(files) };
 }
 
 /** Removes the files again if one of them cannot be written. */

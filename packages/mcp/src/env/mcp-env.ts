@@ -7,7 +7,6 @@ import {
   type JsonSchema,
   type Message,
   type RewardDeclaration,
-  type Tool,
   type ToolEnvDefinition,
   ToolEnvError,
 } from '@toolenv/core';
@@ -66,7 +65,10 @@ export function defineMcpEnv<
     description,
     options: withPoolOptions(name, servers, definition.options),
     limits: { maxTurns: 8, ...definition.limits },
-    capabilities: { networked: Object.values(servers).some(hasUrl), ...definition.capabilities },
+    capabilities: {
+      networked: Object.values(servers).some((server) => 'url' in server),
+      ...definition.capabilities,
+    },
     async setup({ options: given, seed, tap }) {
       const options = given as Options;
       const source = definition.tasks;
@@ -80,7 +82,7 @@ export function defineMcpEnv<
         const { maxServers: size, lifetime = 'episode', env, header } = options;
         const additions = { env, header };
         const folder = await folders.create();
-        const first = { task: firstOf(tasks, name), folder, episodeId: 'open', options };
+        const first = { task: firstTask(tasks, name), folder, episodeId: 'open', options };
         try {
           return await openMcpServers(servers, { size, lifetime, prefix, only, offer, additions, first });
         } finally {
@@ -118,7 +120,7 @@ export function defineMcpEnv<
         const call: EpisodeContext['call'] = async (tool, args) => {
           // The server's start does not count towards the tool's time limit.
           await lease?.ready?.(signal);
-          return context.call(toolOf(tool, all()), args);
+          return context.call(all().find((own) => own.name === tool) ?? tool, args);
         };
         const own = await definition.episode?.({
           task,
@@ -201,20 +203,6 @@ function serversOf<Task, Options>(definition: {
   if (!server && servers && Object.keys(servers).length > 0) return servers;
   const message = `${name} needs either a \`server\`, or \`servers\` by name: give one of the two.`;
   throw new ToolEnvError('usage.mcp_servers', message);
-}
-
-function hasUrl(server: object): boolean {
-  return 'url' in server;
-}
-
-function firstOf<Task>(tasks: McpSplits<Task>, env: string): Task {
-  const task = firstTask(tasks);
-  if (task !== undefined) return task;
-  throw new ToolEnvError('usage.mcp_tasks', `${env} has no tasks: give it at least one.`);
-}
-
-function toolOf(asked: Tool | string, tools: readonly Tool[]): Tool | string {
-  return tools.find(({ name }) => name === asked) ?? asked;
 }
 
 function toMessages(said: string | readonly Message[]): readonly Message[] {

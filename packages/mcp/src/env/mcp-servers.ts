@@ -2,8 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
-import type { McpMaterial } from '../client/material-tools.ts';
-import { type McpLease, type McpPool, openMcpPool } from '../client/mcp-pool.ts';
+import { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from '../client/mcp-pool.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
 import { type ServerAdditions, withAdditions } from '../client/server-additions.ts';
@@ -28,17 +27,14 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
   signal?: AbortSignal;
 }
 
-export interface McpServersOptions<Task, Options> {
-  /** Largest number of server processes, divided among the servers. */
-  size: number;
-  /** Lifetime of the servers that are not functions. A server from a function serves one episode. */
-  lifetime: 'episode' | 'shared';
+/** `size` is divided among the servers. `lifetime` is not for servers from functions, each of which serves one episode. */
+interface McpServersOptions<Task, Options>
+  extends Pick<McpPoolOptions, 'lifetime' | 'offer'>,
+    Required<Pick<McpPoolOptions, 'size'>> {
   /** Whether the tools of a server are named `<server>_<tool>`. */
   prefix: boolean;
   /** Names of the tools that the policy gets. They must exist. */
   only: readonly string[] | undefined;
-  /** What to offer as tools in addition to the servers' tools. */
-  offer?: readonly McpMaterial[];
   /** What to add to each server. */
   additions: ServerAdditions;
   /** An episode for which servers are started once, to list their tools. */

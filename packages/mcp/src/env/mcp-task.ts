@@ -48,11 +48,14 @@ export async function readTasks<Task>(tasks: McpTasks<Task>, schema: JsonSchema)
   return isArray(tasks) ? bySplit(tasks) : tasks;
 }
 
-/** The first task of any split. */
-export function firstTask<Task>(splits: McpSplits<Task>): Task | undefined {
+/**
+ * The first task of any split.
+ * @throws ToolEnvError `usage.mcp_tasks` if there is none.
+ */
+export function firstTask<Task>(splits: McpSplits<Task>, env: string): Task {
   const filled = Object.values(splits).find((tasks) => tasks !== undefined && tasks.length > 0);
-  if (!filled) return undefined;
-  return 'get' in filled ? filled.get(0) : filled[0];
+  if (!filled) throw new ToolEnvError('usage.mcp_tasks', `${env} has no tasks: give it at least one.`);
+  return 'get' in filled ? filled.get(0) : filled[0]!;
 }
 
 function isArray<Task>(tasks: readonly Task[] | McpSplits<Task>): tasks is readonly Task[] {
