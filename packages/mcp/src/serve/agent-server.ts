@@ -10,12 +10,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { isInfrastructure } from '@toolenv/core';
 import { implementation } from '../implementation.ts';
+import type { SessionSource } from './env-session.ts';
 
 /** What an agent can see and do. Methods throw any error; the server decides how much of it the agent learns. */
 export interface AgentView {
-  /** Reference of the environment. */
-  readonly name: string;
-  readonly version: string | undefined;
   readonly instructions: string;
   /** Whether the list of tools can change. */
   readonly toolsChange: boolean;
@@ -26,11 +24,9 @@ export interface AgentView {
   prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult>;
 }
 
-/** Called with errors that are bugs of the environment. */
-export type OnError = (error: unknown) => void;
-
-export function createAgentServer(view: AgentView, onError: OnError): Server {
-  const { name, version = implementation.version, instructions, toolsChange } = view;
+export function createAgentServer(view: AgentView, source: SessionSource): Server {
+  const { name, version = implementation.version, onError } = source;
+  const { instructions, toolsChange } = view;
   const capabilities = { tools: toolsChange ? { listChanged: true } : {}, prompts: {} };
   const server = new Server({ name, version }, { capabilities, instructions });
   const guard = async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
@@ -54,7 +50,7 @@ export function createAgentServer(view: AgentView, onError: OnError): Server {
 }
 
 /** The error as the client sees it. The message of a bug stays on this side. */
-function toWire(error: unknown, signal: AbortSignal, onError: OnError): ProtocolError {
+function toWire(error: unknown, signal: AbortSignal, onError: SessionSource['onError']): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (signal.aborted) return new ProtocolError(ProtocolErrorCode.InternalError, 'The call was cancelled.');
   if (isInfrastructure(error)) {

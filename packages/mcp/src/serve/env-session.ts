@@ -22,7 +22,6 @@ import {
   type WantedEpisode,
 } from '@toolenv/core/serving';
 import pLimit, { type LimitFunction } from 'p-limit';
-import type { OnError } from './agent-server.ts';
 import type { RecordedOutcome, ScoreRecord } from './score-record.ts';
 
 /** The tool that every session has in addition to those of its environment. */
@@ -58,7 +57,8 @@ export interface SessionSource {
   open(wanted?: WantedEpisode): EnvSession;
   /** Makes a session of the first task, of which nothing is recorded. */
   probe(): EnvSession;
-  onError: OnError;
+  /** Called with errors that are bugs of the environment. */
+  onError(error: unknown): void;
 }
 
 export class EnvSession<Task = unknown> {
@@ -69,7 +69,8 @@ export class EnvSession<Task = unknown> {
   readonly version: string | undefined;
   readonly #onScore: (record: ScoreRecord) => void;
   readonly #rewards: { rewards: Rewards }[] = [];
-  readonly #oneAtATime: LimitFunction = pLimit(1);
+  /** A client may send concurrent calls, but an Env takes one step at a time. */
+  readonly #inTurn: LimitFunction = pLimit(1);
   #begun: Date | undefined;
   #isScored = false;
   #closing: Promise<void> | undefined;
@@ -103,13 +104,12 @@ export class EnvSession<Task = unknown> {
     return this.#episodes.current?.outcome.kind === 'running';
   }
 
-  /** Runs one task at a time: a client may send concurrent calls, but an Env takes one step at a time. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#oneAtATime(work);
+  /** The episode. Begins it if it has not begun. */
+  begin(signal: AbortSignal): Promise<ServedEpisode> {
+    return this.#inTurn(() => this.#begin(signal));
   }
 
-  /** The episode. Begins it if it has not begun. */
-  async begin(signal: AbortSignal): Promise<ServedEpisode> {
+  async #begin(signal: AbortSignal): Promise<ServedEpisode> {
     if (this.#episodes.current) return this.#episodes.current;
     const episode = await this.#episodes.begin(this.#wanted, signal);
     this.#begun = new Date();
@@ -153,14 +153,18 @@ export class EnvSession<Task = unknown> {
     return (await this.begin(signal)).observation;
   }
 
-  async call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    return this.#inTurn(() => this.#call(name, args, signal));
+  }
+
+  async #call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
     const isAnswer = name === answerName;
     const [wrong] = isAnswer ? validate(answerTool.inputSchema as JsonSchema, args) : [];
     if (wrong) {
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
       return mistake(`${wrong.path || 'arguments'}: ${what}.`);
     }
-    const episode = await this.begin(signal);
+    const episode = await this.#begin(signal);
     if (episode.outcome.kind !== 'running') return mistake(ended);
     if (isAnswer) {
       const action: Action = { text: String(args.text), toolCalls: [], stopReason: 'stop' };
@@ -172,7 +176,7 @@ export class EnvSession<Task = unknown> {
 
   /** Closes the Env, after the turn in progress. An episode that still runs is recorded as cancelled. */
   close(): Promise<void> {
-    this.#closing ??= this.inTurn(async () => {
+    this.#closing ??= this.#inTurn(async () => {
       const { current, env } = this.#episodes;
       if (current?.outcome.kind === 'running') current.outcome = { kind: 'cancelled' };
       this.#record();

@@ -66,7 +66,7 @@ export class EpisodeControl {
   /** What answers the clients of an episode that have no session. */
   modernOf(episode: ControlledEpisode): ModernEndpoint {
     if (!episode.modern) {
-      const modern = new ModernEndpoint(sessionView(episode.session), this.#source.onError);
+      const modern = new ModernEndpoint(sessionView(episode.session), this.#source);
       episode.session.toolsChanged.add(() => modern.notifyToolsChanged());
       episode.modern = modern;
     }
@@ -116,7 +116,7 @@ export class EpisodeControl {
     try {
       const leave = new AbortController();
       response.once('close', () => leave.abort());
-      const { seed, observation, ...begun } = await session.inTurn(() => session.begin(leave.signal));
+      const { seed, observation, ...begun } = await session.begin(leave.signal);
       const { messages } = observation;
       const url = this.#hooks.urlOf(session);
       replyJson(response, 201, { episode: session.id, url, task: begun.task, seed, messages });

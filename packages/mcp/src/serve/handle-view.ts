@@ -36,8 +36,6 @@ interface OpenEpisode {
 }
 
 export class HandleView implements AgentView {
-  readonly name: string;
-  readonly version: string | undefined;
   readonly instructions: string;
   readonly toolsChange = false;
   readonly prompts: readonly Prompt[] = [
@@ -56,9 +54,7 @@ export class HandleView implements AgentView {
   #probing: Promise<void> | undefined;
 
   constructor(source: SessionSource, { idleTimeout, assertRoom }: Hooks) {
-    const { name, version, onError } = source;
-    this.name = name;
-    this.version = version;
+    const { name, onError } = source;
     this.instructions = `The environment ${name}. The prompt "open" has the task and the handle of an episode. Use the tools to solve the task, with the handle as "${parameter}", and give the answer with ${answerName}.`;
     this.episodes = new OpenEpisodes({ idleTimeout, onError, end: ({ session }) => session.close() });
     this.#source = source;
@@ -83,7 +79,7 @@ export class HandleView implements AgentView {
     const episode = this.episodes.find(String(handle));
     if (!episode) return mistake(unknown(handle));
     const { session } = episode;
-    return this.#play(episode, () => session.inTurn(() => session.call(name, args, signal)));
+    return this.#play(episode, () => session.call(name, args, signal));
   }
 
   async prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {
@@ -96,14 +92,14 @@ export class HandleView implements AgentView {
     const episode = this.episodes.find(String(handle));
     if (!episode) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknown(handle));
     const { session } = episode;
-    return this.#play(episode, async () => toPrompt(await session.inTurn(() => session.observe(signal))));
+    return this.#play(episode, async () => toPrompt(await session.observe(signal)));
   }
 
   async #open(signal: AbortSignal): Promise<GetPromptResult> {
     this.#assertRoom();
     const session = this.#source.open();
     return this.#begin(session, async () => {
-      const { messages } = toPrompt(await session.inTurn(() => session.observe(signal)));
+      const { messages } = toPrompt(await session.observe(signal));
       await this.#readTools(session, signal);
       const text = `The handle of your episode is "${session.id}". Give it as "${parameter}" with each call of a tool.`;
       messages.push({ role: 'user', content: { type: 'text', text } });
@@ -142,14 +138,14 @@ export class HandleView implements AgentView {
   }
 
   async #readTools(session: EnvSession, signal: AbortSignal): Promise<void> {
-    this.#tools ??= (await session.inTurn(() => session.listTools(signal))).map((tool) => this.#named(tool));
+    this.#tools ??= (await session.listTools(signal)).map((tool) => this.#named(tool));
   }
 
   /** The tool with a parameter for the handle. */
   #named(tool: Tool): Tool {
     const { properties = {}, required = [] } = tool.inputSchema;
     if (parameter in properties) {
-      const message = `The tool "${tool.name}" of ${this.name} has a parameter "${parameter}", but clients of MCP 2026-07-28 give their handle by this name: rename the parameter.`;
+      const message = `The tool "${tool.name}" of ${this.#source.name} has a parameter "${parameter}", but clients of MCP 2026-07-28 give their handle by this name: rename the parameter.`;
       throw new ToolEnvError('usage.mcp_tool_parameter', message);
     }
     const inputSchema = {

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { classifyInboundRequest, createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
-import { type AgentView, createAgentServer, type OnError } from './agent-server.ts';
+import { type AgentView, createAgentServer } from './agent-server.ts';
+import type { SessionSource } from './env-session.ts';
 
 /** Milliseconds between comments in streams, which keep proxies from closing them. */
 const streamComments = 45_000;
@@ -25,9 +26,9 @@ export class ModernEndpoint {
   readonly #handler: McpHttpHandler;
   #isClosed = false;
 
-  constructor(view: AgentView, onError: OnError) {
+  constructor(view: AgentView, source: SessionSource) {
     const options = { legacy: 'reject' as const, keepAliveMs: streamComments };
-    this.#handler = createMcpHandler(() => createAgentServer(view, onError), options);
+    this.#handler = createMcpHandler(() => createAgentServer(view, source), options);
   }
 
   /** Says to the clients that listen that the list of tools has changed. */

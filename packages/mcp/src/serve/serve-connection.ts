@@ -20,7 +20,6 @@ export function serveConnection(
   given: 'stdio' | Transport,
   maxSessions: number = serveProperties.maxSessions.default,
 ): Connection {
-  const { onError } = source;
   const transport = given === 'stdio' ? new StdioServerTransport() : given;
   const handles = new HandleView(source, {
     assertRoom() {
@@ -32,9 +31,9 @@ export function serveConnection(
   let sessionClosed: Promise<void> | undefined;
   const { close } = serveStdio(
     ({ era }) => {
-      if (era === 'modern') return createAgentServer(handles, onError);
+      if (era === 'modern') return createAgentServer(handles, source);
       // The client has a session, which plays one episode.
-      const { server, closed } = createSessionServer(source.open(), onError);
+      const { server, closed } = createSessionServer(source);
       sessionClosed = closed;
       return server;
     },

@@ -72,7 +72,7 @@ export async function serveHttp(
     },
     idleTimeout,
   });
-  const modern = new ModernEndpoint(handles, source.onError);
+  const modern = new ModernEndpoint(handles, source);
 
   /** Answers a client without a session. Its episode is named by the URL or by a handle. */
   const answerModern = (
@@ -95,7 +95,7 @@ export async function serveHttp(
     body: unknown,
     episode?: ControlledEpisode,
   ) => {
-    const server = createSessionServer(episode?.session ?? source.open(), source.onError, !episode);
+    const server = createSessionServer(source, episode?.session, !episode);
     const session = new HttpSession(server, options);
     if (!episode) open.add(session);
     session.closed.finally(() => {

@@ -1,7 +1,7 @@
 /** The MCP server of one client with a session, which plays one episode. */
 import type { Server } from '@modelcontextprotocol/server';
-import { createAgentServer, type OnError } from './agent-server.ts';
-import type { EnvSession } from './env-session.ts';
+import { createAgentServer } from './agent-server.ts';
+import type { EnvSession, SessionSource } from './env-session.ts';
 import { sessionView } from './session-view.ts';
 
 export interface SessionServer {
@@ -11,8 +11,12 @@ export interface SessionServer {
 }
 
 /** @param owns Whether closing the server closes the session. */
-export function createSessionServer(session: EnvSession, onError: OnError, owns = true): SessionServer {
-  const server = createAgentServer(sessionView(session), onError);
+export function createSessionServer(
+  source: SessionSource,
+  session: EnvSession = source.open(),
+  owns = true,
+): SessionServer {
+  const server = createAgentServer(sessionView(session), source);
   // A client that has left learns nothing of the change.
   const notify = () => void server.sendToolListChanged().catch(() => {});
   session.toolsChanged.add(notify);
@@ -20,7 +24,7 @@ export function createSessionServer(session: EnvSession, onError: OnError, owns 
     server.onclose = () => {
       session.toolsChanged.delete(notify);
       if (!owns) return resolve();
-      session.close().catch(onError).finally(resolve);
+      session.close().catch(source.onError).finally(resolve);
     };
   });
   return { server, closed };

@@ -10,21 +10,18 @@ import type { AgentView } from './agent-server.ts';
 import { answerName, type EnvSession } from './env-session.ts';
 
 export function sessionView(session: EnvSession): AgentView {
-  const { name, version } = session;
   return {
-    name,
-    version,
-    instructions: `The environment ${name}. The prompt "observation" has the task; use the tools to solve it, and give the answer with ${answerName}.`,
+    instructions: `The environment ${session.name}. The prompt "observation" has the task; use the tools to solve it, and give the answer with ${answerName}.`,
     toolsChange: true,
     prompts: [{ name: 'observation', description: 'The current conversation of the environment.' }],
-    listTools: (signal) => session.inTurn(() => session.listTools(signal)),
-    call: (tool, args, signal) => session.inTurn(() => session.call(tool, args, signal)),
+    listTools: (signal) => session.listTools(signal),
+    call: (tool, args, signal) => session.call(tool, args, signal),
     async prompt(prompt, _, signal) {
       if (prompt !== 'observation') {
         const message = `No prompt "${prompt}": ask for "observation".`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
-      return toPrompt(await session.inTurn(() => session.observe(signal)));
+      return toPrompt(await session.observe(signal));
     },
   };
 }
