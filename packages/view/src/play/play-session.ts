@@ -68,16 +68,10 @@ export class PlaySession<Task> {
    * @throws ToolEnvError `usage.not_over` if an episode is being played.
    */
   next(): void {
-    const { number, trajectory, problem } = this.#state;
+    const { env, number, trajectory, problem } = this.#state;
     if (number > 0 && !trajectory && problem === undefined)
       throw new ToolEnvError('usage.not_over', 'The episode is not over: finish it first.');
-    this.#set({
-      number: number + 1,
-      steps: [],
-      observation: undefined,
-      trajectory: undefined,
-      problem: undefined,
-    });
+    this.#show({ env, number: number + 1, steps: [] });
     this.#play(number + 1).catch((error: unknown) =>
       this.#set({ observation: undefined, problem: messageOf(error) }),
     );
@@ -112,7 +106,11 @@ export class PlaySession<Task> {
   }
 
   #set(changes: Partial<PlayState>): void {
-    this.#state = { ...this.#state, ...changes };
+    this.#show({ ...this.#state, ...changes });
+  }
+
+  #show(state: PlayState): void {
+    this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }
