@@ -95,8 +95,8 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
   }
 
   /**
-   * Writes a Hugging Face folder that `transformers` opens, without optimizer state. A new folder appears whole. In a
-   * folder that has files, each file appears whole, and files of other names stay.
+   * Writes a Hugging Face folder for `transformers`, without optimizer state. A new folder is written atomically. In an
+   * existing folder, each file is replaced atomically, and other files stay.
    */
   async save(folder: string): Promise<void> {
     await writeFolder(folder, (partial) => this.learner.export(partial));
@@ -120,9 +120,9 @@ export interface PolicyOptions {
   device?: Device;
   /** The precision of ONNX Runtime's matrix products. Default `float32`. */
   precision?: Precision;
-  /** Threads of the CPU that compute one operation. Default: one per physical core. */
+  /** CPU threads per operation. Default: one per physical core. */
   threads?: number;
-  /** What the chat template reads beside the conversation, as `{ enable_thinking: false }`. */
+  /** Extra values for the chat template, such as `{ enable_thinking: false }`. */
   templateArguments?: TemplateArguments;
   sampler?: SamplerOptions;
   learner?: LearnerOptions;
@@ -137,7 +137,7 @@ export async function loadPolicy(folder: string, options: PolicyOptions = {}): P
   return createPolicy(await readCheckpoint(folder), options);
 }
 
-/** Opens a checkpoint in memory, as {@link loadPolicy} does a folder. */
+/** Opens a checkpoint that is already in memory. Otherwise like {@link loadPolicy}. */
 export async function createPolicy(
   checkpoint: Checkpoint,
   options: PolicyOptions = {},

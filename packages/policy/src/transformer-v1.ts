@@ -1,6 +1,6 @@
 /**
  * The policy `transformer-v1`: a Hugging Face folder as a plugin. ONNX Runtime's library loads only when the policy is
- * opened or asked what it computes with, so that help needs no library, and a library that does not load can be reported.
+ * opened or its devices are listed. So help works without the library, and a library that fails to load can be reported.
  */
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
@@ -25,30 +25,29 @@ const schema = {
       enum: ['onnx', 'tfjs'],
       default: 'onnx',
       mayChange: true,
-      description: 'what computes the model: ONNX Runtime, or the TensorFlow.js package that is installed',
+      description: 'library that computes the model: ONNX Runtime, or the installed TensorFlow.js package',
     },
     device: {
       enum: ['auto', 'cpu', 'webgpu', 'cuda', 'dml', 'coreml'],
       mayChange: true,
-      description:
-        'where ONNX Runtime computes the model; auto is CUDA where CUDA works, else the CPU (default: cpu)',
+      description: 'device for ONNX Runtime; auto chooses CUDA if it works, else the CPU (default: cpu)',
     },
     precision: {
       enum: ['float32', 'float16'],
       mayChange: true,
       description:
-        "of ONNX Runtime's matrix products: float16 is faster on GPUs made for it; a CPU only rounds as such GPUs do (default: float32)",
+        "precision of ONNX Runtime's matrix products; float16 is faster on GPUs that support it; a CPU only rounds to it (default: float32)",
     },
     threads: {
       type: 'integer',
       minimum: 1,
       mayChange: true,
       description:
-        'of the CPU that compute one operation; two runs on one machine are faster with half the cores each (default: one per core)',
+        'CPU threads per operation; give each of two runs on one machine half of the cores (default: one per core)',
     },
     templateArguments: {
       type: 'object',
-      description: 'values that the chat template reads, as {"enable_thinking": false} for Qwen3',
+      description: 'extra values for the chat template, such as {"enable_thinking": false} for Qwen3',
     },
     loraRank: {
       type: 'integer',
@@ -61,20 +60,20 @@ const schema = {
       type: 'number',
       exclusiveMinimum: 0,
       trainingOnly: true,
-      description: 'adapters count alpha / rank times (default: twice the rank)',
+      description: 'scale of the adapters: they are multiplied by alpha / rank (default: twice the rank)',
     },
     loraTargets: {
       type: 'array',
       items: { type: 'string' },
       trainingOnly: true,
-      description: 'the projections that adapters change, as q_proj,v_proj (default: all)',
+      description: 'projections with adapters, such as q_proj,v_proj (default: all)',
     },
     gradientCheckpointing: {
       type: 'boolean',
       default: false,
       trainingOnly: true,
       mayChange: true,
-      description: 'compute each layer again for its gradient: less memory, a third more work',
+      description: 'recompute each layer for its gradient: less memory, a third more work',
     },
     tokenBudget: {
       type: 'integer',
@@ -82,7 +81,7 @@ const schema = {
       trainingOnly: true,
       mayChange: true,
       description:
-        'padded tokens computed at a time (default: as many as 1.5 GiB or 5 times the weights hold, at most 4096)',
+        'padded tokens per pass (default: as many as fit in 1.5 GiB or 5 times the weights, at most 4096)',
     },
   },
 } as const;
@@ -135,7 +134,7 @@ function badOption(name: string, remedy: string): ToolEnvError {
   return new ToolEnvError('usage.bad_option', `@toolenv/policy/transformer-v1: option "${name}": ${remedy}.`);
 }
 
-/** Each installed device is tried in a process of its own. */
+/** Tries each installed device in a separate process. */
 async function compute(signal: AbortSignal): Promise<ComputeReport> {
   const { own, why } = await loadDevices();
   const devices: DeviceReport[] = [];

@@ -11,7 +11,7 @@ import { commonPrefix } from '../common-prefix.ts';
 import { ChatTemplate } from './chat-template.ts';
 import { middleOf } from './rendered-text.ts';
 
-/** Values that chat templates read beside the conversation, as `enable_thinking: false`: `chat_template_kwargs` of transformers. */
+/** Extra values for the chat template, such as `enable_thinking: false`. Called `chat_template_kwargs` in transformers. */
 export type TemplateArguments = Readonly<Record<string, unknown>>;
 
 /** The names that every rendering sets. */

@@ -5,8 +5,8 @@ import { type JsonSchema, jsonMistake, validate } from '@toolenv/core/schemas';
 const depth = 64;
 
 /**
- * The first field of `value` that does not follow `schema`, as `rope_theta is "x" and must be number`; `undefined` if all do.
- * @param name Of the value itself, for example the field that holds it.
+ * The first field of `value` that does not follow `schema`, such as `rope_theta is "x" and must be number`; `undefined` if all do.
+ * @param name Name of the value, for example the field that holds it.
  */
 export function fieldMistake(schema: JsonSchema, value: unknown, name = ''): string | undefined {
   const unbounded = jsonMistake(value, { depth, characters: Number.POSITIVE_INFINITY });

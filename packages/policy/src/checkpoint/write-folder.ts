@@ -5,7 +5,7 @@ import { makeFolder, writing } from '@toolenv/core/recording';
 
 /**
  * A new folder appears whole. In a folder that has files, each written file appears whole, and the other files stay.
- * @param write Fills the folder that it is given.
+ * @param write Fills the given folder.
  * @throws ToolEnvError `infrastructure.disk` on a full disk or in a read-only folder.
  */
 export async function writeFolder(folder: string, write: (folder: string) => Promise<void>): Promise<void> {

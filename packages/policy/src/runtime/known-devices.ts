@@ -13,7 +13,7 @@ export function knownDevices(): DeviceInfo[] {
   });
 }
 
-/** Whether a provider is among the libraries that onnxruntime-node's installer puts beside its own. */
+/** Whether onnxruntime-node's installer has installed a provider's library. */
 function hasProviderLibrary(name: string): boolean {
   const entry = createRequire(import.meta.url).resolve('onnxruntime-node');
   const folder = join(dirname(entry), '..', 'bin', 'napi-v6', process.platform, process.arch);

@@ -22,8 +22,8 @@ const timeLimit = 60_000;
 const known: Map<DeviceName, DeviceProbe> = new Map();
 
 /**
- * Multiplies matrices on a device, in a process of its own because a broken driver may end the process. Takes a second or two, and
- * at most a minute. The answer is remembered.
+ * Multiplies matrices on a device, in a separate process because a broken driver may crash it. Takes a second or two, at most
+ * a minute. The answer is cached.
  */
 export function probeDevice(device: DeviceName): DeviceProbe {
   const found = known.get(device) ?? probeAgain(device);
@@ -31,7 +31,7 @@ export function probeDevice(device: DeviceName): DeviceProbe {
   return found;
 }
 
-/** As {@link probeDevice}, but never from memory. */
+/** Like {@link probeDevice}, but without the cache. */
 export function probeAgain(device: DeviceName): DeviceProbe {
   const library = createRequire(import.meta.url).resolve('onnxruntime-node');
   // The single product is the test. In the chain of products, copies to and from a fast device take a small part of the time.

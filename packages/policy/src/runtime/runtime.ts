@@ -59,7 +59,7 @@ export interface Runtime {
   readonly precision?: Precision;
   /** Building constants into a program makes many runs faster up to this size in bytes. Default 0. */
   readonly mostBuiltIn?: number;
-  /** What a run of a learner's program takes beside its tokens, as a number of tokens. Default 128. */
+  /** The fixed cost of one run of a learner's program, expressed in tokens. Default 128. */
   readonly tokensPerRun?: number;
   compile(program: Program, options?: CompileOptions): Promise<Executable>;
 }

@@ -27,7 +27,7 @@ export function sharedPrefix(
   return from < 0 ? undefined : { from, length: cached + most };
 }
 
-/** Those of the slots to compute first. Each other slot shares a prefix with one of them, to copy after the run. */
+/** The slots to compute first. Each other slot shares a prefix with one of them, to copy after the run. */
 export function leadersOf(slots: readonly SlotTokens[], behind: readonly number[]): number[] {
   const leaders: number[] = [];
   for (const index of behind) {

@@ -20,7 +20,7 @@ export const lossOptions: Readonly<Record<string, OptionSchema>> = {
 };
 
 export interface LossOptions extends Partial<Clipping> {
-  /** A name, a reference, or a loss. Its own options stand beside it. */
+  /** A name, a reference, or a loss. Its options are given next to it. */
   loss?: string | Loss;
   ratioCap?: number;
   sapoTemperatures?: readonly number[];

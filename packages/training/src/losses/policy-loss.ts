@@ -31,7 +31,7 @@ export interface PolicyLossInputs {
 }
 
 export interface PolicyLossOptions extends StepSize {
-  /** A loss, or the name of a built-in loss. Its own options stand beside these. */
+  /** A loss, or the name of a built-in loss. Its options are given next to these. */
   loss: Loss | string;
   /** `sequence`: each token has the geometric mean of its episode's ratios (GSPO, arXiv 2507.18071). Default: that of the loss. */
   ratioLevel?: 'token' | 'sequence';

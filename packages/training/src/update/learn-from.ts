@@ -34,7 +34,7 @@ export interface CreditedTokens extends ScoredTokens {
   advantages: TokenValues;
 }
 
-/** What a critic learns beside the policy. Its values before the update are those of `outputs`. */
+/** The critic's targets and options. Its values before the update are those of `outputs`. */
 export interface CriticLesson {
   /** [B][T] */
   returns: TokenValues;
