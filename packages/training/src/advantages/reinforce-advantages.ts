@@ -1,6 +1,8 @@
 /** REINFORCE++ (arXiv 2501.03262): advantages of tokens, whitened over the batch instead of compared in groups. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { RowParent } from '../rows/training-row.ts';
+import type { ConfigurablePart } from '../trainer/trainer-part.ts';
+import { type AdvantageEstimator, defineAdvantage } from './define-advantage.ts';
 import { generalizedAdvantages } from './generalized-advantage.ts';
 import { groupAdvantages } from './group-advantages.ts';
 import { whiten } from './whiten.ts';
@@ -52,3 +54,26 @@ export function reinforceBaselineAdvantages(
     mask.map((row, b) => (isAlone(episodes[b]!) ? new Uint8Array(row.length) : row)),
   );
 }
+
+export const reinforceAdvantage: ConfigurablePart<AdvantageEstimator, { gamma: number }> = defineAdvantage({
+  name: 'reinforce++',
+  description: 'discounted returns of tokens, whitened over the batch',
+  options: {
+    properties: {
+      gamma: {
+        type: 'number',
+        minimum: 0,
+        default: 1,
+        description: 'discount per token of the policy, in the advantage reinforce++',
+      },
+    },
+  },
+  estimate: ({ rewards, mask, parents }, { gamma }) => reinforceAdvantages(rewards, mask, parents, gamma),
+});
+
+export const reinforceBaselineAdvantage: ConfigurablePart<AdvantageEstimator, object> = defineAdvantage({
+  name: 'reinforce++-baseline',
+  description: 'score − group mean, whitened over the tokens of the batch',
+  estimate: ({ scores, groups, mask, episodes }) =>
+    reinforceBaselineAdvantages(scores, groups, mask, episodes),
+});
