@@ -1,12 +1,14 @@
 /** Checks that an episode depends only on its task, its seed and its actions. */
 import type { Action } from '@toolenv/core';
-import { difference } from '../difference.ts';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 
 /** Number of episodes that run side by side. */
 const together = 4;
+/** Characters shown before and after the first difference of two transcripts. */
+const before = 20;
+const after = 80;
 
 interface Plan {
   task: unknown;
@@ -113,12 +115,20 @@ async function playedInOneEnv(subject: EnvSubject, plans: readonly Plan[]): Prom
   });
 }
 
+/** Quotes the place where two transcripts begin to differ. */
 function expectSame(
   rule: RuleId,
   what: string,
   expected: readonly string[],
   received: readonly string[],
 ): void {
-  const differs = difference(expected, received);
-  if (differs) throw new Violation(rule, `${what}, ${differs.expected}`, differs.received);
+  const step = expected.findIndex((text, index) => text !== received[index]);
+  if (step < 0 && expected.length === received.length) return;
+  const index = step < 0 ? expected.length : step;
+  const [left = 'the end', right = 'the end'] = [expected[index], received[index]];
+  let at = 0;
+  while (at < left.length && left[at] === right[at]) at++;
+  const excerpt = (text: string) => text.slice(Math.max(0, at - before), at + after);
+  const where = index === 0 ? 'at reset' : `after step ${index}`;
+  throw new Violation(rule, `${what}, ${where}: …${excerpt(left)}`, `${where}: …${excerpt(right)}`);
 }
