@@ -11,7 +11,7 @@ import type {
 } from '@toolenv/core';
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from '../json-value.ts';
-import { optionsMistake } from '../options-mistake.ts';
+import { checkOptionsSchema } from '../options-schema.ts';
 import type { Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
 import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
@@ -19,7 +19,7 @@ import type { AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 export const splits: readonly Split[] = ['train', 'validation', 'test'];
 
 export async function checkDefinition(definition: AnyEnvDefinition, report: Reporter): Promise<void> {
-  await report.check(['ENV-2'], () => checkOptions(definition.options));
+  await report.check(['ENV-2'], () => checkOptionsSchema('ENV-2', definition.options));
   await report.check(['ENV-4'], () => checkRewardSpec(definition.rewards));
   await report.check(['ENV-5'], () => checkLimits(definition.limits));
   await report.check(['ENV-36'], () => checkCapabilities(definition.capabilities));
@@ -37,11 +37,6 @@ export async function checkSpec({ definition, open, report }: EnvSubject): Promi
     }
     checkLimits(limits);
   });
-}
-
-export function checkOptions(schema: AnyEnvDefinition['options']): void {
-  const mistake = optionsMistake(schema);
-  if (mistake) throw new Violation('ENV-2', mistake.expected, mistake.received);
 }
 
 function checkRewardSpec(rewards: RewardSpec): void {

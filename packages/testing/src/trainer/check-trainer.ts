@@ -9,7 +9,7 @@ import { brief, Violation } from '../violation.ts';
 import { machines, openBandit } from './bandit.ts';
 import { BanditModel } from './bandit-model.ts';
 import { checkEvaluations, checkMetrics, checkOrder, checkRollouts } from './event-rules.ts';
-import { checkOptionsSchema, checkRefusals } from './option-rules.ts';
+import { checkRefusals, checkStepsOption } from './option-rules.ts';
 import { TrainerSubject } from './trainer-subject.ts';
 
 export interface CheckTrainerOptions<Options = Record<string, unknown>> extends CheckOptions {
@@ -57,7 +57,7 @@ export async function checkTrainer<Options>(
   const any = trainer as unknown as Trainer;
   const subject = new TrainerSubject({ trainer: any, report, given: options, folder, timeout, seed });
   try {
-    await report.check(['TRN-1'], () => checkOptionsSchema(any));
+    await report.check(['TRN-1'], () => checkStepsOption(any));
     if (report.broken('TRN-1')) return report.report;
     const weights = await checkEvents(subject);
     if (report.report.ok && weights) await checkRuns(subject, weights);

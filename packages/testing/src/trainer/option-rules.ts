@@ -1,16 +1,15 @@
 /** TRN-1: a trainer's options have a valid schema, and the trainer refuses what the schema does not allow. */
 import { ToolEnvError } from '@toolenv/core';
 import type { Trainer } from '@toolenv/core/plugins';
-import { optionsMistake } from '../options-mistake.ts';
+import { checkOptionsSchema } from '../options-schema.ts';
 import { brief, Violation } from '../violation.ts';
 import type { TrainerSubject } from './trainer-subject.ts';
 
 /** A value that few options accept. */
 const odd = { 'no such': ['value'] };
 
-export function checkOptionsSchema({ options }: Trainer): void {
-  const mistake = optionsMistake(options);
-  if (mistake) throw new Violation('TRN-1', mistake.expected, mistake.received);
+export function checkStepsOption({ options }: Trainer): void {
+  checkOptionsSchema('TRN-1', options);
   const { steps } = (options.properties ?? {}) as Record<string, unknown>;
   if (steps === undefined)
     throw new Violation('TRN-1', 'an option "steps", the number of updates', brief(options));
