@@ -115,21 +115,16 @@ export class Reporter {
   }
 
   get report(): Report {
-    const found = inOrder([...this.#findings.keys()]).map((rule) => this.#findings.get(rule)!);
+    const found = allRules.flatMap((rule) => this.#findings.get(rule) ?? []);
     const findings = found.filter(({ rule }) => !isWarning(rule));
     const warnings = found.filter(({ rule }) => isWarning(rule));
-    const passed = inOrder([...this.#begun]).filter(
-      (rule) => this.wants(rule) && !this.#findings.has(rule) && !isWarning(rule),
-    );
+    const holds = (rule: RuleId) => this.#begun.has(rule) && this.wants(rule) && !this.#findings.has(rule);
+    const passed = allRules.filter((rule) => holds(rule) && !isWarning(rule));
     const skipped = this.#family
       .filter((rule) => !this.#findings.has(rule) && !passed.includes(rule))
       .map((rule) => ({ rule, reason: this.#skipped.get(rule) ?? 'the check ended earlier' }));
     return { subject: this.#subject, ok: findings.length === 0, findings, warnings, passed, skipped };
   }
-}
-
-function inOrder(ids: RuleId[]): RuleId[] {
-  return ids.sort((a, b) => allRules.indexOf(a) - allRules.indexOf(b));
 }
 
 /**
