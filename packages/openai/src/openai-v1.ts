@@ -35,7 +35,8 @@ const schema = {
     contextLength: {
       type: 'integer',
       minimum: 1,
-      description: 'tokens of a prompt and its action together (default: what the server tells)',
+      description:
+        'largest number of tokens in a prompt and its action together (default: limit of the server)',
     },
     requests: {
       type: 'integer',

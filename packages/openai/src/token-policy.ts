@@ -47,7 +47,7 @@ function refuseUntrainable(
   if (logprobsAt === 'one') {
     if (temperature === 0 || temperature === 1) return;
     const remedy = `sample at temperature 1, start vLLM with --logprobs-mode processed_logprobs, or leave --tokenizer out`;
-    const message = `${spec.name} gives log-probabilities of temperature 1, not of ${temperature}: ${remedy}.`;
+    const message = `${spec.name} returns log-probabilities at temperature 1, not at ${temperature}: ${remedy}.`;
     throw new ToolEnvError('usage.model_tokens', message);
   }
   if (temperature !== 0 && topP === 1 && topK === undefined && minP === 0) return;

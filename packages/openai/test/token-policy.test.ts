@@ -112,7 +112,7 @@ test.each([
     '0.7 before the temperature',
     {},
     { temperature: 0.7 },
-    /of temperature 1, not of 0.7: sample at temperature 1/,
+    /at temperature 1, not at 0.7: sample at temperature 1/,
   ],
   ['0 after the temperature', { processedLogprobs: true }, { temperature: 0 }, /raw_logprobs/],
   ['a truncation after the temperature', { processedLogprobs: true }, { topP: 0.9 }, /raw_logprobs/],

@@ -77,7 +77,7 @@ export class Connection {
     for (let faults = 0; ; ) {
       const left = timeout - (performance.now() - began);
       if (left <= 0) {
-        const message = `${this.url} has no result after ${Math.round(timeout / 1000)} s: look at the server's log, or raise --request-timeout.`;
+        const message = `${this.url} returned no result within ${Math.round(timeout / 1000)} s: read the server's log, or raise --request-timeout.`;
         throw new ToolEnvError('infrastructure.tinker_timeout', message);
       }
       const attempt = await this.#send('retrieve_future', { request_id: id }, Math.min(poll, left), signal);

@@ -77,7 +77,7 @@ export class TinkerLearner implements Learner {
     if (dValues) throw new ToolEnvError('bug.critic', 'A Tinker server trains no critic: leave dValues out.');
     if (dEntropy) {
       const message =
-        'A Tinker server gives no gradient of the entropy: set --entropy-coefficient 0, or train with a checkpoint folder.';
+        'A Tinker server computes no gradient of the entropy: set --entropy-coefficient 0, or train with a checkpoint folder.';
       throw new ToolEnvError('usage.tinker_entropy', message);
     }
     const { logprobs } = await this.forward(batch);
@@ -196,7 +196,7 @@ export class TinkerLearner implements Learner {
 
 function refuseTemperature({ temperature = 1 }: TokenBatch): void {
   if (temperature === 1) return;
-  const message = `A Tinker server gives log-probabilities of temperature 1, not of ${temperature}: set --temperature 1.`;
+  const message = `A Tinker server returns log-probabilities at temperature 1, not at ${temperature}: set --temperature 1.`;
   throw new ToolEnvError('usage.tinker_temperature', message);
 }
 

@@ -116,7 +116,7 @@ export class TinkerPolicy implements PolicyHandle {
 
 function refuseUnknown({ temperature, minP = 0 }: SamplingOptions): void {
   if (temperature !== 0 && temperature !== 1) {
-    const message = `A Tinker server gives log-probabilities of temperature 1, not of ${temperature}: set --temperature 1, or 0 for the likeliest tokens.`;
+    const message = `A Tinker server returns log-probabilities at temperature 1, not at ${temperature}: set --temperature 1, or 0 for the likeliest tokens.`;
     throw new ToolEnvError('usage.tinker_temperature', message);
   }
   if (minP === 0) return;

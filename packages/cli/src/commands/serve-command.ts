@@ -32,7 +32,7 @@ const schema = {
     scores: {
       type: 'string',
       minLength: 1,
-      description: 'append the score of each episode that clients of MCP play to this JSONL file',
+      description: 'append the score of each episode that MCP clients play to this JSONL file',
     },
     split: { enum: ['train', 'validation', 'test'], default: 'test', description: 'tasks to play' },
     seed: {

@@ -51,7 +51,7 @@ it('refuses a name that no package can have', async () => {
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:
-      'toolenv: A package cannot be named "My Env": choose a folder of small letters, digits and dashes.\n',
+      'toolenv: A package cannot be named "My Env": choose a folder named with lowercase letters, digits and dashes.\n',
   });
 });
 

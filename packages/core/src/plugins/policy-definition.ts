@@ -51,7 +51,7 @@ export type DeviceReport = { device: string; installed: boolean } & (
       runs: true;
       /** 10⁹ floating-point operations per second in matrix products. */
       gflops: number;
-      /** CPU threads that compute, where they can be counted. */
+      /** Number of CPU threads that compute, where it is known. */
       threads?: number;
     }
   | { runs: false; why: string }

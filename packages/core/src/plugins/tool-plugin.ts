@@ -10,7 +10,7 @@ export interface ToolPlugin<Material = unknown> {
   readonly description: string;
   /** JSON Schema of the options that a reference may give: `<package>/<name>-v<N>?folder=wiki&topK=5`. Default: no options. */
   readonly options?: JsonSchema;
-  /** What `toolenv check` makes the tool from, and documentation shows. */
+  /** The material of the tool that `toolenv check` makes and the documentation shows. */
   readonly example: {
     /** Material that `create` accepts. */
     readonly material: Material;

@@ -35,7 +35,7 @@ export async function replayTools(file: string, options: ReadOptions = {}): Prom
 
 /**
  * A tap for `openEnv` that answers the calls of an environment's tools from a recording of `recordEnv`. The tools
- * themselves are not made: no plugin of theirs is loaded, and no server or index is started.
+ * themselves are not made: their plugins are not loaded, and no server or index is started.
  * @throws ToolEnvError As {@link replayTools} does. A role that the recording lacks throws `usage.other_recording`.
  */
 export async function replayEnv(file: string, options: ReadOptions = {}): Promise<ToolTap> {

@@ -34,7 +34,7 @@ export function encodeTrajectory(trajectory: Trajectory): string {
 }
 
 /**
- * @param place Names the line in errors, as `file:line`.
+ * @param place Names the line in errors, such as `file:line`.
  * @throws ToolEnvError `usage.broken_record` if the line is not JSON or not a trajectory, `usage.record_version` if it is
  *   of another version.
  */

@@ -76,7 +76,7 @@ function datasetOptions(format: string, corpus: string): Record<string, JsonSche
   return {
     path: {
       ...file,
-      description: `file of records in the JSON format of ${format}, also packed as .gz, or a member of an archive, as data.zip/train.json`,
+      description: `file of records in the JSON format of ${format}, also packed as .gz, or a member of an archive, such as data.zip/train.json`,
     },
     validationPath: { ...file, description: 'file of the validation split (default: 10 % of path)' },
     testPath: { ...file, description: 'file of the test split (default: 10 % of path)' },

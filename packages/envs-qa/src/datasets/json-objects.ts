@@ -3,7 +3,7 @@ import { ToolEnvError } from '@toolenv/core';
 
 const [quote, backslash, open, close, openArray, closeArray] = Buffer.from('"\\{}[]');
 const separators = Buffer.from(' \n\r\t,');
-/** Bytes of one object at most. A quote that nobody closes would collect the rest of the file. */
+/** Largest size of one object, in bytes. A quote that nobody closes would collect the rest of the file. */
 const longestObject = 64 * 2 ** 20;
 
 /**

@@ -32,7 +32,7 @@ export async function initMcpEnv(
 ): Promise<InitResult> {
   const name = basename(resolve(folder));
   if (!packageName.test(name)) {
-    const message = `A package cannot be named "${name}": choose a folder of small letters, digits and dashes.`;
+    const message = `A package cannot be named "${name}": choose a folder named with lowercase letters, digits and dashes.`;
     throw new ToolEnvError('usage.mcp_init', message);
   }
   const used = await readdir(folder).catch(() => []);

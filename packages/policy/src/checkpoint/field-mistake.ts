@@ -5,7 +5,7 @@ import { type JsonSchema, jsonMistake, validate } from '@toolenv/core/schemas';
 const depth = 64;
 
 /**
- * The first field of `value` that does not follow `schema`, such as `rope_theta is "x" and must be number`; `undefined` if all do.
+ * The first field of `value` that does not follow `schema`, such such as `rope_theta is "x" and must be number`; `undefined` if all do.
  * @param name Name of the value, for example the field that holds it.
  */
 export function fieldMistake(schema: JsonSchema, value: unknown, name = ''): string | undefined {

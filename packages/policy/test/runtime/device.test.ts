@@ -55,7 +55,7 @@ test('errors of a device get a remedy, and errors of the CPU are thrown unchange
       code: 'usage.device',
       cause: error,
       message:
-        'Device webgpu gave up (WebGPU validation failed. Buffer size (2) exceeds the max (1).): use a smaller token budget or model, or another device, such as cpu.',
+        'Device webgpu failed (WebGPU validation failed. Buffer size (2) exceeds the max (1).): use a smaller token budget or model, or another device, such as cpu.',
     }),
   );
   expect(() => gaveUp('cpu', error)).toThrow(error);

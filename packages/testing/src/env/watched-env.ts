@@ -28,7 +28,7 @@ export interface Watch {
   onEnd?(rewards: Rewards): void;
 }
 
-/** Throws a {@link Violation} if an answer is missing or too malformed to go on with. */
+/** Throws a {@link Violation} if an answer is missing or too malformed to continue. */
 export class WatchedEnv<Task> {
   readonly env: Env<Task>;
   readonly #watch: Watch;

@@ -38,7 +38,12 @@ export const indexSearchOptions = {
       description:
         'partitions of the vectors that a search compares: with more, it finds more of the nearest, slower',
     },
-    cache: { type: 'integer', minimum: 1, default: 16_384, description: 'queries whose hits are kept' },
+    cache: {
+      type: 'integer',
+      minimum: 1,
+      default: 16_384,
+      description: 'number of queries whose hits are cached',
+    },
   },
 } as const;
 

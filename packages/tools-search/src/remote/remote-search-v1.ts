@@ -37,7 +37,12 @@ export const remoteSearchOptions = {
     concurrency: { type: 'integer', minimum: 1, default: 8, description: 'requests at a time' },
     batch: { type: 'integer', minimum: 1, default: 64, description: 'queries of one request' },
     snippet: { type: 'integer', minimum: 20, description: 'characters of each passage (default: all)' },
-    cache: { type: 'integer', minimum: 1, default: 16_384, description: 'queries whose hits are kept' },
+    cache: {
+      type: 'integer',
+      minimum: 1,
+      default: 16_384,
+      description: 'number of queries whose hits are cached',
+    },
   },
 } as const;
 

@@ -50,7 +50,7 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
   };
 }
 
-/** There is no mean and no deviation of no rewards. */
+/** Without rewards, there is no mean and no deviation. */
 function rewardMetrics(scored: readonly Trajectory[], isGrouped: boolean): Metrics {
   const metrics: Metrics = isGrouped ? { frac_reward_zero_std: zeroVarianceFraction(scored) } : {};
   if (scored.length === 0) return metrics;

@@ -26,7 +26,7 @@ const properties = {
     type: 'integer',
     minimum: 1,
     default: 600_000,
-    description: 'most milliseconds for one episode',
+    description: 'time limit of one episode in milliseconds',
   },
   onBug: {
     enum: ['stop', 'abort-episode'],

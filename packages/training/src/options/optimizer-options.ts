@@ -12,7 +12,7 @@ const properties = {
     type: 'integer',
     minimum: 0,
     default: 0,
-    description: 'first steps, in which the learning rate rises',
+    description: 'first steps, during which the learning rate rises',
   },
   warmupRatio: {
     type: 'number',

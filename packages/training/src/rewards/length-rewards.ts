@@ -22,7 +22,7 @@ export const lengthOptions = {
     type: 'number',
     minimum: 0,
     default: 1,
-    description: 'with overlongBuffer: reward that an episode of maxCompletionLength tokens loses',
+    description: 'with --overlong-buffer: reward that an episode of --max-completion-length tokens loses',
   },
   lengthPenalty: {
     type: 'number',

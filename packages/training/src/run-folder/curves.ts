@@ -56,7 +56,7 @@ const sizes: readonly Source[] = [
   ['rollout', 'tokens_per_turn/mean', 'tokens per turn'],
 ];
 
-/** All that a look at a run needs: rewards, held-out scores, and what explains them. Shares that stay 0 are left out. */
+/** What a first look at a run needs: rewards, held-out scores, and what explains them. Shares that stay 0 are left out. */
 export function curveGroups(lines: readonly MetricsLine[]): CurveGroup[] {
   const components = new Set(
     lines.flatMap(({ metrics }) =>

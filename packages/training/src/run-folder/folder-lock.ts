@@ -71,7 +71,7 @@ export async function refuseLockedFolder(folder: string): Promise<void> {
   if (claim) throw inUse(folder, claim);
 }
 
-/** Whether a name in a folder is that of a claim. */
+/** Whether a file name is that of a claim. */
 export function isClaim(name: string): boolean {
   return claimName.test(name);
 }

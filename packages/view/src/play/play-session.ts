@@ -50,7 +50,7 @@ export class PlaySession<Task> {
     return this.#state;
   }
 
-  /** Calls `listener` when the state changes. Returns what ends it. */
+  /** Calls `listener` when the state changes. Returns a function that ends it. */
   follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -36,7 +36,7 @@ export class ViewedRuns {
     return JSON.stringify(states);
   }
 
-  /** Calls `listener` with the {@link state}, now and when it changes. Returns what ends it. */
+  /** Calls `listener` with the {@link state}, now and when it changes. Returns a function that ends it. */
   follow(listener: (state: string) => void): () => void {
     listener(this.state);
     this.#listeners.add(listener);

@@ -10,6 +10,6 @@ export function reasonOf(error: unknown): string {
 /** @throws ToolEnvError `usage.device` for a device other than the CPU. On the CPU it rethrows the error, which is a bug here. */
 export function gaveUp(device: string, error: unknown): never {
   if (device === 'cpu') throw error;
-  const message = `Device ${device} gave up (${reasonOf(error)}): use a smaller token budget or model, or another device, such as cpu.`;
+  const message = `Device ${device} failed (${reasonOf(error)}): use a smaller token budget or model, or another device, such as cpu.`;
   throw new ToolEnvError('usage.device', message, { cause: error });
 }
