@@ -95,23 +95,12 @@ export class TrainerSubject {
   }
 
   /** The events of a run as they come. An event later than the timeout breaks TRN-2. */
-  async *events({ options = {}, ...given }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
-    const { model = new BanditModel(), best = 1, env, act, out, ...run } = given;
-    const policy = act ? { spec: model.spec, act, encode: model.encode.bind(model) } : model;
-    const whole = {
-      ...run,
-      env: env ?? (await openBandit({ best })),
-      policy,
-      learner: model,
-      seed: this.#of.seed,
-      out: out ?? (await this.newFolder()),
-    };
+  async *events({ options = {}, best = 1, ...run }: TrainerRun): AsyncGenerator<TrainEvent, void, void> {
     const data = this.learnsFromData ? { data: await this.#examples(best) } : {};
     const known = Object.entries({ ...settings, ...data, ...options }).filter(([name, value]) =>
       this.accepts(name, value),
     );
-    const events = this.#of.trainer.train(whole as Run, { ...Object.fromEntries(known), ...this.#of.given });
-    const iterator = events[Symbol.asyncIterator]();
+    const iterator = await this.#start({ ...run, best }, { ...Object.fromEntries(known), ...this.#of.given });
     let isWaiting = false;
     try {
       for (;;) {
@@ -127,19 +116,25 @@ export class TrainerSubject {
     }
   }
 
+  async #start(given: TrainerRun, options: Record<string, unknown>): Promise<AsyncIterator<TrainEvent>> {
+    const { model = new BanditModel(), best = 1, env, act, out, ...run } = given;
+    const policy = act ? { spec: model.spec, act, encode: model.encode.bind(model) } : model;
+    const whole = {
+      ...run,
+      env: env ?? (await openBandit({ best })),
+      policy,
+      learner: model,
+      seed: this.#of.seed,
+      out: out ?? (await this.newFolder()),
+    };
+    return this.#of.trainer.train(whole as Run, options)[Symbol.asyncIterator]();
+  }
+
   /** The first event of a run with these options alone, or what it throws. */
   async first(options: Record<string, unknown>): Promise<unknown> {
-    const env = await openBandit({ best: 1 });
-    const model = new BanditModel();
-    const run = { env, policy: model, learner: model, seed: this.#of.seed, out: await this.newFolder() };
     try {
       const data = this.accepts('data', this.#of.folder) ? { data: await this.#examples(1) } : {};
-      const events = this.#of.trainer.train(run as unknown as Run, {
-        ...data,
-        ...this.#of.given,
-        ...options,
-      });
-      const iterator = events[Symbol.asyncIterator]();
+      const iterator = await this.#start({}, { ...data, ...this.#of.given, ...options });
       const { value } = await inTime('TRN-1', 'an answer', this.#of.timeout, () => iterator.next());
       await iterator.return?.();
       return value;
