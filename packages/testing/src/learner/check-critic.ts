@@ -2,7 +2,7 @@
 import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import { answered } from '../in-time.ts';
 import { brief, Violation } from '../violation.ts';
-import { expectForm, expectNear, sum } from './token-rows.ts';
+import { atMask, expectForm, expectNear, sum } from './token-rows.ts';
 
 const rule = 'LRN-11';
 
@@ -15,10 +15,8 @@ export async function checkCritic(
   if (!learner.addCritic) return;
   const within = <T>(expected: string, work: () => Promise<T>) => answered(rule, expected, timeout, work);
   const forward = () => within('outputs of forward()', () => learner.forward({ rows }));
-  const atMask = (value: number): Rows =>
-    rows.map(({ mask }) => Float32Array.from(mask, (bit) => (bit === 1 ? value : 0)));
   const raiseValues = async () => {
-    const gradients = { dLogprobs: atMask(1), dValues: atMask(-1) };
+    const gradients = { dLogprobs: atMask(rows, 1), dValues: atMask(rows, -1) };
     await within('backward() to take dValues', () => learner.backward({ rows }, gradients));
     await within('step() to end', () => learner.step({ learningRate: 1e-2, criticOnly: true }));
   };

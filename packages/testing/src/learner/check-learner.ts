@@ -10,7 +10,7 @@ import type { RuleId } from '../rules.ts';
 import { normTolerance, outputTolerance, signTolerance } from '../tolerances.ts';
 import { brief, Violation } from '../violation.ts';
 import { checkCritic } from './check-critic.ts';
-import { expectForm, expectNear, sum } from './token-rows.ts';
+import { atMask, expectForm, expectNear, sum } from './token-rows.ts';
 
 export interface CheckLearnerOptions extends CheckOptions {
   /** Names the learner in the report. Default `learner`. */
@@ -126,29 +126,23 @@ class Student {
     const plain = await this.#forward('LRN-10');
     const one = await this.#forward('LRN-10', { rows: this.#rows, temperature: 1 });
     expectNear('LRN-10', 'logprobs at temperature 1 as without a temperature', plain.logprobs, one.logprobs);
-    const outputs = await this.#hotAndCold();
-    if (!outputs || !plain.entropy) return;
-    const sums = [outputs.cold, plain, outputs.hot].map(({ entropy = [] }) => sum(entropy));
+    const [hot, cold] = [await this.#forwardAt(2), await this.#forwardAt(0.5)];
+    if (!hot || !cold || !plain.entropy) return;
+    const sums = [cold, plain, hot].map(({ entropy = [] }) => sum(entropy));
     if (sums[0]! < sums[1]! && sums[1]! < sums[2]!) return;
-    if (sums[2]! - sums[0]! < outputTolerance && this.#isFlat(plain)) return;
+    const isFlat = Math.abs(sum(plain.logprobs) + sum(plain.entropy)) < outputTolerance;
+    if (sums[2]! - sums[0]! < outputTolerance && isFlat) return;
     throw new Violation('LRN-10', 'entropy that rises with the temperatures 0.5, 1 and 2', brief(sums));
   }
 
-  /** `undefined` if the learner refuses other temperatures than 1. */
-  async #hotAndCold(): Promise<{ hot: TokenOutputs; cold: TokenOutputs } | undefined> {
-    const at = (temperature: number) =>
-      answered('LRN-10', 'outputs of forward(), or a usage error', this.#timeout, () =>
-        this.#learner.forward({ rows: this.#rows, temperature }).catch((error: unknown) => {
-          if (!ToolEnvError.isInstance(error) || !error.code.startsWith('usage.')) throw error;
-          return undefined;
-        }),
-      );
-    const [hot, cold] = [await at(2), await at(0.5)];
-    return hot && cold && { hot, cold };
-  }
-
-  #isFlat({ logprobs, entropy = [] }: TokenOutputs): boolean {
-    return Math.abs(sum(logprobs) + sum(entropy)) < outputTolerance;
+  /** `undefined` if the learner refuses the temperature. */
+  #forwardAt(temperature: number): Promise<TokenOutputs | undefined> {
+    return answered('LRN-10', 'outputs of forward(), or a usage error', this.#timeout, () =>
+      this.#learner.forward({ rows: this.#rows, temperature }).catch((error: unknown) => {
+        if (!ToolEnvError.isInstance(error) || !error.code.startsWith('usage.')) throw error;
+        return undefined;
+      }),
+    );
   }
 
   async accumulates(): Promise<void> {
@@ -191,9 +185,7 @@ class Student {
   async ignoresMasked(): Promise<void> {
     const clean = await this.#norm('LRN-5', () => this.#backward('LRN-5', this.#d1));
     for (const junk of [1000, Number.NaN]) {
-      const dirty = this.#d1.map((row, b) =>
-        row.map((value, t) => (this.#rows[b]!.mask[t] === 1 ? value : junk)),
-      );
+      const dirty = add(this.#d1, atMask(this.#rows, 0, junk));
       const norm = await this.#norm('LRN-5', () => this.#backward('LRN-5', dirty));
       expectNorm('LRN-5', `the same norm with ${junk} where the mask is 0`, clean, norm);
     }
@@ -230,10 +222,7 @@ class Student {
 
   async refusesInfinity(): Promise<void> {
     const before = await this.#forward('LRN-7');
-    const infinite = this.#d1.map((row, b) =>
-      row.map((_, t) => (this.#rows[b]!.mask[t] === 1 ? Number.POSITIVE_INFINITY : 0)),
-    );
-    await this.#backward('LRN-7', infinite);
+    await this.#backward('LRN-7', atMask(this.#rows, Number.POSITIVE_INFINITY));
     const refused = await answered('LRN-7', 'an answer of step()', this.#timeout, () =>
       this.#learner.step({ learningRate }).then(brief, () => undefined),
     );
@@ -309,10 +298,7 @@ class Student {
   }
 
   /** One step on `dLogprobs`. By default it raises the log-probabilities where the mask is 1. */
-  async #train(
-    rule: RuleId,
-    dLogprobs: Rows = this.#rows.map(({ mask }) => Float32Array.from(mask, (bit) => -bit)),
-  ): Promise<void> {
+  async #train(rule: RuleId, dLogprobs: Rows = atMask(this.#rows, -1)): Promise<void> {
     await this.#backward(rule, dLogprobs);
     await answered(rule, 'step() to end', this.#timeout, () => this.#learner.step({ learningRate }));
   }

@@ -14,6 +14,11 @@ export function sum(rows: Rows): number {
   return total;
 }
 
+/** `value` where the mask is 1, and `masked` elsewhere. */
+export function atMask(rows: readonly TokenRow[], value: number, masked = 0): Rows {
+  return rows.map(({ mask }) => Float32Array.from(mask, (bit) => (bit === 1 ? value : masked)));
+}
+
 /**
  * @param valid What a value must be where the mask is 1, and the words for it.
  * @returns `values`.
