@@ -91,9 +91,10 @@ export async function checkLabels(subject: EnvSubject, tasks: readonly unknown[]
   await report.check(['ENV-15'], async () => {
     for (const { task, label } of labelled) {
       for (const [mistakes, seen] of (await unearned(subject, task)).entries()) {
-        if (!hasWords(seen, label)) continue;
+        const found = excerpt(seen, label);
+        if (!found) continue;
         const where = mistakes === 0 ? 'in the first observation' : `after ${mistakes} wrong calls`;
-        throw new Violation('ENV-15', `no "${label}" ${where}`, excerpt(seen, label));
+        throw new Violation('ENV-15', `no "${label}" ${where}`, found);
       }
     }
   });
@@ -116,18 +117,12 @@ function unearned(subject: EnvSubject, task: unknown): Promise<string[]> {
   });
 }
 
-/** Whether the text contains the words as whole words, ignoring case. */
-function hasWords(text: string, words: string): boolean {
-  return wordsPattern(words).test(text.normalize('NFKC'));
-}
-
-function wordsPattern(words: string): RegExp {
-  const json = JSON.stringify(words.normalize('NFKC')).slice(1, -1);
+/** The place where the text contains the label as whole words, ignoring case; `undefined` if there is none. */
+function excerpt(text: string, label: string): string | undefined {
+  const json = JSON.stringify(label.normalize('NFKC')).slice(1, -1);
   const escaped = json.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu');
-}
-
-function excerpt(text: string, label: string): string {
-  const at = text.normalize('NFKC').search(wordsPattern(label));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'iu');
+  const at = text.normalize('NFKC').search(pattern);
+  if (at < 0) return undefined;
   return `…${text.slice(Math.max(0, at - 60), at + label.length + 60)}…`;
 }
