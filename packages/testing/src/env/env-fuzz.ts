@@ -7,7 +7,6 @@ import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
 import { fuzzActions } from './fuzz-actions.ts';
-import { WatchedEnv } from './watched-env.ts';
 
 /** Largest number of actions in an episode. */
 export const longestFuzz = 24;
@@ -47,13 +46,12 @@ export const fuzzRules: readonly RuleId[] = [
  *
  * Beginning an episode may be slow, for example if it starts a server. So once it is known that answers end episodes, an
  * answer comes last only.
- * @returns The number of actions taken.
  */
 export async function fuzzEnv(
   subject: EnvSubject,
   count: number,
   onActions: (count: number) => void = () => {},
-): Promise<number> {
+): Promise<void> {
   const { tools } = await subject.withWatched((env) => env.reset(subject.task(0), 0));
   const { maxTurns, maxCallsPerTurn } = subject.open.episode().spec.limits;
   const maxCalls = Math.min(maxCallsPerTurn, 4) + 1;
@@ -76,7 +74,6 @@ export async function fuzzEnv(
     const found = await fuzzer.round(plan, episodes, deriveSeed(subject.seed, 'fuzz', round));
     for (const violation of found) subject.report.add(violation);
   }
-  return fuzzer.taken;
 }
 
 interface Plan {
@@ -125,15 +122,14 @@ class Fuzzer {
   }
 
   async #play({ task, actions }: Plan, search: Search): Promise<void> {
-    const { open, timeout, signal, onEnd } = this.#subject;
+    const { signal } = this.#subject;
     if (this.#episodes++ % breath === 0) await setImmediate();
     signal?.throwIfAborted();
     // A hang is not shrunk: each try would wait for the timeout.
     if (search.found?.rule === 'ENV-28') return;
-    const onViolation = (violation: Violation) => {
+    const env = this.#subject.watched((violation) => {
       if (this.#isNews(violation, search)) throw violation;
-    };
-    const env = new WatchedEnv(open.episode(), { timeout, onViolation, onEnd });
+    });
     try {
       this.#learn(actions, await env.play(this.#subject.task(task), task, actions));
     } catch (error) {

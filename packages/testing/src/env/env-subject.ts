@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Reporter } from '../report.ts';
 import type { FaultyTools } from './faulty-tools.ts';
 import { fuzzActions } from './fuzz-actions.ts';
-import { WatchedEnv } from './watched-env.ts';
+import { type Watch, WatchedEnv } from './watched-env.ts';
 
 /** Definition of an environment with any task type. */
 export type AnyEnvDefinition = EnvDefinition<unknown, Record<string, unknown>>;
@@ -55,23 +55,18 @@ export class EnvSubject {
     return this.tasks[index % this.tasks.length];
   }
 
-  /** A fresh Env; rules that it breaks are reported. */
-  watched(): WatchedEnv<unknown> {
-    const { timeout, report } = this;
-    return new WatchedEnv(this.open.episode(), {
-      timeout,
-      onViolation: (violation) => report.add(violation),
-      onEnd: this.onEnd,
-    });
+  /** A fresh Env. By default, rules that it breaks are reported. */
+  watched(
+    onViolation: Watch['onViolation'] = (violation) => this.report.add(violation),
+  ): WatchedEnv<unknown> {
+    const onEnd = (rewards: Rewards): void => {
+      for (const [name, value] of Object.entries(rewards)) {
+        const seen = this.totals.get(name) ?? new Set();
+        if (seen.size < 2) this.totals.set(name, seen.add(value ?? 0));
+      }
+    };
+    return new WatchedEnv(this.open.episode(), { timeout: this.timeout, onViolation, onEnd });
   }
-
-  /** Remembers the rewards of an episode. */
-  readonly onEnd = (rewards: Rewards): void => {
-    for (const [name, value] of Object.entries(rewards)) {
-      const seen = this.totals.get(name) ?? new Set();
-      if (seen.size < 2) this.totals.set(name, seen.add(value ?? 0));
-    }
-  };
 
   /** Runs `use` with a fresh watched Env, and closes the Env in any case. */
   async withWatched<T>(use: (env: WatchedEnv<unknown>) => Promise<T>): Promise<T> {

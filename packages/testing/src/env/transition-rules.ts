@@ -35,22 +35,19 @@ export function plainTransition(transition: Transition): object {
   return { ...transition, outcome: { ...outcome, cause: { code, message } } };
 }
 
-/** Why a value is not a well-formed transition. */
-export function malformedTransition(transition: Transition): Violation | undefined {
+/** @throws Violation unless the value is a well-formed transition. */
+export function checkTransitionForm(transition: Transition): void {
   const infinite = Object.entries(transition?.rewards ?? {}).find(
     ([, value]) => typeof value === 'number' && !Number.isFinite(value),
   );
-  if (infinite) return new Violation('ENV-21', `a finite "${infinite[0]}", or null`, String(infinite[1]));
+  if (infinite) throw new Violation('ENV-21', `a finite "${infinite[0]}", or null`, String(infinite[1]));
   const plain = plainTransition(transition);
   const unheld = notJson(plain);
-  if (unheld) return new Violation('ENV-16', 'a transition that JSON can hold', unheld);
+  if (unheld) throw new Violation('ENV-16', 'a transition that JSON can hold', unheld);
   const wrong = validate(wireSchemas.transition, plain)[0];
-  if (!wrong) return undefined;
-  return new Violation(
-    ruleOf(wrong.path),
-    `${wrong.path || 'the transition'} ${wrong.expected}`,
-    wrong.received,
-  );
+  if (!wrong) return;
+  const expected = `${wrong.path || 'the transition'} ${wrong.expected}`;
+  throw new Violation(ruleOf(wrong.path), expected, wrong.received);
 }
 
 /** The rules that a well-formed transition breaks. */

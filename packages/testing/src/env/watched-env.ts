@@ -13,7 +13,7 @@ import { notJson } from '../json-value.ts';
 import { brief, Violation } from '../violation.ts';
 import { observationViolations } from './observation-rules.ts';
 import {
-  malformedTransition,
+  checkTransitionForm,
   plainTransition,
   toolViolations,
   transitionViolations,
@@ -25,7 +25,7 @@ export interface Watch {
   /** Called with each rule that an answer breaks. Throw to stop. */
   onViolation(violation: Violation): void;
   /** Called with the rewards of each episode that ends and is scored, summed over its steps. */
-  onEnd?(rewards: Rewards): void;
+  onEnd(rewards: Rewards): void;
 }
 
 /** Throws a {@link Violation} if an answer is missing or too malformed to continue. */
@@ -37,16 +37,12 @@ export class WatchedEnv<Task> {
   #first: Observation | undefined;
   #observation: Observation | undefined;
   #totals: Rewards = {};
-  #running = false;
+  /** Whether the episode goes on. */
+  running = false;
 
   constructor(env: Env<Task>, watch: Watch) {
     this.env = env;
     this.#watch = watch;
-  }
-
-  /** Whether the episode goes on. */
-  get running(): boolean {
-    return this.#running;
   }
 
   async reset(task: Task, seed: number): Promise<Observation> {
@@ -54,16 +50,13 @@ export class WatchedEnv<Task> {
     const given = structuredClone(task);
     const observation = await this.#answered('reset()', () => this.env.reset({ task: given, seed }));
     this.#expectSame('the task', JSON.stringify(task), given);
-    const malformed = malformedObservation(observation);
-    if (malformed) throw malformed;
-    for (const violation of toolViolations(observation.tools)) this.#watch.onViolation(violation);
-    for (const violation of observationViolations(observation, observation)) {
-      this.#watch.onViolation(violation);
-    }
+    checkForm(observation);
+    this.#report(toolViolations(observation.tools));
+    this.#report(observationViolations(observation, observation));
     this.#first = observation;
     this.#observation = observation;
     this.#totals = Object.fromEntries(Object.keys(this.env.spec.rewards).map((name) => [name, null]));
-    this.#running = true;
+    this.running = true;
     this.transcript.push(timeless(observation));
     return observation;
   }
@@ -77,19 +70,16 @@ export class WatchedEnv<Task> {
     const transition = await this.#answered(`step(${brief(action)})`, () => this.env.step(given));
     this.#expectSame('the last observation', before, last);
     this.#expectSame('the action', JSON.stringify(action), given);
-    const malformed = malformedTransition(transition);
-    if (malformed) throw malformed;
+    checkTransitionForm(transition);
     const step = { action, spec: this.env.spec, offered, turn: this.transcript.length };
-    for (const violation of transitionViolations(transition, step)) this.#watch.onViolation(violation);
+    this.#report(transitionViolations(transition, step));
     this.#observation = transition.observation;
     this.#score(transition.rewards);
-    this.#running = transition.outcome.kind === 'running';
-    if (this.#running) {
-      for (const violation of observationViolations(transition.observation, this.#first!)) {
-        this.#watch.onViolation(violation);
-      }
+    this.running = transition.outcome.kind === 'running';
+    if (this.running) {
+      this.#report(observationViolations(transition.observation, this.#first!));
     } else if (transition.outcome.kind !== 'aborted') {
-      this.#watch.onEnd?.(this.#totals);
+      this.#watch.onEnd(this.#totals);
     }
     this.transcript.push(timeless(plainTransition(transition)));
     return transition;
@@ -113,6 +103,10 @@ export class WatchedEnv<Task> {
 
   async close(): Promise<void> {
     await this.#answered('close()', () => this.env.close());
+  }
+
+  #report(violations: Iterable<Violation>): void {
+    for (const violation of violations) this.#watch.onViolation(violation);
   }
 
   #score(rewards: Rewards = {}): void {
@@ -139,13 +133,12 @@ export class WatchedEnv<Task> {
   }
 }
 
-function malformedObservation(observation: Observation): Violation | undefined {
+function checkForm(observation: Observation): void {
   const unheld = notJson(observation);
-  if (unheld) return new Violation('ENV-16', 'an observation that JSON can hold', unheld);
+  if (unheld) throw new Violation('ENV-16', 'an observation that JSON can hold', unheld);
   const wrong = validate(wireSchemas.observation, observation)[0];
-  return (
-    wrong && new Violation('ENV-14', `${wrong.path || 'the observation'} ${wrong.expected}`, wrong.received)
-  );
+  if (wrong)
+    throw new Violation('ENV-14', `${wrong.path || 'the observation'} ${wrong.expected}`, wrong.received);
 }
 
 function timeless(value: unknown): string {
