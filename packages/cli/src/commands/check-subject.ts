@@ -45,19 +45,26 @@ type Reports = AsyncGenerator<Report, void, void>;
  * The reports on a subject, one after another.
  * @throws ToolEnvError `usage.*` if the subject does not exist or lacks something that its check needs.
  */
-export function checkSubject(name: string, options: SubjectOptions): Reports {
+export async function* checkSubject(name: string, options: SubjectOptions): Reports {
   const subject = findSubject(name);
   switch (subject.type) {
     case 'plugin':
-      return checkReference(subject, process.cwd(), options);
+      yield* checkReference(subject, process.cwd(), options);
+      break;
     case 'package':
-      return checkPackage(subject.folder, options);
-    case 'checkpoint':
-      return checkCheckpoint(subject.folder, options);
+      yield* checkPackage(subject.folder, options);
+      break;
+    case 'checkpoint': {
+      const { ref, preset } = policyReference(subject.folder);
+      const policy = await loadPlugin('policies', ref);
+      yield* checkPolicyPlugin(policy, basename(subject.folder), options, preset);
+      break;
+    }
     case 'trajectories':
-      return checkTrajectories(subject.file, options);
+      yield await checkTrajectoryFile(subject.file, options);
+      break;
     case 'module':
-      return checkModule(subject.file, options);
+      yield* checkAny(await importPlugin(subject.file), basename(subject.file), options);
   }
 }
 
@@ -70,11 +77,6 @@ async function* checkReference(
   const found = { kind, plugin: await loadPlugin(kind, ref, { from }) } as AnyPlugin;
   if (found.kind !== 'envs') yield* checkAny(found, ref, options);
   else yield await checkEnv(ref, { ...options, from, options: envOptions(found.plugin, options) });
-}
-
-async function* checkModule(file: string, options: SubjectOptions): Reports {
-  const found = await importPlugin(file);
-  yield* checkAny(found, basename(file), options);
 }
 
 async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: SubjectOptions): Reports {
@@ -106,11 +108,6 @@ async function* checkAny({ kind, plugin }: AnyPlugin, name: string, options: Sub
     case 'policies':
       yield* checkPolicyPlugin(plugin, name, options);
   }
-}
-
-async function* checkCheckpoint(folder: string, options: SubjectOptions): Reports {
-  const { ref, preset } = policyReference(folder);
-  yield* checkPolicyPlugin(await loadPlugin('policies', ref), basename(folder), options, preset);
 }
 
 /** A package with its plugins. */
@@ -154,10 +151,6 @@ async function* checkPolicyPlugin(
   } finally {
     await policy.close();
   }
-}
-
-async function* checkTrajectories(file: string, options: SubjectOptions): Reports {
-  yield await checkTrajectoryFile(file, options);
 }
 
 function envOptions(
