@@ -226,17 +226,14 @@ async function envNamed(
   name: string,
   { isHelp, anySubject, taken }: { isHelp: boolean; anySubject: boolean; taken: ReadonlyMap<string, string> },
 ): Promise<PluginFlags<'envs'> | undefined> {
-  try {
+  return unlessHelp(isHelp, name, async () => {
     const found = await findEnv(name);
     if (found) return envFlags(name, found.definition, found.source, taken);
     if (anySubject) return undefined;
     const remedy =
       'give a reference, such as @toolenv/envs-qa/bridge-v1, or a file whose default export is an environment';
     throw new ToolEnvError('usage.not_an_environment', `${name} is not an environment: ${remedy}.`);
-  } catch (error) {
-    if (isHelp && ToolEnvError.isInstance(error)) return new PluginFlags(name);
-    throw error;
-  }
+  });
 }
 
 /** The flags of an environment, which `--env-option` sets too. */
@@ -288,11 +285,11 @@ function plainFlags(options: JsonSchema): OptionFlag[] {
 }
 
 /** Help is shown even if a plugin is not installed. */
-async function unlessHelp<K extends Kind>(
+async function unlessHelp<K extends Kind, Flags extends PluginFlags<K> | undefined>(
   isHelp: boolean,
   ref: string,
-  load: () => Promise<PluginFlags<K>>,
-): Promise<PluginFlags<K>> {
+  load: () => Promise<Flags>,
+): Promise<Flags | PluginFlags<K>> {
   try {
     return await load();
   } catch (error) {
