@@ -18,8 +18,6 @@ export interface TrainingFlags extends EnvFlags, RecordingFlags {
 interface ListedEnv extends Pick<Chosen<'envs'>, 'source' | 'options'> {
   /** As it was typed. */
   text: string;
-  /** Reference or name, without options. */
-  ref: string;
   roles: readonly string[];
 }
 
@@ -63,7 +61,7 @@ export async function chooseTrainingEnvs(
   const [own] = mixed;
   const identity =
     mixed.length < 2
-      ? { env: own?.ref, envOptions: own?.options }
+      ? { env: typeof own?.source === 'object' ? own.source.name : own?.source, envOptions: own?.options }
       : {
           env: mixed.map(({ text: typed }) => typed).join(' + '),
           envOptions: {
@@ -76,7 +74,7 @@ export async function chooseTrainingEnvs(
 
 function firstEnv(named: PluginFlags<'envs'>, given: TrainingFlags & Record<string, unknown>): ListedEnv {
   const { plugin, source, options } = named.chosen(given);
-  return { source, options, text: named.name, ref: refOf({ source }), roles: Object.keys(plugin.roles) };
+  return { source, options, text: named.name, roles: Object.keys(plugin.roles) };
 }
 
 async function listedEnv(text: string, shared: Record<string, unknown>): Promise<ListedEnv> {
@@ -88,7 +86,7 @@ async function listedEnv(text: string, shared: Record<string, unknown>): Promise
   const inherited = Object.fromEntries(Object.entries(shared).filter(([option]) => known.includes(option)));
   const set = readPairs(definition.options, query === '' ? [] : query.split('&'), name);
   const options = completeOptions(definition.options, { ...inherited, ...set }, name);
-  return { source, options, text, ref: refOf({ source }), roles: Object.keys(definition.roles) };
+  return { source, options, text, roles: Object.keys(definition.roles) };
 }
 
 /** @param known Other environments, whose names must differ too. The same environment may be among them. */
@@ -96,10 +94,6 @@ function namesOf(envs: readonly ListedEnv[], known: readonly ListedEnv[] = []): 
   const texts = envs.map(({ text }) => text);
   const others = known.map(({ text }) => text).filter((text) => !texts.includes(text));
   return shortNames([...texts, ...others]).slice(0, texts.length);
-}
-
-function refOf({ source }: Pick<ListedEnv, 'source'>): string {
-  return typeof source === 'string' ? source : source.name;
 }
 
 function readWeights(text: string | undefined, names: readonly string[]): Record<string, number> | undefined {
@@ -128,11 +122,7 @@ async function openAll(
   const open: OpenedEnv<unknown>[] = [];
   const openOne = async (chosen: ListedEnv, ownTap?: ToolTap) => {
     const isForIt = (pair: string) => mixed.length === 1 || chosen.roles.includes(pair.split('=')[0]!);
-    const env = await openRunEnv(chosen, {
-      tool: tool.filter(isForIt),
-      seed,
-      ...(ownTap && { tap: ownTap }),
-    });
+    const env = await openRunEnv(chosen, { tool: tool.filter(isForIt), seed, tap: ownTap });
     open.push(env);
     return env;
   };
