@@ -37,7 +37,7 @@ const views: readonly (readonly [name: string, path: string, heading: string])[]
   ['a guide', 'guides/tool.html', 'Write a tool'],
   ['the spec', 'spec/v1.html', 'toolenv spec, version 1'],
   ['an entry point', 'api/@toolenv/core/wrappers.html', '@toolenv/core/wrappers'],
-  ['a benchmark', 'benchmarks/trl.html', 'Beside TRL'],
+  ['a benchmark', 'benchmarks/trl.html', 'Compared with TRL'],
 ];
 
 it.each(views)(
@@ -80,7 +80,7 @@ it('the keyboard opens the search, which finds GRPO', async () => {
   await results.first().waitFor();
   const titles = await results.allTextContents();
   expect(titles.filter((title) => /grpo/i.test(title)).length).toBeGreaterThan(2);
-  expect(titles.join('\n')).toContain('Beside TRL');
+  expect(titles.join('\n')).toContain('Compared with TRL');
   expect(titles.join('\n')).not.toContain('.jsonl');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\.html/);
