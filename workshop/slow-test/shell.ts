@@ -14,10 +14,9 @@ export const shellEnv: Readonly<Record<string, string>> = {
 /** The beginning of a bash script: `npx toolenv` runs the built program, and `npm create toolenv` runs from source. */
 export const shell = `set -euo pipefail
 PATH="$TOOLENV_ROOT/node_modules/.bin:$PATH"
-with_tsx() { node --import "$TSX" "$@"; }
 npx() {
   case "$1" in
-    toolenv) with_tsx "$TOOLENV_ROOT/packages/cli/dist/main.js" "\${@:2}" ;;
+    toolenv) node "$TOOLENV_ROOT/packages/cli/dist/main.js" "\${@:2}" ;;
     # tsc itself builds a package against built packages, as npm run packed does.
     tsc) "$TOOLENV_ROOT/node_modules/.bin/esbuild" src/*.ts --outdir=dist --format=esm --log-level=error ;;
     *) echo "npx $1 would need the network" >&2; return 1 ;;
@@ -25,7 +24,7 @@ npx() {
 }
 npm() {
   if [ "$1 $2" = "create toolenv" ]; then
-    local folder=$3; shift 4; with_tsx "$TOOLENV_ROOT/packages/create-toolenv/src/main.ts" "$folder" "$@"
+    local folder=$3; shift 4; node --import "$TSX" "$TOOLENV_ROOT/packages/create-toolenv/src/main.ts" "$folder" "$@"
   else command npm "$@" --loglevel=error; fi
 }
 `;

@@ -7,6 +7,7 @@ import {
   type PublishedData,
   type Script,
   type Split,
+  type TaskSource,
   type Tool,
   ToolEnvError,
 } from '@toolenv/core';
@@ -23,7 +24,7 @@ export interface QaOptions extends Partial<EnvLimits> {
 
 /** Questions of each split, and what to search. */
 export interface QaMaterial<Task extends QaTask = QaRecord> {
-  records: Record<Split, readonly Task[]>;
+  records: Record<Split, TaskSource<Task>>;
   /** `own`: each question has its own documents, those of its context. `elsewhere`: the tool has an index already. */
   documents: readonly QaDocument[] | 'own' | 'elsewhere';
 }

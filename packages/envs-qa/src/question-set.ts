@@ -1,5 +1,5 @@
-/** createQuestions: a set of distinct questions about one part of a world. */
-import { createRng, type Rng, type Split, ToolEnvError } from '@toolenv/core';
+/** createQuestions, questionSet: distinct questions about one part of a world. */
+import { createRng, type Rng, type Split, type TaskSet, ToolEnvError } from '@toolenv/core';
 import type { QaRecord } from './qa-record.ts';
 import { type QuestionDraft, toRecord } from './question-draft.ts';
 import type { World, WorldPart } from './world.ts';
@@ -17,26 +17,47 @@ export interface QuestionFamily {
 
 /** The questions about one part of the world. Equal worlds give equal questions. */
 export function createQuestions(
-  { type, draw }: QuestionFamily,
+  family: QuestionFamily,
   world: World,
   split: Split,
   count: number = questionCounts[split],
 ): QaRecord[] {
+  return [...drawQuestions(family, world, split, count)];
+}
+
+/** The same questions, drawn when they are read, because a look at an environment reads one of thousands. */
+export function questionSet(family: QuestionFamily, world: World, split: Split): TaskSet<QaRecord> {
+  const length = questionCounts[split];
+  const source = drawQuestions(family, world, split, length);
+  const drawn: QaRecord[] = [];
+  return {
+    length,
+    get(index) {
+      while (drawn.length <= index) drawn.push(source.next().value!);
+      return drawn[index]!;
+    },
+  };
+}
+
+function* drawQuestions(
+  { type, draw }: QuestionFamily,
+  world: World,
+  split: Split,
+  count: number,
+): Generator<QaRecord, undefined> {
   const part = world.parts[split];
   const rng = createRng(world.seed, type, split);
   const asked = new Set<string>();
-  const records: QaRecord[] = [];
   // Number only the accepted questions, because families balance their answers by the number.
-  for (let draws = 0; records.length < count; draws++) {
+  for (let draws = 0; asked.size < count; draws++) {
     if (draws > 100 * count) {
       const message = `The part has no ${count} different ${type} questions.`;
       throw new ToolEnvError('bug.too_few_questions', message);
     }
-    const draft = draw(part, records.length, rng);
+    const number = asked.size;
+    const draft = draw(part, number, rng);
     if (!draft || asked.has(draft.question)) continue;
     asked.add(draft.question);
-    const _id = `${type}-${world.seed}-${split}-${records.length}`;
-    records.push(toRecord(draft, { _id, type }, part, rng));
+    yield toRecord(draft, { _id: `${type}-${world.seed}-${split}-${number}`, type }, part, rng);
   }
-  return records;
 }

@@ -3,7 +3,7 @@ import type { EnvDefinition, Split } from '@toolenv/core';
 import { textOf } from './document.ts';
 import { defineQaEnv, type QaFamily, type QaOptions } from './qa-env.ts';
 import type { QaRecord } from './qa-record.ts';
-import { createQuestions, type QuestionFamily } from './question-set.ts';
+import { type QuestionFamily, questionSet } from './question-set.ts';
 import { createWorld } from './world.ts';
 
 export interface WorldOptions extends QaOptions {
@@ -27,7 +27,7 @@ export function defineWorldEnv({ questions, ...family }: WorldFamily): EnvDefini
     },
     async load({ worldSeed }, seed) {
       const world = createWorld(worldSeed ?? seed);
-      const ask = (split: Split) => createQuestions(questions, world, split);
+      const ask = (split: Split) => questionSet(questions, world, split);
       return {
         records: { train: ask('train'), validation: ask('validation'), test: ask('test') },
         documents: world.documents.map((document) => ({ title: document.title, text: textOf(document) })),

@@ -14,6 +14,7 @@ import {
   worldVocabulary,
 } from '@toolenv/envs-qa';
 import { describe, expect, test } from 'vitest';
+import { questionSet } from '../src/question-set.ts';
 
 const world = createWorld(7);
 const splits: Split[] = ['train', 'validation', 'test'];
@@ -151,6 +152,15 @@ describe('comparison questions', () => {
     });
     expect(wrong.flat()).toEqual([]);
   });
+});
+
+test('gives the same questions when they are drawn as they are read', () => {
+  const world = createWorld(7);
+  const { length, get } = questionSet(comparisonQuestions, world, 'validation');
+  const whole = createQuestions(comparisonQuestions, world, 'validation');
+  expect(length).toBe(whole.length);
+  const indexes = [3, 0, length - 1, 3, 100];
+  expect(indexes.map((index) => get(index))).toEqual(indexes.map((index) => whole[index]));
 });
 
 test('generates a world and its questions quickly', () => {

@@ -2,9 +2,8 @@
  * createSearchIndex in a browser: the full-text index of search-index.ts in plain JavaScript, with LanceDB's words and scores
  * (BM25: Robertson and Zaragoza 2009, section 3).
  */
-import { ToolEnvError } from '@toolenv/core';
 import type { SearchDocument } from './document.ts';
-import { byScore, indexedText, longestQuery } from './index-rules.ts';
+import { byScore, checkDocuments, indexedText, longestQuery } from './index-rules.ts';
 import type { SearchIndex, SearchIndexOptions } from './search-index.ts';
 
 /** How fast repetitions of a word saturate, and how much long documents lose. */
@@ -17,9 +16,7 @@ const tooLong = 40;
  * @throws ToolEnvError `usage.no_documents` without documents.
  */
 export async function createSearchIndex({ documents }: SearchIndexOptions): Promise<SearchIndex> {
-  if (documents.length === 0) {
-    throw new ToolEnvError('usage.no_documents', 'A search index needs documents: pass at least one.');
-  }
+  checkDocuments(documents);
   return new WordIndex(documents);
 }
 

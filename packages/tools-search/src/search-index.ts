@@ -1,10 +1,9 @@
 /** createSearchIndex: an embedded full-text index (BM25) over fixed documents, with LanceDB, in memory or in a folder. */
 import { createHash } from 'node:crypto';
 import { type Connection, connect, Index, MatchQuery, type Table } from '@lancedb/lancedb';
-import { ToolEnvError } from '@toolenv/core';
 import { LRUCache } from 'lru-cache';
 import type { SearchDocument, SearchHit } from './document.ts';
-import { byScore, indexedText, longestQuery } from './index-rules.ts';
+import { byScore, checkDocuments, indexedText, longestQuery } from './index-rules.ts';
 import { giveLanceThreads } from './lance-threads.ts';
 import { hasTable } from './passages/index-record.ts';
 
@@ -37,9 +36,7 @@ const spareHits = 8;
  * @throws ToolEnvError `usage.no_documents` without documents.
  */
 export async function createSearchIndex({ documents, folder }: SearchIndexOptions): Promise<SearchIndex> {
-  if (documents.length === 0) {
-    throw new ToolEnvError('usage.no_documents', 'A search index needs documents: pass at least one.');
-  }
+  checkDocuments(documents);
   giveLanceThreads();
   const name = `documents-${digest(documents)}`;
   const connection = await connect(folder ?? 'memory://');

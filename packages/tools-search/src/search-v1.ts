@@ -1,9 +1,10 @@
 /** The `search-v1` tool: finds documents by their words. */
 
 import { defineToolPlugin, type ToolPlugin } from '@toolenv/core';
-import { createSearchIndex } from '#search-index';
 import type { SearchDocument } from './document.ts';
+import { checkDocuments } from './index-rules.ts';
 import type { Retriever } from './retriever.ts';
+import type { SearchIndex } from './search-index.ts';
 import { checkTopK, makeSearchTool, type SearchTool } from './search-tool.ts';
 
 /** What an environment supplies to the tool for its role `search`. */
@@ -15,16 +16,33 @@ export interface SearchMaterial {
   folder?: string;
 }
 
+/** So many documents are indexed within a second, at the first search: an environment that is only looked at needs no index. */
+const fewDocuments = 10_000;
+
 /**
- * Opens the index and makes the tool. Its result has one line `Title: text` per document, best first.
+ * Makes the tool over an index of the documents. Its result has one line `Title: text` per document, best first.
  * @throws ToolEnvError `usage.top_k` if topK is not a positive integer; `usage.no_documents` without documents.
  */
 export async function createSearchTool({ documents, topK, folder }: SearchMaterial): Promise<SearchTool> {
   checkTopK(topK);
-  const index = await createSearchIndex({ documents, folder });
+  checkDocuments(documents);
+  let opened: Promise<SearchIndex> | undefined;
+  const open = () => {
+    opened ??= import('#search-index').then(({ createSearchIndex }) =>
+      createSearchIndex({ documents, folder }),
+    );
+    return opened;
+  };
+  if (folder !== undefined || documents.length > fewDocuments) await open();
   const retriever: Retriever = {
-    search: (queries, { limit }) => Promise.all(queries.map((query) => index.search(query, limit))),
-    close: () => index.close(),
+    async search(queries, { limit }) {
+      const index = await open();
+      return Promise.all(queries.map((query) => index.search(query, limit)));
+    },
+    async close() {
+      const index = await opened?.catch(() => undefined);
+      await index?.close();
+    },
   };
   return makeSearchTool(retriever, { topK });
 }

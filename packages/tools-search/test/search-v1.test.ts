@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { createRng, type Tool } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import { createSearchTool } from '@toolenv/tools-search';
@@ -47,4 +49,24 @@ test('stops when the call is aborted', async () => {
 
 test('refuses a topK below 1', async () => {
   await expect(createSearchTool({ documents, topK: 0 })).rejects.toMatchObject({ code: 'usage.top_k' });
+});
+
+test('loads LanceDB at the first search, so that looking at an environment stays fast', async () => {
+  const program = `
+import { createSearchTool } from '@toolenv/tools-search/search-v1';
+const isLoaded = () => process.report.getReport().sharedObjects.some((file) => /lancedb/.test(file));
+const tool = await createSearchTool({ documents: ${JSON.stringify(documents)}, topK: 1 });
+const before = isLoaded();
+const { content } = await tool.execute({ query: 'Velden' }, { signal: new AbortController().signal });
+await tool.close();
+console.log(before, isLoaded(), content[0].text);
+`;
+  const args = ['--input-type=module', '-e', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
+  expect(stdout).toBe('false true Mara Velden: Mara Velden was born in Alder Point.\n');
+});
+
+test('refuses to be made without documents', async () => {
+  const none = createSearchTool({ documents: [], topK: 1 });
+  await expect(none).rejects.toMatchObject({ code: 'usage.no_documents' });
 });
