@@ -1,4 +1,4 @@
-/** Builds the packages before the tests, so that a test that starts a built program never starts an old one. */
+/** Builds the packages and the command's fixture before the tests, so that a test that starts a built program never starts an old one. */
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -6,5 +6,7 @@ import { dirname, join } from 'node:path';
 export default function build(): void {
   const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
   const root = join(import.meta.dirname, '../..');
-  execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-b'], { cwd: root, stdio: 'inherit' });
+  const projects = ['.', 'packages/cli/test/fixture-plugin'];
+  const args = [join(typescript, 'bin/tsc'), '-b', ...projects];
+  execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
 }

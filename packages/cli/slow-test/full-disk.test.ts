@@ -118,7 +118,7 @@ describe.runIf(canMount())('on a small disk (skipped without the right to mount 
 it.runIf(process.platform === 'linux')('a full disk behind stdout is one line and exit code 1', () => {
   for (const args of [['list'], ['eval', fixture.env, ...play, '--json']]) {
     const stdout = openSync('/dev/full', 'w');
-    const { status, stderr } = spawnSync(process.execPath, [...cli, ...args], {
+    const { status, stderr } = spawnSync(process.execPath, [cli, ...args], {
       cwd: fixture.folder,
       stdio: ['ignore', stdout, 'pipe'],
       encoding: 'utf8',

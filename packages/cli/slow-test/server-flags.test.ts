@@ -56,7 +56,7 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
     {
       command: process.execPath,
       args: [
-        ...cli,
+        cli,
         ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red ${reference}`],
       ],
       cwd: join(folder, 'my-env'),

@@ -92,7 +92,7 @@ describe('when the terminal is closed (SIGHUP)', () => {
   it.runIf(hasPty)('a terminal that is really closed ends train in the same way', async () => {
     const out = join(await makeFolder(), 'run');
     const more = ['--out', out, '--steps', '1000', '--checkpoint-every', '1000', '--pause', '60'];
-    const command = [process.execPath, ...cli, 'train', fixture.env, ...train, ...more];
+    const command = [process.execPath, cli, 'train', fixture.env, ...train, ...more];
     // Opens a terminal, starts the command in it, closes it once metrics were written, and prints the exit code.
     const program = `
 import os, pty, select, sys

@@ -5,13 +5,8 @@ import { join } from 'node:path';
 import type { Finished } from './captured.ts';
 import { fixture } from './fixture.ts';
 
-/** Arguments of Node that run the command. Versions of Node that do not read the fixtures' TypeScript get tsx. */
-export const cli: readonly string[] = [
-  ...((process.features as { typescript?: unknown }).typescript
-    ? []
-    : ['--import', import.meta.resolve('tsx')]),
-  join(import.meta.dirname, '../dist/main.js'),
-];
+/** The built command. */
+export const cli: string = join(import.meta.dirname, '../dist/main.js');
 
 /** A test that times out leaves its command running: it ends with the tests. */
 const running = new Set<ChildProcess>();
@@ -27,7 +22,7 @@ export function startCli(
   input?: string,
 ): { child: ChildProcess; finished: Promise<Finished> } {
   const stdin = input === undefined ? 'ignore' : 'pipe';
-  const child = spawn(process.execPath, [...cli, ...args], { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [cli, ...args], { cwd, env, stdio: [stdin, 'pipe', 'pipe'] });
   child.stdin?.end(input);
   running.add(child);
   const output = { stdout: '', stderr: '' };

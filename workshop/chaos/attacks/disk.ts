@@ -65,7 +65,7 @@ function noRoom(what: string, args: (out: string) => string[]): Attack {
     attack: `there is no room for ${what}`,
     expected: oneLine,
     async run(folder) {
-      const node = [process.execPath, ...cli];
+      const node = [process.execPath, cli];
       const command = ['-c', 'ulimit -f 16; exec "$@"', 'bash', ...node, ...args(join(folder, 'run'))];
       const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
         const child = execFile('bash', command, { cwd: fixture.folder }, (_error, _stdout, written) =>

@@ -15,7 +15,7 @@ import { cli, startCli } from '../start-cli.ts';
 it('serves over stdio until the client leaves', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...cli, 'serve', fixture.env],
+    args: [cli, 'serve', fixture.env],
     cwd: fixture.folder,
     stderr: 'ignore',
   });
