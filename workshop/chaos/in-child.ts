@@ -49,7 +49,6 @@ export async function inChild<Result>(
       '--expose-gc',
       '--import',
       'tsx',
-      '--conditions=@toolenv/source',
       ...(heap === undefined ? [] : [`--max-old-space-size=${heap}`]),
     ],
     cwd: join(import.meta.dirname, '../..'),

@@ -45,6 +45,13 @@ export async function train(
   return ended;
 }
 
+/** The share of a run that is left: its steps without a checkpoint, and its end. */
+export async function shareLeft(out: string): Promise<number> {
+  const checkpoints = await readdir(join(out, 'checkpoints')).catch(() => []);
+  const done = checkpoints.map((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? 0));
+  return 1 - Math.max(0, ...done) / (steps + 1);
+}
+
 /** Digests of the final weights, optimizer state and critic, of every sampled token, and every metric except times. */
 export async function fingerprint(out: string): Promise<Record<string, string>> {
   const digest = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createRng } from '@toolenv/core';
 import { checkNone, type PartInput, type Reporter } from '../part.ts';
-import { fingerprint, train, trainers } from './killable-run.ts';
+import { fingerprint, shareLeft, train, trainers } from './killable-run.ts';
 
 /** Kills of each trainer. */
 const kills = { full: 100, quick: 5 };
@@ -49,7 +49,8 @@ async function killRuns(
     const code = await train(killed, {
       trainer,
       resume: true,
-      killAfter: Math.round(rng.float() * duration),
+      // What is left of a resumed run takes less time.
+      killAfter: Math.round(rng.float() * duration * (await shareLeft(killed))),
     });
     if (code !== null) await compare(`run ${++runs}`, code);
     else if (++kill % 10 === 0) say(`${trainer}: ${kill} of ${count} kills`);
