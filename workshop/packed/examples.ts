@@ -65,8 +65,10 @@ export async function checkExamples({ folder: parent, run }: Sandbox): Promise<v
   );
   if (!installed || !(await attempt('examples: tsc', () => run('npx', ['tsc'], folder)))) return;
   for (const name of plugins) {
+    // Each episode of memory-graph starts a server.
+    const fewer = name === 'memory-graph' ? ['--actions', '200'] : [];
     await attempt(`examples: toolenv check ${name}.js`, () =>
-      run('npx', ['toolenv', 'check', `${name}.js`], folder),
+      run('npx', ['toolenv', 'check', `${name}.js`, ...fewer], folder),
     );
   }
   // tsx is not installed here.

@@ -44,8 +44,10 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   const at = (step: string) => `template ${template}: ${step}`;
   const create = ['create', '--yes', 'toolenv@latest', folder, '--', '--template', template, '--name', name];
   if (!(await attempt(at('npm create toolenv'), () => run('npm', create, sandbox.folder)))) return;
-  await checkInstalls(template, folder, sandbox);
+  // All templates have the same .npmrc and allowScripts, so that one is enough.
+  if (template === 'env') await checkInstalls(template, folder, sandbox);
   if (!(await attempt(at('npm install'), () => installQuietly(['npm'], [], folder, sandbox)))) return;
+  await attempt(at('the scripts of what it installs'), () => checkScripts(folder));
   await attempt(at('npm test'), () => run('npm', ['test'], folder));
   await attempt(at('npm run check'), () => run('npm', ['run', 'check'], folder));
   await attempt(at('npm run release'), async () => {
@@ -72,25 +74,21 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   });
 }
 
-/** Installs copies of a new package in other ways than plain `npm install`. */
+/** Installs copies of a new package in other ways than plain `npm install`: with scripts, and with other versions of npm. */
 async function checkInstalls(template: string, folder: string, sandbox: Sandbox): Promise<void> {
   const { run } = sandbox;
   const here = (await run('npm', ['--version'], sandbox.folder)).trim();
   const ways: { npm: string[]; version: string; args: string[] }[] = [
     { npm: ['npm'], version: here, args: ['--ignore-scripts=false'] },
+    { npm: ['npm'], version: here, args: ['--ignore-scripts'] },
   ];
-  // All templates have the same .npmrc and allowScripts: one template is enough for what plain `npm install` does already, and
-  // for other versions of npm.
-  if (template === 'env') {
-    ways.push({ npm: ['npm'], version: here, args: ['--ignore-scripts'] });
-    for (const major of ['10', '11', '12'].filter((major) =>
-      isAtLeast(process.versions.node, nodeFor[major]!),
-    )) {
-      if (here.startsWith(`${major}.`)) continue;
-      const npm = await fetchNpm(major, sandbox);
-      const version = (await run(npm[0]!, [...npm.slice(1), '--version'], sandbox.folder)).trim();
-      for (const args of [[], ['--ignore-scripts=false']]) ways.push({ npm, version, args });
-    }
+  for (const major of ['10', '11', '12'].filter((major) =>
+    isAtLeast(process.versions.node, nodeFor[major]!),
+  )) {
+    if (here.startsWith(`${major}.`)) continue;
+    const npm = await fetchNpm(major, sandbox);
+    const version = (await run(npm[0]!, [...npm.slice(1), '--version'], sandbox.folder)).trim();
+    for (const args of [[], ['--ignore-scripts=false']]) ways.push({ npm, version, args });
   }
   for (const { npm, version, args } of ways) {
     // Before 11.16, npm has no allowScripts: to allow scripts is to allow all.
@@ -104,6 +102,21 @@ async function checkInstalls(template: string, folder: string, sandbox: Sandbox)
         await rm(copy, { recursive: true });
       }
     });
+  }
+}
+
+/** Fails if an installed package has a script that the template neither allows nor refuses, because npm would ask about it. */
+async function checkScripts(folder: string): Promise<void> {
+  const read = async (file: string) => JSON.parse(await readFile(join(folder, file), 'utf8'));
+  const { packages } = await read('node_modules/.package-lock.json');
+  const { allowScripts } = await read('package.json');
+  const withScript = Object.entries<{ hasInstallScript?: boolean }>(packages).filter(
+    ([, { hasInstallScript }]) => hasInstallScript,
+  );
+  const names = withScript.map(([path]) => path.replace(/^.*node_modules\//, ''));
+  const unknown = names.filter((name) => !Object.hasOwn(allowScripts, name));
+  if (names.length === 0 || unknown.length > 0) {
+    throw new Error(`install scripts: ${names.join(', ')}; allowScripts: ${JSON.stringify(allowScripts)}`);
   }
 }
 

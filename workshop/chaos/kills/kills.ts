@@ -8,7 +8,7 @@ import { checkNone, type PartInput, type Reporter } from '../part.ts';
 import { fingerprint, shareLeft, train, trainers } from './killable-run.ts';
 
 /** Kills of each trainer. */
-const kills = { full: 100, quick: 5 };
+const kills = { full: 100, quick: 3 };
 
 export async function run({ quick, seed }: PartInput, reporter: Reporter): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolenv-kills-'));
