@@ -13,7 +13,7 @@ import {
 } from '../runtime.ts';
 import { loadTfjs, type Tfjs } from './load-tfjs.ts';
 import type { TfjsBackend } from './tfjs-backend.ts';
-import { TfjsOps, toTf } from './tfjs-ops.ts';
+import { type TfjsOps, tfjsOps, toTf } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {
   /** Default: the first of `gpu`, `node` and `wasm` that is installed. */
@@ -43,7 +43,7 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
       return {
         async run(given, into = {}) {
           try {
-            const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given), gradients));
+            const results = tf.tidy(() => evaluate(tf, program, tfjsOps(tf, given), gradients));
             return await take(results, stays, given, into).catch((error: unknown) => {
               tf.dispose(results);
               throw error;
