@@ -6,7 +6,7 @@ import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { fieldMistake } from './field-mistake.ts';
-import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
+import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
 export interface Checkpoint {
@@ -123,7 +123,7 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
   }
   const weights: Tensors = {};
   for (const [file, shapes] of wanted) {
-    const { tensors } = await readTensors(join(folder, file), shapes);
+    const { tensors } = await readSafetensors(join(folder, file), shapes);
     for (const [stored, values] of Object.entries(tensors)) weights[names.get(stored)!] = values;
   }
   return weights;
