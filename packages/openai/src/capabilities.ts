@@ -30,7 +30,7 @@ export async function probeCapabilities(
   const { refused, body } = await negotiate(server, model);
   const plain = promptTokens(body);
   const tools = probesTools && (await readsTools(server, model, refused, plain));
-  return { model, refused, tools, ...(contextLength !== undefined && { contextLength }) };
+  return { model, contextLength, refused, tools };
 }
 
 /**
@@ -60,7 +60,7 @@ export async function findModel(
   const contextLength = lengths.find(
     (each): each is number => Number.isInteger(each) && (each as number) > 0,
   );
-  return { model: wanted ?? names[0]!, ...(contextLength !== undefined && { contextLength }) };
+  return { model: wanted ?? names[0]!, contextLength };
 }
 
 /** `undefined` if the server has no list: it is not needed. A server that cannot be reached fails at the next request. */

@@ -64,20 +64,13 @@ export class TransformerPolicy implements TrainablePolicy, PolicyHandle {
     }
     const stop = (options.stop ?? []).filter((text) => text !== '');
     const decode = (tokens: Int32Array) => this.chat.decode(tokens);
-    const { temperature, topP, topK, minP, seed } = options;
     const { tokens, logprobs, stopped } = await this.#sampler.sample({
+      ...options,
       prompt,
       maxTokens: Math.min(options.maxTokens, room),
-      temperature,
-      topP,
-      topK,
-      minP,
-      seed,
       stopTokens: this.chat.endTokens,
       ...(stop.length > 0 && { stopsAt: (sampled) => completesStop(sampled, stop, decode) }),
-      ...(episodeId !== undefined && { conversation: episodeId }),
-      batchDelay: options.batchDelay,
-      ...(options.signal && { signal: options.signal }),
+      conversation: episodeId,
     });
     const { text, toolCalls } = this.chat.parse(beforeStop(this.chat.written(tokens), stop));
     if (episodeId !== undefined) this.#turns.set(episodeId, { observation, prompt, action: tokens, text });

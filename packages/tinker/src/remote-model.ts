@@ -32,11 +32,8 @@ export class RemoteModel {
   static async create(session: Session, { rank, seed }: ModelShape): Promise<RemoteModel> {
     const { connection, id, baseModel } = session;
     const config = { rank, seed: seed % 2 ** 31 };
-    const created = await connection.ask('create_model', {
-      session_id: id,
-      base_model: baseModel,
-      lora_config: config,
-    });
+    const body = { session_id: id, base_model: baseModel, lora_config: config };
+    const created = await connection.ask('create_model', body);
     try {
       await connection.retrieve(String(created.request_id));
     } catch (cause) {
@@ -61,7 +58,7 @@ export class RemoteModel {
     withOptimizer: boolean,
   ): Promise<RemoteModel> {
     const model = await RemoteModel.create(session, shape);
-    const body = { model_id: model.id, path, optimizer: withOptimizer, seq_id: model.#next() };
+    const body = { model_id: model.id, path, optimizer: withOptimizer, seq_id: ++model.#sequence };
     try {
       // A second attempt would be refused, because the model then has a past.
       await session.connection.result('load_weights', body, { retries: 0 });
@@ -81,12 +78,8 @@ export class RemoteModel {
     }));
     for (const part of inParts(weighed)) {
       const { bytes } = await this.#pass(part, 'cross_entropy', { forwardOnly: true });
-      rows.push(
-        ...decodeLogprobs(
-          bytes,
-          part.map(({ targets }) => targets.length),
-        ),
-      );
+      const lengths = part.map(({ targets }) => targets.length);
+      rows.push(...decodeLogprobs(bytes, lengths));
     }
     return rows;
   }
@@ -104,7 +97,7 @@ export class RemoteModel {
   async step({ learningRate, beta1, beta2, epsilon, weightDecay }: AdamW): Promise<number> {
     const body = {
       model_id: this.id,
-      seq_id: this.#next(),
+      seq_id: ++this.#sequence,
       adam_params: {
         learning_rate: learningRate,
         // The server has other defaults.
@@ -131,7 +124,7 @@ export class RemoteModel {
     const numbered = () => ({
       model_id: this.id,
       sampling_session_seq_id: ++this.#samplers,
-      seq_id: this.#next(),
+      seq_id: ++this.#sequence,
     });
     const { sampling_session_id: id } = await this.#json('save_weights_for_sampler', numbered);
     if (typeof id === 'string') return id;
@@ -153,18 +146,13 @@ export class RemoteModel {
     loss: string,
     rest: { forwardOnly?: boolean; config?: Readonly<Record<string, number>> } = {},
   ): Promise<Reply> {
-    const body = encodeForwardBackward({ modelId: this.id, seqId: this.#next(), data, loss, ...rest });
+    const body = encodeForwardBackward({ modelId: this.id, seqId: ++this.#sequence, data, loss, ...rest });
     return this.#session.connection.result('forward_backward', body);
   }
 
   async #json(path: string, body: object | (() => object)): Promise<Record<string, unknown>> {
     const { connection } = this.#session;
     return readJson(await connection.result(path, body as Record<string, unknown>), connection.url);
-  }
-
-  #next(): number {
-    this.#sequence += 1;
-    return this.#sequence;
   }
 }
 

@@ -150,9 +150,11 @@ export class Chat {
    * @throws ToolEnvError `usage.chat_template` if the template does not continue the prompt with the turn, as a template that
    * removes thoughts from finished turns may, or leaves its calls out, and as {@link Chat.render} does.
    */
-  action({ messages, tools }: Observation, turn: Message): Int32Array {
-    const prompt = this.render({ messages, tools });
-    const whole = this.render({ messages: [...messages, turn], tools }, false);
+  action(observation: Observation, turn: Message): Int32Array {
+    const { messages } = observation;
+    const continued = { ...observation, messages: [...messages, turn] };
+    const prompt = this.render(observation);
+    const whole = this.render(continued, false);
     const refuse = (problem: string) =>
       new ToolEnvError(
         'usage.chat_template',
@@ -160,7 +162,7 @@ export class Chat {
       );
     const added = whole.startsWith(prompt)
       ? whole.slice(prompt.length)
-      : this.#afterLast(prompt, whole, { messages, tools }, turn);
+      : this.#afterLast(prompt, whole, observation, continued);
     if (added === undefined) throw refuse('does not continue its prompt with');
     const [end, text] = this.#endTexts
       .map((each) => [added.lastIndexOf(each), each] as const)
@@ -189,44 +191,29 @@ export class Chat {
     if (!isDeepStrictEqual(before.tools, observation.tools)) return undefined;
     if (!isDeepStrictEqual(before.messages, observation.messages.slice(0, count))) return undefined;
 
-    const rest = this.#fromEndOfTurn(observation, count + 1);
-    if (rest === undefined) return undefined;
+    const whole = this.render(observation);
+    const place = this.#placeOf(observation, count + 1, whole);
+    if (place === undefined) return undefined;
+    const end = Math.max(...this.#endTexts.map((text) => whole.slice(0, place).lastIndexOf(text)));
+    if (end < 0) return undefined;
     // Tokenise the end of the turn too, because text may become different tokens at the start of a string.
-    const suffix = this.encode(rest);
+    const suffix = this.encode(whole.slice(end));
     if (!this.endTokens.includes(suffix[0]!)) return undefined;
     const ended = this.endTokens.includes(action.at(-1)!);
     const added = suffix.subarray(ended ? 1 : 0);
-    const tokens = new Int32Array(prompt.length + action.length + added.length);
-    tokens.set(prompt);
-    tokens.set(action, prompt.length);
-    tokens.set(added, prompt.length + action.length);
-    return tokens;
+    return Int32Array.from([...prompt, ...action, ...added]);
   }
 
   /**
    * What `whole` has after the prompt where the template now renders the past differently, as Mistral's drops the message of
    * the system. The last message before the turn is found in both; they must be equal from there to the end of the prompt.
    */
-  #afterLast(
-    prompt: string,
-    whole: string,
-    { messages, tools }: Observation,
-    turn: Message,
-  ): string | undefined {
-    const last = messages.length - 1;
-    const from = this.#placeOf({ messages, tools }, last, prompt);
-    const to = this.#placeOf({ messages: [...messages, turn], tools }, last, whole, false);
+  #afterLast(prompt: string, whole: string, before: Observation, after: Observation): string | undefined {
+    const last = before.messages.length - 1;
+    const from = this.#placeOf(before, last, prompt);
+    const to = this.#placeOf(after, last, whole, false);
     if (from === undefined || to === undefined || !whole.startsWith(prompt.slice(from), to)) return undefined;
     return whole.slice(to + prompt.length - from);
-  }
-
-  /** The rendered conversation from the end of the turn before `messages[next]` on. */
-  #fromEndOfTurn(observation: Observation, next: number): string | undefined {
-    const whole = this.render(observation);
-    const place = this.#placeOf(observation, next, whole);
-    if (place === undefined) return undefined;
-    const end = Math.max(...this.#endTexts.map((text) => whole.slice(0, place).lastIndexOf(text)));
-    return end < 0 ? undefined : whole.slice(end);
   }
 
   /**

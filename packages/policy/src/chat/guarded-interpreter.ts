@@ -138,10 +138,10 @@ export class GuardedInterpreter extends Base {
 
   override evaluateFor(node: Loop, scope: Environment): TemplateValue {
     const { iterable } = node;
-    const items = this.evaluate(iterable.type === 'SelectExpression' ? iterable.lhs : iterable, scope);
+    const selects = iterable.type === 'SelectExpression';
+    const items = this.evaluate(selects ? iterable.lhs : iterable, scope);
     this.#spend(lengthOf(items) * roundUnits);
-    const evaluated =
-      iterable.type === 'SelectExpression' ? { ...iterable, lhs: given(items) } : given(items);
+    const evaluated = selects ? { ...iterable, lhs: given(items) } : given(items);
     return super.evaluateFor({ ...node, iterable: evaluated }, scope);
   }
 
@@ -151,12 +151,8 @@ export class GuardedInterpreter extends Base {
       return super.applyFilter(operand, filter, scope);
     }
     const args = filter.args.map((argument) => this.#evaluateArgument(argument, scope));
-    chargeFilter(
-      String(filter.callee.value),
-      operand,
-      args.map(({ value }) => value),
-      this.#spend,
-    );
+    const values = args.map(({ value }) => value);
+    chargeFilter(String(filter.callee.value), operand, values, this.#spend);
     return super.applyFilter(operand, { ...filter, args: args.map(({ argument }) => argument) }, scope);
   }
 

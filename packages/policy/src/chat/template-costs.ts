@@ -71,14 +71,11 @@ export function chargeFilter(
       if (old && by) spend(searchUnits(operand, old) + matches(size, old) * (replaceUnits + lengthOf(by)));
       break;
     }
-    case 'split':
-      spend(
-        args[0] ? searchUnits(operand, args[0]) + matches(size, args[0]) * matchUnits : size * matchUnits,
-      );
+    case 'split': {
+      const [by] = args;
+      spend(by ? searchUnits(operand, by) + matches(size, by) * matchUnits : size * matchUnits);
       break;
-    case 'startswith':
-    case 'endswith':
-      break;
+    }
     case 'indent':
       // A text has at most as many lines as characters.
       spend((size + 1) * (args.length === 0 ? 4 : largest));

@@ -5,8 +5,8 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
-import { fieldMistake } from './field-mistake.ts';
-import { readTensorNames, readTensors, type StoredType, writeSafetensors } from './safetensors.ts';
+import { checkFields } from './check-fields.ts';
+import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
 export interface Checkpoint {
@@ -64,11 +64,8 @@ export async function readSmallFiles(folder: string): Promise<SmallFiles> {
   const config = readModelConfig(join(folder, 'config.json'), parse(folder, files, 'config.json'));
   const generation = files['generation_config.json'] ? parse(folder, files, 'generation_config.json') : {};
   const tokenizerConfig: Checkpoint['tokenizerConfig'] = parse(folder, files, 'tokenizer_config.json');
-  const wrong = fieldMistake(templateSchema, tokenizerConfig.chat_template ?? null, 'chat_template');
-  if (wrong) {
-    const message = `${join(folder, 'tokenizer_config.json')}: ${wrong}: copy it again.`;
-    throw new ToolEnvError('usage.checkpoint_damaged', message);
-  }
+  const templates = tokenizerConfig.chat_template ?? null;
+  checkFields(join(folder, 'tokenizer_config.json'), templateSchema, templates, 'chat_template');
   if (files['chat_template.jinja']) tokenizerConfig.chat_template = files['chat_template.jinja'];
   const tokenizer = parse(
     folder,
@@ -123,7 +120,7 @@ export async function readWeights(folder: string, config: ModelConfig): Promise<
   }
   const weights: Tensors = {};
   for (const [file, shapes] of wanted) {
-    const { tensors } = await readTensors(join(folder, file), shapes);
+    const { tensors } = await readSafetensors(join(folder, file), shapes);
     for (const [stored, values] of Object.entries(tensors)) weights[names.get(stored)!] = values;
   }
   return weights;

@@ -2,7 +2,8 @@
 
 const llama3 = contractionsThen('\\p{N}{1,3}');
 const qwen2 = contractionsThen('\\p{N}');
-const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+/** The pattern by which ByteLevel splits text. */
+export const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 const linear: readonly unknown[] = [llama3, qwen2, gpt2, '\\p{N}', '\\p{N}{1,3}', '\\s+', ' +'];
 

@@ -2,7 +2,7 @@
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
-import { sizeOf } from '../runtime/shape.ts';
+import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
 
 /** How numbers are stored. */
@@ -31,33 +31,18 @@ const storedTypes = new Map<string, StoredType>([
 ]);
 
 /**
- * Reads every tensor of a file.
- * @throws ToolEnvError `usage.checkpoint_missing`, `usage.checkpoint_damaged` or `usage.checkpoint_unsupported`.
+ * Reads the tensors named in `shapes`. Checks their shapes before it reads any, and that their numbers are finite.
+ * @param shapes Default: every tensor of the file, with any shape and any numbers.
+ * @throws ToolEnvError `usage.checkpoint_missing`, `usage.checkpoint_damaged` or `usage.checkpoint_unsupported`. The message names a
+ *   tensor that is missing, has another shape, or has a number that is not finite.
  */
 export function readSafetensors(
   file: string,
+  shapes?: Shapes,
 ): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
   return withFile(file, async (handle) => {
     const header = await readHeader(file, handle);
-    return {
-      tensors: await readData(file, handle, header, [...header.entries.keys()]),
-      metadata: header.metadata,
-    };
-  });
-}
-
-/**
- * Reads the named tensors. Checks their shapes before it reads any, and that their numbers are finite.
- * @throws ToolEnvError as {@link readSafetensors} does. The message names a tensor that is missing, has another shape, or has
- *   a number that is not finite.
- */
-export function readTensors(
-  file: string,
-  shapes: ReadonlyMap<string, readonly number[]>,
-): Promise<{ tensors: Tensors; metadata: Record<string, string> }> {
-  return withFile(file, async (handle) => {
-    const header = await readHeader(file, handle);
-    for (const [name, shape] of shapes) {
+    for (const [name, shape] of shapes ?? []) {
       const found = header.entries.get(name)?.shape;
       if (!found) {
         const message = `${file} lacks "${name}": copy the whole checkpoint again.`;
@@ -68,8 +53,10 @@ export function readTensors(
         throw new ToolEnvError('usage.checkpoint_damaged', message);
       }
     }
-    const tensors = await readData(file, handle, header, [...shapes.keys()]);
-    for (const [name, { data }] of Object.entries(tensors)) refuseNotFinite(file, name, data as Float32Array);
+    const tensors = await readData(file, handle, header, [...(shapes ?? header.entries).keys()]);
+    if (shapes)
+      for (const [name, { data }] of Object.entries(tensors))
+        refuseNotFinite(file, name, data as Float32Array);
     return { tensors, metadata: header.metadata };
   });
 }

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { fieldMistake } from './field-mistake.ts';
+import { checkFields } from './check-fields.ts';
+import { gpt2 } from './linear-patterns.ts';
 import { rememberWords } from './remember-words.ts';
 
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
@@ -88,11 +89,7 @@ export function checkTokenizer(
     const found = typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : `of type ${typeof type}`;
     throw unsupported(folder, `model.type ${found} is not supported; use a tokenizer of ${known}`);
   }
-  const wrong = fieldMistake(schema, tokenizer);
-  if (wrong) {
-    const message = `${join(folder, 'tokenizer.json')}: ${wrong}: copy it again.`;
-    throw new ToolEnvError('usage.checkpoint_damaged', message);
-  }
+  checkFields(join(folder, 'tokenizer.json'), schema, tokenizer);
   let highest = -1;
   for (const id of idsOf((tokenizer.model as { vocab: object }).vocab)) highest = Math.max(highest, id);
   for (const { id } of addedTokens(tokenizer)) highest = Math.max(highest, id);
@@ -140,9 +137,6 @@ export function openTokenizer(
   }
 }
 
-/** The pattern by which ByteLevel splits text, from GPT-2. */
-const words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
 /**
  * Replaces the library's own splitters by patterns. In Hugging Face tokenizers, digits are the numerals of all
  * scripts and spaces are Unicode's. The library's splitters use JavaScript's \d and \s, but its patterns behave as
@@ -154,7 +148,7 @@ function asPatterns(preTokenizer: unknown): unknown {
     return { ...part, pretokenizers: part.pretokenizers.map(asPatterns) };
   if (part.type === 'Digits') return split(part.individual_digits ? '\\p{N}' : '\\p{N}+');
   if (part.type === 'ByteLevel' && part.use_regex !== false && part.add_prefix_space === false)
-    return { type: 'Sequence', pretokenizers: [split(words), { ...part, use_regex: false }] };
+    return { type: 'Sequence', pretokenizers: [split(gpt2), { ...part, use_regex: false }] };
   return preTokenizer;
 }
 

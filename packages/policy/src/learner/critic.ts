@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type { CriticOptions } from '@toolenv/core/learner';
-import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelConfig } from '../model/model-config.ts';
@@ -11,8 +11,7 @@ import { copyTensors, readTensorData } from '../runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, zeros } from '../runtime/runtime.ts';
 import type { Shapes } from '../runtime/shape.ts';
 import { createParameterGroup } from './create-parameter-group.ts';
-import { momentShapes, type OptimizerState } from './optimizer-state.ts';
-import type { ParameterGroup } from './parameter-group.ts';
+import { momentShapes, type OptimizerState, type ParameterGroup } from './parameter-group.ts';
 
 /** The parameter names of the value head, as in Hugging Face's token classification models. */
 const headNames = { weight: 'score.weight', bias: 'score.bias' };
@@ -32,7 +31,8 @@ export async function createCritic(
   { config, weights }: Model,
 ): Promise<Critic> {
   const head = headShapes(config);
-  const trunk = kind === 'separate' ? trunkShapes(config) : new Map<string, readonly number[]>();
+  const ofDecoder = [...parameterShapes(config)].filter(([name]) => name !== 'lm_head.weight');
+  const trunk = new Map(kind === 'separate' ? ofDecoder : []);
   const ofPolicy = Object.fromEntries([...trunk.keys()].map((name) => [name, weights[name]!]));
   const ofHead = Object.fromEntries([...head].map(([name, shape]) => [name, zeros(shape)]));
   return {
@@ -67,7 +67,7 @@ export async function readCritic(
 ): Promise<{ weights: Tensors; state: OptimizerState }> {
   const ofMoments = momentShapes(group.shapes);
   const shapes = new Map([...group.shapes, ...ofMoments]);
-  const { tensors, metadata } = await readTensors(join(folder, file), shapes);
+  const { tensors, metadata } = await readSafetensors(join(folder, file), shapes);
   if (metadata.critic !== kind) {
     const message = `${join(folder, file)} has a ${metadata.critic} critic, not a ${kind} critic: choose ${metadata.critic}.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message);
@@ -84,8 +84,4 @@ function headShapes({ hidden_size: width }: ModelConfig): Shapes {
     [headNames.weight, [1, width]],
     [headNames.bias, [1]],
   ]);
-}
-
-function trunkShapes(config: ModelConfig): Shapes {
-  return new Map([...parameterShapes(config)].filter(([name]) => name !== 'lm_head.weight'));
 }

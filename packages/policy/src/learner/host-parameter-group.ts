@@ -3,8 +3,7 @@ import type { AdamW } from '@toolenv/core/learner';
 import { gradientOf, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { adamwFactors, adamwStep } from './adamw.ts';
-import { meanOf, type OptimizerState, varianceOf } from './optimizer-state.ts';
-import type { ParameterGroup } from './parameter-group.ts';
+import { meanOf, type OptimizerState, type ParameterGroup, varianceOf } from './parameter-group.ts';
 
 /** All gradients as one flat array, and views of it as the tensors `gradient <name>`. */
 interface Gradients {

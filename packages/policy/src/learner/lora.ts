@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRng, ToolEnvError } from '@toolenv/core';
-import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { type LowRank, parameterShapes } from '../model/decoder.ts';
 import type { ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -126,7 +126,7 @@ export class LoraAdapter {
   async read(folder: string): Promise<Tensors> {
     const file = join(folder, folderName, 'adapter_model.safetensors');
     const shapes = new Map([...this.shapes].map(([name, shape]) => [`${prefixOfPeft}${name}`, shape]));
-    const { tensors } = await readTensors(file, shapes);
+    const { tensors } = await readSafetensors(file, shapes);
     const named = Object.entries(tensors).map(([name, value]) => [name.slice(prefixOfPeft.length), value]);
     return Object.fromEntries(named);
   }

@@ -121,18 +121,14 @@ function padBatch(
   }
   const parts = 2 ** Math.ceil(Math.log2(Math.max(1, (slots.length * vocabulary) / mostLogits)));
   const filled = Math.ceil(slots.length / parts) * parts;
-  const ofActions = (ids: number[]) =>
-    tensor(
-      Int32Array.from({ length: filled }, (_, m) => ids[m] ?? 0),
-      [filled],
-    );
+  const ofActions = (ids: number[]) => Int32Array.from({ length: filled }, (_, m) => ids[m] ?? 0);
   const dims = [chosen.length, time];
   const inputs = {
     tokens: tensor(tokens, dims),
     positions: tensor(positions, dims),
     mask: tensor(causalMask(time), [time, time]),
-    where: ofActions(where),
-    targets: ofActions(targets),
+    where: tensor(ofActions(where), [filled]),
+    targets: tensor(ofActions(targets), [filled]),
   };
   return { inputs, slots, parts };
 }

@@ -14,8 +14,13 @@ import {
 } from '../runtime/runtime.ts';
 import { anyShape, type Shapes } from '../runtime/shape.ts';
 import { adamwFactors, adamwProgram } from './adamw.ts';
-import { meanOf, momentShapes, type OptimizerState, varianceOf } from './optimizer-state.ts';
-import type { ParameterGroup } from './parameter-group.ts';
+import {
+  meanOf,
+  momentShapes,
+  type OptimizerState,
+  type ParameterGroup,
+  varianceOf,
+} from './parameter-group.ts';
 
 /** All programs except the norm take one parameter at a time, so that few tensors exist twice at any time. */
 export class ResidentParameterGroup implements ParameterGroup {

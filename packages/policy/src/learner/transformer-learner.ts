@@ -15,7 +15,7 @@ import type {
 import type { MemoryEstimate } from '@toolenv/core/plugins';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readWeights, writeCheckpoint } from '../checkpoint/checkpoint.ts';
-import { readTensors, writeSafetensors } from '../checkpoint/safetensors.ts';
+import { readSafetensors, writeSafetensors } from '../checkpoint/safetensors.ts';
 import { parameterShapes } from '../model/decoder.ts';
 import { leaveModel, type Model } from '../model/model.ts';
 import type { Ops } from '../runtime/ops.ts';
@@ -33,9 +33,8 @@ import { createParameterGroup } from './create-parameter-group.ts';
 import { type Critic, createCritic, readCritic, writeCritic } from './critic.ts';
 import { LoraAdapter, type LoraOptions } from './lora.ts';
 import { leastLossScale, lossScale, scaled } from './loss-scale.ts';
-import { momentShapes } from './optimizer-state.ts';
 import { gatherSlots, type PaddedBatch, padRows, scatterSlots } from './padded-batch.ts';
-import type { ParameterGroup } from './parameter-group.ts';
+import { momentShapes, type ParameterGroup } from './parameter-group.ts';
 import {
   hiddenStates,
   linearFunctional,
@@ -203,7 +202,7 @@ export class TransformerLearner implements Learner {
     const adapter = await this.#lora?.read(folder);
     const merged = adapter && (await this.#lora!.merge(adapter));
     if (merged) await this.#lora!.refuseOtherBase(merged, weights, folder);
-    const { tensors, metadata } = await readTensors(join(folder, optimizerFile), shapes);
+    const { tensors, metadata } = await readSafetensors(join(folder, optimizerFile), shapes);
     const critic = this.#critic && (await readCritic(folder, this.#critic));
     if (adapter) {
       disposeTensors(this.#lora!.weights);

@@ -153,13 +153,9 @@ export function selfAttention<T>(ops: Ops<T>, config: ModelConfig, mask: T): Att
 export function groupQueries<T>(ops: Ops<T>, config: ModelConfig, queries: T): T {
   const [batch, heads, time, size] = ops.shapeOf(queries) as [Dim, number, Dim, number];
   const groupSize = heads / config.num_key_value_heads;
-  const merged = typeof time === 'number' ? groupSize * time : groupedTime(time, groupSize);
+  // A name of the time becomes the name that Ops.concat gives to `groupSize` concatenated masks of `time` rows.
+  const merged = typeof time === 'number' ? groupSize * time : Array(groupSize).fill(time).join('+');
   return ops.reshape(queries, [batch, config.num_key_value_heads, merged, size]);
-}
-
-/** The dimension name that {@link Ops.concat} gives to `groupSize` concatenated masks of `time` rows. */
-function groupedTime(time: string, groupSize: number): Dim {
-  return groupSize === 1 ? time : Array.from({ length: groupSize }, () => time).join('+');
 }
 
 function parameters<T>(ops: Ops<T>, config: ModelConfig, lowRank?: LowRank<T>) {

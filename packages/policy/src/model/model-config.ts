@@ -1,6 +1,6 @@
 /** The configuration of a model: the fields of a Hugging Face config.json that the computation depends on. */
 import { ToolEnvError } from '@toolenv/core';
-import { fieldMistake } from '../checkpoint/field-mistake.ts';
+import { checkFields } from '../checkpoint/check-fields.ts';
 import { type RopeScaling, readRopeScaling } from './rope-scaling.ts';
 
 /** The supported architectures. Relatives of Llama, such as SmolLM2, have `llama` in their config.json. */
@@ -74,33 +74,23 @@ export function readModelConfig(
   file: string,
   given: Record<string, unknown>,
 ): ModelConfig & Record<string, unknown> {
-  const refuse = (code: 'unsupported' | 'damaged', what: string) =>
-    new ToolEnvError(
-      `usage.checkpoint_${code}`,
-      `${file}: ${what}${code === 'damaged' ? ': copy it again' : ''}.`,
-    );
+  const unsupported = (what: string) => new ToolEnvError('usage.checkpoint_unsupported', `${file}: ${what}.`);
+  const damaged = (what: string) =>
+    new ToolEnvError('usage.checkpoint_damaged', `${file}: ${what}: copy it again.`);
   if (!modelTypes.some((known) => known === given.model_type)) {
     const known = modelTypes.join(', ');
-    throw refuse(
-      'unsupported',
-      `model_type ${shown(given.model_type)} is not supported; use a checkpoint of ${known}`,
-    );
+    throw unsupported(`model_type ${shown(given.model_type)} is not supported; use a checkpoint of ${known}`);
   }
   // Mistral has sliding windows unless sliding_window is null. The Qwens have them only if use_sliding_window is true.
   const windowed = given.model_type === 'mistral' ? given.sliding_window !== null : given.use_sliding_window;
-  if (windowed)
-    throw refuse('unsupported', 'sliding-window attention is not supported; use a checkpoint without it');
+  if (windowed) throw unsupported('sliding-window attention is not supported; use a checkpoint without it');
   if (given.hidden_act !== undefined && given.hidden_act !== 'silu')
-    throw refuse(
-      'unsupported',
-      `hidden_act ${shown(given.hidden_act)} is not supported; use a checkpoint with silu`,
-    );
+    throw unsupported(`hidden_act ${shown(given.hidden_act)} is not supported; use a checkpoint with silu`);
 
   // transformers 5 moved rope_theta and rope_scaling into rope_parameters.
   for (const name of ['rope_parameters', 'rope_scaling']) {
     const value = given[name] ?? {};
-    if (typeof value !== 'object' || Array.isArray(value))
-      throw refuse('damaged', `${name} is not an object`);
+    if (typeof value !== 'object' || Array.isArray(value)) throw damaged(`${name} is not an object`);
   }
   const { rope_theta: theta, ...scaling } = (given.rope_parameters ?? {}) as Record<string, unknown>;
   const config = {
@@ -109,16 +99,14 @@ export function readModelConfig(
     num_key_value_heads: given.num_key_value_heads ?? given.num_attention_heads,
     head_dim: given.head_dim ?? undefined,
     rope_theta: given.rope_theta ?? theta ?? 10_000,
-    rope_scaling: readRopeScaling(given.rope_scaling ?? scaling, (what) => refuse('unsupported', what)),
+    rope_scaling: readRopeScaling(given.rope_scaling ?? scaling, unsupported),
   } as ModelConfig & Record<string, unknown>;
-  const wrong = fieldMistake(schema, config);
-  if (wrong) throw refuse('damaged', wrong);
+  checkFields(file, schema, config);
   if (config.num_attention_heads % config.num_key_value_heads !== 0)
-    throw refuse(
-      'damaged',
+    throw damaged(
       `num_attention_heads is ${config.num_attention_heads} and must be a multiple of num_key_value_heads, ${config.num_key_value_heads}`,
     );
-  if (headWidth(config) % 2 !== 0) throw refuse('damaged', `the head width ${headWidth(config)} is not even`);
+  if (headWidth(config) % 2 !== 0) throw damaged(`the head width ${headWidth(config)} is not even`);
   return config;
 }
 

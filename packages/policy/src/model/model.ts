@@ -1,7 +1,7 @@
 /** The model that the learner and the sampler share: configuration, current weights and constants. */
 import pLimit, { type LimitFunction } from 'p-limit';
 import { disposeTensors, placeTensors } from '../runtime/resident-tensor.ts';
-import { type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
+import type { Runtime, Tensors } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { parameterShapes } from './decoder.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -20,9 +20,7 @@ export interface Model {
 }
 
 export function createModel(config: ModelConfig, weights: Tensors): Model {
-  const { cos, sin, dims } = rotaryTables(config);
-  const constants = { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
-  return { config, weights, exclusively: pLimit(1), constants, users: new Set() };
+  return { config, weights, exclusively: pLimit(1), constants: rotaryTables(config), users: new Set() };
 }
 
 /** Moves weights and constants into the device's memory, if it has one. Call it before anything computes with them. */

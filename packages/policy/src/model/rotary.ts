@@ -1,16 +1,13 @@
 /** Rotary position embedding (arXiv 2104.09864): the angles of each position, with the scalings for longer contexts. */
+import { type Tensors, tensor } from '../runtime/runtime.ts';
 import { headWidth, type ModelConfig } from './model-config.ts';
 import type { RopeScaling } from './rope-scaling.ts';
 
-/** The rotary tables [max_position_embeddings, head width / 2]: cos and sin of position · frequency. */
-export function rotaryTables(config: ModelConfig): {
-  cos: Float32Array;
-  sin: Float32Array;
-  dims: [number, number];
-} {
+/** The tables `rotary.cos` and `rotary.sin` [max_position_embeddings, head width / 2] of position · frequency. */
+export function rotaryTables(config: ModelConfig): Tensors {
   const frequencies = scaledFrequencies(config);
   const amplitude = attentionFactor(config);
-  const dims: [number, number] = [config.max_position_embeddings, frequencies.length];
+  const dims = [config.max_position_embeddings, frequencies.length] as const;
   const cos = new Float32Array(dims[0] * dims[1]);
   const sin = new Float32Array(dims[0] * dims[1]);
   for (let position = 0; position < dims[0]; position++) {
@@ -21,7 +18,7 @@ export function rotaryTables(config: ModelConfig): {
       sin[position * dims[1] + i] = Math.sin(angle) * amplitude;
     }
   }
-  return { cos, sin, dims };
+  return { 'rotary.cos': tensor(cos, dims), 'rotary.sin': tensor(sin, dims) };
 }
 
 /** Radians per position, [head width / 2] in float32: theta^(−2i / head width), scaled for longer contexts. */

@@ -1,5 +1,4 @@
 /** The choice of a device that ONNX Runtime computes on. */
-
 import { ToolEnvError } from '@toolenv/core';
 import { knownDevices } from '#known-devices';
 import type { DeviceName } from './device-name.ts';

@@ -7,6 +7,13 @@
 export type Dim = number | string;
 export type ElementType = 'float32' | 'int32';
 
+export interface MatmulOptions {
+  transposeA?: boolean;
+  transposeB?: boolean;
+  scale?: number;
+  exact?: boolean;
+}
+
 /** `T` is a runtime's handle of a tensor. Broadcasting follows NumPy. */
 export interface Ops<T> {
   /** A tensor given at run time. */
@@ -30,11 +37,7 @@ export interface Ops<T> {
    * [.., M, K] × [.., K, N] → [.., M, N], times `scale`. The last two axes of either operand may be swapped first. An `exact`
    * product is computed in float32 at any precision of the runtime, and has no gradient.
    */
-  matmul(
-    a: T,
-    b: T,
-    options?: { transposeA?: boolean; transposeB?: boolean; scale?: number; exact?: boolean },
-  ): T;
+  matmul(a: T, b: T, options?: MatmulOptions): T;
   /** [N, in] × weight [out, in]ᵀ + bias [out] → [N, out]. */
   linear(x: T, weight: T, bias?: T): T;
 

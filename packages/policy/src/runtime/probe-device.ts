@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { DeviceName } from './device-name.ts';
+import { getOrInsert } from './get-or-insert.ts';
 import { OnnxOps } from './onnx/onnx-ops.ts';
 import { reasonOf } from './onnx/reason.ts';
 
@@ -26,9 +27,7 @@ const known: Map<DeviceName, DeviceProbe> = new Map();
  * a minute. The answer is cached.
  */
 export function probeDevice(device: DeviceName): DeviceProbe {
-  const found = known.get(device) ?? probeAgain(device);
-  known.set(device, found);
-  return found;
+  return getOrInsert(known, device, () => probeAgain(device));
 }
 
 /** Like {@link probeDevice}, but without the cache. */

@@ -57,9 +57,8 @@ export class BlockDrawing {
     const ids = choices.flatMap(({ first, count }, row) =>
       Array.from({ length: count }, (_, block) => row * this.count + first + block),
     );
-    const program = await this.#programs.get('choose', () =>
-      this.#runtime.compile((ops) => ({ chosen: this.#choose(ops) })),
-    );
+    const compile = () => this.#runtime.compile((ops) => ({ chosen: this.#choose(ops) }));
+    const program = await this.#programs.get('choose', compile);
     const { chosen } = await program.run({ probabilities, ids: tensor(Int32Array.from(ids), [ids.length]) });
     let end = 0;
     return choices.map(({ count, find }) => {
@@ -88,9 +87,7 @@ export class BlockDrawing {
 
   #choose<T>(ops: Ops<T>): T {
     const probabilities = ops.input('probabilities', 'float32', ['B', this.count * this.#size]);
-    return ops.gatherRows(
-      ops.reshape(probabilities, ['blocks', this.#size]),
-      ops.input('ids', 'int32', ['N']),
-    );
+    const blocks = ops.reshape(probabilities, ['blocks', this.#size]);
+    return ops.gatherRows(blocks, ops.input('ids', 'int32', ['N']));
   }
 }

@@ -6,9 +6,10 @@ import { type Model, parameterCount } from '../model/model.ts';
 import { Programs } from '../runtime/programs.ts';
 import { type Executable, type Runtime, type Tensors, tensor } from '../runtime/runtime.ts';
 import { BlockDrawing, blockCount } from './block-drawing.ts';
-import { createKvCache } from './create-kv-cache.ts';
 import { type Drawing, type DrawnToken, drawToken } from './draw-token.ts';
+import { HostKvCache } from './host-kv-cache.ts';
 import type { KvCache } from './kv-cache.ts';
+import { ResidentKvCache } from './resident-kv-cache.ts';
 
 /** The tokens of a slot that follow its cached ones. */
 interface Row {
@@ -47,7 +48,9 @@ export class CachedDecoder {
     this.#runtime = runtime;
     this.#model = model;
     this.#buildsIn = 4 * parameterCount(model.config) <= (runtime.mostBuiltIn ?? 0);
-    this.#cache = createKvCache(runtime, model.config);
+    // On the device if the device is other hardware, because copies to it are slow; else in this process.
+    const Cache = runtime.memory?.isRemote ? ResidentKvCache : HostKvCache;
+    this.#cache = new Cache(runtime, model.config);
     const { vocab_size: vocabulary } = model.config;
     if (this.#cache.isResident && blockCount(vocabulary) > 1)
       this.#blocks = new BlockDrawing(runtime, vocabulary);

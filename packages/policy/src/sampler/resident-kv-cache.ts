@@ -3,14 +3,7 @@ import { headWidth, type ModelConfig } from '../model/model-config.ts';
 import type { Ops } from '../runtime/ops.ts';
 import { Programs } from '../runtime/programs.ts';
 import { disposeTensors } from '../runtime/resident-tensor.ts';
-import {
-  type Executable,
-  type Runtime,
-  type Tensor,
-  type Tensors,
-  tensor,
-  zeros,
-} from '../runtime/runtime.ts';
+import { type Runtime, type Tensor, type Tensors, tensor, zeros } from '../runtime/runtime.ts';
 import { cachedParts, leastPast, newOf, pastMask, pastOf, roundUp } from './cached-past.ts';
 import type { KvCache } from './kv-cache.ts';
 
@@ -67,10 +60,13 @@ export class ResidentKvCache implements KvCache {
     const isWhole = pasts.length === rows && pasts.every(({ row }, index) => row === index);
     if (isWhole && least <= capacity && capacity <= 2 * least)
       return { ...this.#buffers, pastMask: pastMask(lengths, capacity) };
-    const view = lengths.some((length) => length > 0)
-      ? await this.#gather(pasts, least)
-      : this.#zeros(slots.length, least);
-    return { ...view, pastMask: pastMask(lengths, least) };
+    const mask = pastMask(lengths, least);
+    if (lengths.every((length) => length === 0))
+      return { ...this.#zeros(slots.length, least), pastMask: mask };
+    const gathered = await this.#run('view', { ...this.#buffers, index: this.#index(pasts, least) });
+    disposeTensors(this.#gathered);
+    this.#gathered = gathered;
+    return { ...gathered, pastMask: mask };
   }
 
   /** Gathers cached and new positions into new buffers: first the rows of `slots`, then those of the other slots. */
@@ -122,14 +118,6 @@ export class ResidentKvCache implements KvCache {
     this.#buffers = buffers;
   }
 
-  async #gather(pasts: readonly Past[], capacity: number): Promise<Tensors> {
-    const index = this.#index(pasts, capacity);
-    const gathered = await this.#run('view', { ...this.#buffers, index });
-    disposeTensors(this.#gathered);
-    this.#gathered = gathered;
-    return gathered;
-  }
-
   /**
    * [rows, key-value heads, capacity]: the source of each position. Sources are numbered through the buffers and then
    * through the new positions, `time` for each row; counts[row] of them are appended. Padding indices are arbitrary.
@@ -155,11 +143,6 @@ export class ResidentKvCache implements KvCache {
   }
 
   async #run(name: 'view' | 'append', inputs: Tensors): Promise<Tensors> {
-    const outputs = await (await this.#program(name)).run(inputs);
-    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), outputs[part]!]));
-  }
-
-  #program(name: 'view' | 'append'): Promise<Executable> {
     const width = headWidth(this.#config);
     const program = <T>(ops: Ops<T>) => {
       const index = ops.input('index', 'int32', ['rows', 'heads', 'capacity']);
@@ -172,6 +155,8 @@ export class ResidentKvCache implements KvCache {
       });
       return Object.fromEntries(gathered);
     };
-    return this.#programs.get(name, () => this.#runtime.compile(program, { stays: () => true }));
+    const compile = () => this.#runtime.compile(program, { stays: () => true });
+    const outputs = await (await this.#programs.get(name, compile)).run(inputs);
+    return Object.fromEntries(this.#parts.map((part) => [pastOf(part), outputs[part]!]));
   }
 }

@@ -230,7 +230,10 @@ export class Sampler {
 
   /** Runs the model once: computes the missing tokens of some slots and samples the next token of each. */
   async #advance(): Promise<void> {
-    const chosen = this.#chosen();
+    const active = this.#active();
+    const behind = active.filter((index) => this.#lag(index) > 1);
+    // Some of the slots that lack more than one token, or else all active slots, one token each.
+    const chosen = behind.length > 0 ? this.#fitting(leadersOf(this.#slots, behind)) : active;
     if (chosen.length === 0) return;
     const rows = chosen.map((slot) => {
       const { tokens, cached } = this.#slots[slot]!;
@@ -241,13 +244,6 @@ export class Sampler {
     // Copy shared prefixes before finished slots are freed.
     for (const index of this.#active()) if (this.#lag(index) > 1) this.#copyShared(index);
     for (const { slot, token, logprob } of drawn) this.#append(slot, token, logprob);
-  }
-
-  /** The slots to compute next: some of those that lack more than one token, or else all active slots, one token each. */
-  #chosen(): number[] {
-    const active = this.#active();
-    const behind = active.filter((index) => this.#lag(index) > 1);
-    return behind.length > 0 ? this.#fitting(leadersOf(this.#slots, behind)) : active;
   }
 
   /** Copies the longest prefix that the slot lacks and another slot has cached. */

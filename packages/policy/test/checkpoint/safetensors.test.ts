@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  readSafetensors,
-  readTensorNames,
-  readTensors,
-  writeSafetensors,
-} from '../../src/checkpoint/safetensors.ts';
+import { readSafetensors, readTensorNames, writeSafetensors } from '../../src/checkpoint/safetensors.ts';
 import { type Tensor, tensor } from '../../src/runtime/runtime.ts';
 import { inTemporaryFolder } from '../tiny-model.ts';
 
@@ -114,7 +109,7 @@ test('tensors that are not asked for may have any type', async () => {
     const weight = { ...good, data_offsets: [3, 11] };
     await writeFile(file, fileOf(JSON.stringify({ ...buffers, weight }), Buffer.alloc(11)));
     expect(await readTensorNames(file)).toEqual(['mask', 'weight']);
-    const { tensors } = await readTensors(file, new Map([['weight', [2]]]));
+    const { tensors } = await readSafetensors(file, new Map([['weight', [2]]]));
     expect(tensors).toEqual({ weight: tensor(Float32Array.of(0, 0), [2]) });
   });
 });
@@ -131,7 +126,7 @@ test('a tensor at an offset beyond 2 GiB is read', async () => {
     await handle.write(header, 0, header.length, 0);
     await handle.write(Uint8Array.of(0x80, 0x3f, 0x00, 0xc0), 0, 4, header.length + start);
     await handle.close();
-    const { tensors } = await readTensors(file, new Map([['far', [2]]]));
+    const { tensors } = await readSafetensors(file, new Map([['far', [2]]]));
     expect(tensors.far!.data).toEqual(Float32Array.of(1, -2));
   });
 });

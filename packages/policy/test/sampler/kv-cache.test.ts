@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { readTensorData } from '../../src/runtime/resident-tensor.ts';
 import { type Runtime, type Tensors, tensor } from '../../src/runtime/runtime.ts';
 import { cachedParts } from '../../src/sampler/cached-past.ts';
-import { createKvCache } from '../../src/sampler/create-kv-cache.ts';
+import { HostKvCache } from '../../src/sampler/host-kv-cache.ts';
 import type { KvCache } from '../../src/sampler/kv-cache.ts';
+import { ResidentKvCache } from '../../src/sampler/resident-kv-cache.ts';
 import { remoteRuntime } from '../runtime/remote-runtime.ts';
 import { runtime, tinyConfig } from '../tiny-model.ts';
 
@@ -86,12 +87,15 @@ const action = fc.oneof(
   fc.record({ kind: fc.constant('view' as const), slots: slotsArbitrary }),
 );
 
-test.each([runtime, await remoteRuntime()])(
-  'keeps appended values while the cache grows, shrinks, truncates, forks and moves: $name',
-  async (on) => {
+test.each([
+  { Cache: HostKvCache, on: runtime },
+  { Cache: ResidentKvCache, on: await remoteRuntime() },
+])(
+  'keeps appended values while the cache grows, shrinks, truncates, forks and moves: $on.name',
+  async ({ Cache, on }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
-        const cache = createKvCache(on, tinyConfig);
+        const cache = new Cache(on, tinyConfig);
         const model: Entry[][] = Array.from({ length: slotCount }, () => []);
         written = 0;
         for (const one of actions) {

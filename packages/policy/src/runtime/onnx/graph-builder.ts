@@ -1,9 +1,9 @@
 /** Collects the nodes of an ONNX graph: names and shapes. Nothing is computed here. */
+import { getOrInsert } from '../get-or-insert.ts';
 import type { Dim, ElementType } from '../ops.ts';
 import type { Tensors } from '../runtime.ts';
 import {
   type AttributeProto,
-  type AttributeValue,
   dataType,
   encodeModel,
   type NodeProto,
@@ -18,13 +18,12 @@ export interface Value {
   readonly shape: readonly Dim[];
 }
 
-export interface NodeOptions {
-  attributes?: Record<string, AttributeValue>;
-  /** Names of attributes that are floats, even if the number is whole. */
-  floats?: readonly string[];
-  /** `com.microsoft` for ONNX Runtime's own operators. */
-  domain?: string;
-}
+export type Attributes = Readonly<Record<string, number | string | readonly number[]>>;
+
+/** Attributes that are floats, even if the number is whole. */
+const floats = new Set(['alpha', 'epsilon']);
+/** ONNX Runtime's own operators, which are in the domain `com.microsoft`. */
+const ofMicrosoft = new Set(['FusedMatMul', 'QuickGelu', 'RotaryEmbedding']);
 
 export class GraphBuilder {
   readonly inputs: Map<string, Value> = new Map();
@@ -34,29 +33,23 @@ export class GraphBuilder {
   #count = 0;
 
   input(name: string, type: ElementType, shape: readonly Dim[]): Value {
-    const known = this.inputs.get(name);
-    if (known) return known;
-    const value: Value = { name, type, shape };
-    this.inputs.set(name, value);
-    return value;
+    return getOrInsert(this.inputs, name, () => ({ name, type, shape }));
   }
 
   /** A constant. Equal constants are stored once. */
   constant(type: ElementType | 'int64', shape: readonly number[], numbers: readonly number[]): Value {
-    const key = `${type}[${shape}]${numbers}`;
-    const known = this.#constants.get(key);
-    if (known) return known;
-    const array =
-      type === 'float32'
-        ? Float32Array.from(numbers)
-        : type === 'int32'
-          ? Int32Array.from(numbers)
-          : BigInt64Array.from(numbers, BigInt);
-    const value: Value = { name: `constant${this.#count++}`, type, shape };
-    const rawData = new Uint8Array(array.buffer);
-    this.#initializers.push({ name: value.name, dataType: dataType[type], dims: shape, rawData });
-    this.#constants.set(key, value);
-    return value;
+    return getOrInsert(this.#constants, `${type}[${shape}]${numbers}`, () => {
+      const array =
+        type === 'float32'
+          ? Float32Array.from(numbers)
+          : type === 'int32'
+            ? Int32Array.from(numbers)
+            : BigInt64Array.from(numbers, BigInt);
+      const name = `constant${this.#count++}`;
+      const rawData = new Uint8Array(array.buffer);
+      this.#initializers.push({ name, dataType: dataType[type], dims: shape, rawData });
+      return { name, type, shape };
+    });
   }
 
   /** A node with one output of the given type and shape. */
@@ -65,9 +58,9 @@ export class GraphBuilder {
     inputs: readonly Value[],
     type: Value['type'],
     shape: readonly Dim[],
-    options?: NodeOptions,
+    attributes?: Attributes,
   ): Value {
-    return this.nodes(opType, inputs, [{ type, shape }], options)[0]!;
+    return this.nodes(opType, inputs, [{ type, shape }], attributes)[0]!;
   }
 
   /** A node with several outputs. */
@@ -75,17 +68,15 @@ export class GraphBuilder {
     opType: string,
     inputs: readonly Value[],
     outputs: readonly { type: Value['type']; shape: readonly Dim[] }[],
-    { attributes = {}, floats = [], domain = '' }: NodeOptions = {},
+    attributes: Attributes = {},
   ): Value[] {
     const values = outputs.map((output) => ({ name: `${opType}${this.#count++}`, ...output }));
     this.#nodes.push({
       opType,
-      domain,
+      domain: ofMicrosoft.has(opType) ? 'com.microsoft' : '',
       input: inputs.map(({ name }) => name),
       output: values.map(({ name }) => name),
-      attribute: Object.entries(attributes).map(([name, value]) =>
-        attribute(name, value, floats.includes(name)),
-      ),
+      attribute: Object.entries(attributes).map(([name, value]) => attribute(name, value)),
     });
     return values;
   }
@@ -113,15 +104,10 @@ export class GraphBuilder {
     const asked = [...this.inputs.values()].filter(({ name }) => needed.has(name));
     const inputs = asked.filter(({ name }) => !constants[name]);
     const builtIn = asked.flatMap(({ name, type }) => {
-      const value = constants[name];
-      if (!value) return [];
-      const { buffer, byteOffset, byteLength } = value.data;
-      return {
-        name,
-        dataType: dataType[type],
-        dims: value.dims,
-        rawData: new Uint8Array(buffer, byteOffset, byteLength),
-      };
+      if (!constants[name]) return [];
+      const { data, dims } = constants[name];
+      const rawData = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      return { name, dataType: dataType[type], dims, rawData };
     });
     const model = encodeModel({
       name: 'toolenv',
@@ -134,10 +120,11 @@ export class GraphBuilder {
   }
 }
 
-function attribute(name: string, value: AttributeValue, float: boolean): AttributeProto {
+function attribute(name: string, value: Attributes[string]): AttributeProto {
   if (typeof value === 'string') return { name, type: 3, s: new TextEncoder().encode(value) };
   if (typeof value !== 'number') return { name, type: 7, ints: value };
-  return float || !Number.isInteger(value) ? { name, type: 1, f: value } : { name, type: 2, i: value };
+  const isFloat = floats.has(name) || !Number.isInteger(value);
+  return isFloat ? { name, type: 1, f: value } : { name, type: 2, i: value };
 }
 
 function valueInfo(name: string, { type, shape }: Value): ValueInfoProto {

@@ -1,9 +1,10 @@
 /** Ops that emit nodes of an ONNX graph. Every operation also records how a gradient is pulled back through it. */
 import type { DeviceName } from '../device-name.ts';
-import type { Dim, ElementType, Ops } from '../ops.ts';
+import { getOrInsert } from '../get-or-insert.ts';
+import type { Dim, ElementType, MatmulOptions, Ops } from '../ops.ts';
 import type { Precision } from '../runtime.ts';
 import { broadcastShape, sameShape } from '../shape.ts';
-import { GraphBuilder, type NodeOptions, type Value } from './graph-builder.ts';
+import { type Attributes, GraphBuilder, type Value } from './graph-builder.ts';
 import { dataType } from './onnx-proto.ts';
 import * as webgpu from './webgpu-operations.ts';
 
@@ -15,13 +16,10 @@ export interface TapeEntry {
   pullbacks: readonly (((...gradients: Value[]) => Value) | undefined)[];
 }
 
-const microsoft = 'com.microsoft';
-
 export class OnnxOps implements Ops<Value> {
   readonly graph: GraphBuilder = new GraphBuilder();
   readonly tape: TapeEntry[] = [];
-  #memo: Map<string, Value> = new Map();
-  #memoAll: Map<string, Value[]> = new Map();
+  #memo: Map<string, Value | Value[]> = new Map();
   /** A reshaped value's source: reshaping the value again starts from the source. */
   #unshaped: Map<Value, Value> = new Map();
   readonly #device: DeviceName;
@@ -51,32 +49,20 @@ export class OnnxOps implements Ops<Value> {
   }
 
   add(a: Value, b: Value): Value {
-    const y = this.#elementwise('Add', a, b);
-    return this.#record([a, b], y, [(g) => this.#unbroadcast(g, a), (g) => this.#unbroadcast(g, b)]);
+    return this.#binary('Add', a, b, [(g) => g, (g) => g]);
   }
 
   sub(a: Value, b: Value): Value {
-    const y = this.#elementwise('Sub', a, b);
-    return this.#record([a, b], y, [
-      (g) => this.#unbroadcast(g, a),
-      (g) => this.#unbroadcast(this.neg(g), b),
-    ]);
+    return this.#binary('Sub', a, b, [(g) => g, (g) => this.neg(g)]);
   }
 
   mul(a: Value, b: Value): Value {
-    const y = this.#elementwise('Mul', a, b);
-    return this.#record([a, b], y, [
-      (g) => this.#unbroadcast(this.mul(g, b), a),
-      (g) => this.#unbroadcast(this.mul(g, a), b),
-    ]);
+    return this.#binary('Mul', a, b, [(g) => this.mul(g, b), (g) => this.mul(g, a)]);
   }
 
   div(a: Value, b: Value): Value {
-    const y = this.#elementwise('Div', a, b);
-    return this.#record([a, b], y, [
-      (g) => this.#unbroadcast(this.div(g, b), a),
-      (g) => this.#unbroadcast(this.neg(this.div(this.mul(g, y), b)), b),
-    ]);
+    const toB = (g: Value, y: Value) => this.neg(this.div(this.mul(g, y), b));
+    return this.#binary('Div', a, b, [(g) => this.div(g, b), toB]);
   }
 
   neg(x: Value): Value {
@@ -108,12 +94,7 @@ export class OnnxOps implements Ops<Value> {
   matmul(
     a: Value,
     b: Value,
-    {
-      transposeA = false,
-      transposeB = false,
-      scale = 1,
-      exact = false,
-    }: { transposeA?: boolean; transposeB?: boolean; scale?: number; exact?: boolean } = {},
+    { transposeA = false, transposeB = false, scale = 1, exact = false }: MatmulOptions = {},
   ): Value {
     const rows = a.shape.at(transposeA ? -1 : -2)!;
     const columns = b.shape.at(transposeB ? -2 : -1)!;
@@ -123,11 +104,9 @@ export class OnnxOps implements Ops<Value> {
       : [a, b];
     const isPlain = this.#isWebGpu || (!transposeA && !transposeB && scale === 1);
     const attributes = { transA: Number(transposeA), transB: Number(transposeB), alpha: scale };
-    const [opType, options]: [string, NodeOptions] = isPlain
-      ? ['MatMul', {}]
-      : ['FusedMatMul', { domain: microsoft, attributes, floats: ['alpha'] }];
-    if (exact) return this.graph.node(opType, operands, 'float32', shape, options);
-    const y = this.#product(opType, operands, shape, options);
+    const [opType, own] = isPlain ? ['MatMul', {}] : ['FusedMatMul', attributes];
+    if (exact) return this.graph.node(opType, operands, 'float32', shape, own);
+    const y = this.#product(opType, operands, shape, own);
     return this.#record([a, b], y, [
       (g) =>
         transposeA
@@ -141,15 +120,13 @@ export class OnnxOps implements Ops<Value> {
   }
 
   linear(x: Value, weight: Value, bias?: Value): Value {
-    const y = this.#gemm(bias ? [x, weight, bias] : [x, weight], [x.shape[0]!, weight.shape[0]!], {
-      transB: 1,
-    });
-    const pullbacks = [
-      (g: Value) => this.#gemm([g, weight], x.shape, {}),
-      (g: Value) => this.#gemm([g, x], weight.shape, { transA: 1 }),
-    ];
-    if (!bias) return this.#record([x, weight], y, pullbacks);
-    return this.#record([x, weight, bias], y, [...pullbacks, (g) => this.#unbroadcast(g, bias)]);
+    const inputs = bias ? [x, weight, bias] : [x, weight];
+    const y = this.#product('Gemm', inputs, [x.shape[0]!, weight.shape[0]!], { transB: 1 });
+    return this.#record(inputs, y, [
+      (g) => this.#product('Gemm', [g, weight], x.shape),
+      (g) => this.#product('Gemm', [g, x], weight.shape, { transA: 1 }),
+      bias && ((g) => this.#unbroadcast(g, bias)),
+    ]);
   }
 
   reshape(x: Value, shape: readonly Dim[]): Value {
@@ -165,14 +142,9 @@ export class OnnxOps implements Ops<Value> {
     const moved = order.filter((axis) => x.shape[axis] !== 1);
     // An axis of length 1 can move without moving a number.
     if (moved.every((axis, index) => index === 0 || axis > moved[index - 1]!)) return this.reshape(x, shape);
-    const y = this.graph.node('Transpose', [x], x.type, shape, { attributes: { perm: order } });
-    return this.#record([x], y, [
-      (g) =>
-        this.transpose(
-          g,
-          order.map((_, axis) => order.indexOf(axis)),
-        ),
-    ]);
+    const y = this.graph.node('Transpose', [x], x.type, shape, { perm: order });
+    const back = order.map((_, axis) => order.indexOf(axis));
+    return this.#record([x], y, [(g) => this.transpose(g, back)]);
   }
 
   concat(parts: readonly Value[], axis: number): Value {
@@ -181,15 +153,10 @@ export class OnnxOps implements Ops<Value> {
     const sizes = parts.map(({ shape }) => shape[at]!);
     const numeric = sizes.every((size) => typeof size === 'number');
     const total = numeric ? sizes.reduce<number>((sum, size) => sum + (size as number), 0) : sizes.join('+');
-    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), {
-      attributes: { axis: at },
-    });
-    const pieces = (g: Value) => this.#onceAll(`pieces ${y.name} ${g.name}`, () => this.split(g, at, parts));
-    return this.#record(
-      parts,
-      y,
-      parts.map((_, index) => (g: Value) => pieces(g)[index]!),
-    );
+    const y = this.graph.node('Concat', parts, first.type, first.shape.with(at, total), { axis: at });
+    const pieces = (g: Value) => this.#once(`pieces ${y.name} ${g.name}`, () => this.split(g, at, parts));
+    const pullbacks = parts.map((_, index) => (g: Value) => pieces(g)[index]!);
+    return this.#record(parts, y, pullbacks);
   }
 
   split(x: Value, axis: number, into: number | readonly Value[]): Value[] {
@@ -197,9 +164,9 @@ export class OnnxOps implements Ops<Value> {
     const equal = typeof into === 'number';
     const sizes = equal ? Array(into).fill(divide(x.shape[at]!, into)) : into.map(({ shape }) => shape[at]!);
     const outputs = sizes.map((size: Dim) => ({ type: x.type, shape: x.shape.with(at, size) }));
-    const attributes: Record<string, number> = equal ? { axis: at, num_outputs: into } : { axis: at };
+    const attributes: Attributes = equal ? { axis: at, num_outputs: into } : { axis: at };
     const inputs = equal ? [x] : [x, this.#sizes(into, at)];
-    const pieces = this.graph.nodes('Split', inputs, outputs, { attributes });
+    const pieces = this.graph.nodes('Split', inputs, outputs, attributes);
     // The concatenated gradient would have a sum of names for the length. The input has its own name for it.
     const pullback = (...gs: Value[]) => ({ ...this.concat(gs, at), shape: x.shape });
     this.tape.push({ inputs: [x], outputs: pieces, pullbacks: [pullback] });
@@ -208,26 +175,29 @@ export class OnnxOps implements Ops<Value> {
 
   gatherRows(table: Value, ids: Value, { distinct = false }: { distinct?: boolean } = {}): Value {
     const shape = [...ids.shape, ...table.shape.slice(1)];
-    const y = this.graph.node('Gather', [table, ids], table.type, shape, { attributes: { axis: 0 } });
+    const y = this.graph.node('Gather', [table, ids], table.type, shape, { axis: 0 });
     const pullback = (g: Value) => {
       const flat = this.reshape(g, ['gathered', ...table.shape.slice(1)]);
       const zeros = this.#zerosLike(table);
       if (distinct) {
         const places = this.#idColumn(ids, ['gathered', 1]);
-        return this.graph.node('ScatterND', [zeros, this.#toInt64(places), flat], 'float32', table.shape);
+        return this.graph.node(
+          'ScatterND',
+          [zeros, this.#cast(places, 'int64'), flat],
+          'float32',
+          table.shape,
+        );
       }
       const column = this.#idColumn(ids, ['gathered', ...table.shape.slice(1).map(() => 1)]);
       const indices = this.graph.node('Expand', [column, this.#runtimeShape(flat)], column.type, flat.shape);
       // ScatterND would add to one row from several threads at once, and lose some of the sum.
-      return this.graph.node('ScatterElements', [zeros, indices, flat], 'float32', table.shape, {
-        attributes: { axis: 0, reduction: 'add' },
-      });
+      return this.#addElements(zeros, indices, flat, 0);
     };
     return this.#record([table, ids], y, [pullback, undefined]);
   }
 
   softmax(x: Value): Value {
-    const y = this.graph.node('Softmax', [x], 'float32', x.shape, { attributes: { axis: -1 } });
+    const y = this.graph.node('Softmax', [x], 'float32', x.shape, { axis: -1 });
     return this.#record([x], y, [
       (g) => {
         const weighted = this.mul(g, y);
@@ -238,21 +208,13 @@ export class OnnxOps implements Ops<Value> {
 
   logProbability(logits: Value, ids: Value): Value {
     const index = this.reshape(ids, [ids.shape[0]!, 1]);
-    const options: NodeOptions = { attributes: { axis: 1 } };
-    const picked = this.graph.node(
-      'GatherElements',
-      [this.#logSoftmax(logits), index],
-      'float32',
-      index.shape,
-      options,
-    );
+    const inputs = [this.#logSoftmax(logits), index];
+    const picked = this.graph.node('GatherElements', inputs, 'float32', index.shape, { axis: 1 });
     const y = this.reshape(picked, ids.shape);
     const pullback = (g: Value) => {
       const column = this.reshape(g, index.shape);
       const spread = this.mul(this.#probabilities(logits), this.neg(column));
-      return this.graph.node('ScatterElements', [spread, index, column], 'float32', logits.shape, {
-        attributes: { axis: 1, reduction: 'add' },
-      });
+      return this.#addElements(spread, index, column, 1);
     };
     return this.#record([logits, ids], y, [pullback, undefined]);
   }
@@ -271,14 +233,10 @@ export class OnnxOps implements Ops<Value> {
 
   rmsNorm(x: Value, weight: Value, epsilon: number): Value {
     const column = x.shape.with(-1, 1);
-    const outputs = [
-      { type: 'float32', shape: x.shape },
-      { type: 'float32', shape: column },
-    ] as const;
-    const [y, inverseRoot] = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, {
-      attributes: { axis: -1, epsilon },
-      floats: ['epsilon'],
-    }) as [Value, Value];
+    const outputs = [x.shape, column].map((shape) => ({ type: 'float32' as const, shape }));
+    const attributes = { axis: -1, epsilon };
+    const made = this.graph.nodes('SimplifiedLayerNormalization', [x, weight], outputs, attributes);
+    const [y, inverseRoot] = made as [Value, Value];
     const width = x.shape.at(-1) as number;
     const inverse = () =>
       this.#isWebGpu
@@ -299,8 +257,8 @@ export class OnnxOps implements Ops<Value> {
   }
 
   rotary(x: Value, positions: Value, cos: Value, sin: Value): Value {
-    const inputs = [x, this.#toInt64(positions), cos, sin];
-    const y = this.graph.node('RotaryEmbedding', inputs, 'float32', x.shape, { domain: microsoft });
+    const inputs = [x, this.#cast(positions, 'int64'), cos, sin];
+    const y = this.graph.node('RotaryEmbedding', inputs, 'float32', x.shape);
     const backward = () => this.#once(`neg ${sin.name}`, () => this.neg(sin));
     // The transpose of a rotation is the rotation by the opposite angle.
     return this.#record([x], y, [(g) => this.rotary(g, positions, cos, backward())]);
@@ -327,8 +285,7 @@ export class OnnxOps implements Ops<Value> {
   }
 
   swiglu(gate: Value, up: Value): Value {
-    const options = { domain: microsoft, attributes: { alpha: 1 }, floats: ['alpha'] };
-    const silu = this.graph.node('QuickGelu', [gate], 'float32', gate.shape, options);
+    const silu = this.graph.node('QuickGelu', [gate], 'float32', gate.shape, { alpha: 1 });
     const y = this.#elementwise('Mul', silu, up);
     // silu'(gate) · up = (sigmoid + silu · (1 − sigmoid)) · up = y + sigmoid · (up − y).
     const slope = () => this.add(y, this.mul(this.#unary('Sigmoid', gate), this.sub(up, y)));
@@ -340,20 +297,22 @@ export class OnnxOps implements Ops<Value> {
     return output;
   }
 
-  #once(key: string, make: () => Value): Value {
-    const known = this.#memo.get(key);
-    if (known) return known;
-    const made = make();
-    this.#memo.set(key, made);
-    return made;
+  #once<Made extends Value | Value[]>(key: string, make: () => Made): Made {
+    return getOrInsert(this.#memo as Map<string, Made>, key, make);
   }
 
-  #onceAll(key: string, make: () => Value[]): Value[] {
-    const known = this.#memoAll.get(key);
-    if (known) return known;
-    const made = make();
-    this.#memoAll.set(key, made);
-    return made;
+  /** An elementwise operation. The pullbacks give gradients in the shape of the result. */
+  #binary(
+    opType: string,
+    a: Value,
+    b: Value,
+    [toA, toB]: readonly [toA: (g: Value) => Value, toB: (g: Value, y: Value) => Value],
+  ): Value {
+    const y = this.#elementwise(opType, a, b);
+    return this.#record([a, b], y, [
+      (g) => this.#unbroadcast(toA(g), a),
+      (g) => this.#unbroadcast(toB(g, y), b),
+    ]);
   }
 
   #elementwise(opType: string, a: Value, b: Value): Value {
@@ -364,38 +323,32 @@ export class OnnxOps implements Ops<Value> {
     return this.graph.node(opType, [x], x.type, x.shape);
   }
 
-  #gemm(inputs: readonly Value[], shape: readonly Dim[], attributes: Record<string, number>): Value {
-    return this.#product('Gemm', inputs, shape, { attributes });
-  }
-
-  #product(opType: string, inputs: readonly Value[], shape: readonly Dim[], options?: NodeOptions): Value {
+  #product(opType: string, inputs: readonly Value[], shape: readonly Dim[], attributes?: Attributes): Value {
     const narrow = inputs.map((x) => this.#cast(x, this.#precision));
     // The CPU has no float16 products: ONNX Runtime would remove the casts, and the rounding with them.
     if (this.#precision === 'float16' && this.#device === 'cpu') {
       const rounded = narrow.map((x) => this.#cast(x, 'float32'));
-      const y = this.graph.node(opType, rounded, 'float32', shape, options);
+      const y = this.graph.node(opType, rounded, 'float32', shape, attributes);
       return this.#cast(this.#cast(y, 'float16'), 'float32');
     }
-    return this.#cast(this.graph.node(opType, narrow, this.#precision, shape, options), 'float32');
+    return this.#cast(this.graph.node(opType, narrow, this.#precision, shape, attributes), 'float32');
   }
 
-  #cast(x: Value, type: 'float32' | 'float16'): Value {
+  #cast(x: Value, type: Value['type']): Value {
     if (x.type === type) return x;
     const attributes = { to: dataType[type] };
-    return this.#once(`${type} ${x.name}`, () => this.graph.node('Cast', [x], type, x.shape, { attributes }));
+    return this.#once(`${type} ${x.name}`, () => this.graph.node('Cast', [x], type, x.shape, attributes));
   }
 
   #reduceSum(x: Value, axes: readonly number[], shape: readonly Dim[], keepdims: 0 | 1): Value {
-    return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, {
-      attributes: { keepdims },
-    });
+    return this.graph.node('ReduceSum', [x, this.#ints(axes)], 'float32', shape, { keepdims });
   }
 
   #logSoftmax(logits: Value): Value {
     const make = () =>
       this.#isWebGpu
         ? webgpu.logSoftmax(this.graph, logits)
-        : this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { attributes: { axis: -1 } });
+        : this.graph.node('LogSoftmax', [logits], 'float32', logits.shape, { axis: -1 });
     return this.#once(`logSoftmax ${logits.name}`, make);
   }
 
@@ -403,15 +356,15 @@ export class OnnxOps implements Ops<Value> {
     return this.#once(`probabilities ${logits.name}`, () => this.#unary('Exp', this.#logSoftmax(logits)));
   }
 
-  #toInt64(ids: Value): Value {
-    if (ids.type === 'int64') return ids;
-    const make = () => this.graph.node('Cast', [ids], 'int64', ids.shape, { attributes: { to: 7 } });
-    return this.#once(`int64 ${ids.name}`, make);
-  }
-
   /** Ids in the shape that a scatter takes them in. WebGPU has no int64 kernels of Reshape and Expand, so there ids stay int32. */
   #idColumn(ids: Value, shape: readonly Dim[]): Value {
-    return this.reshape(this.#isWebGpu ? ids : this.#toInt64(ids), shape);
+    return this.reshape(this.#isWebGpu ? ids : this.#cast(ids, 'int64'), shape);
+  }
+
+  /** `base` with numbers added to its elements at `indices` along `axis`. */
+  #addElements(base: Value, indices: Value, added: Value, axis: number): Value {
+    const attributes = { axis, reduction: 'add' };
+    return this.graph.node('ScatterElements', [base, indices, added], 'float32', base.shape, attributes);
   }
 
   #ints(numbers: readonly number[]): Value {
@@ -451,7 +404,7 @@ export class OnnxOps implements Ops<Value> {
       const parts = shape.map((dim) =>
         typeof dim === 'number' ? this.#ints([dim]) : (this.#dimension(dim) ?? this.#ints([-1])),
       );
-      return this.graph.node('Concat', parts, 'int64', [shape.length], { attributes: { axis: 0 } });
+      return this.graph.node('Concat', parts, 'int64', [shape.length], { axis: 0 });
     });
   }
 
@@ -460,10 +413,7 @@ export class OnnxOps implements Ops<Value> {
     for (const input of this.graph.inputs.values()) {
       const axis = input.shape.indexOf(name);
       if (axis < 0) continue;
-      const attributes = { start: axis, end: axis + 1 };
-      return this.#once(`dimension ${name}`, () =>
-        this.graph.node('Shape', [input], 'int64', [1], { attributes }),
-      );
+      return this.#once(`dimension ${name}`, () => this.#lengthOf(input, axis));
     }
     return undefined;
   }
@@ -472,15 +422,17 @@ export class OnnxOps implements Ops<Value> {
   #sizes(parts: readonly Value[], axis: number): Value {
     const dims = parts.map((part) => part.shape[axis]!);
     return this.#once(`sizes ${dims}`, () => {
-      const lengths = parts.map((part, index) => this.#length(part, axis, dims[index]!));
-      return this.graph.node('Concat', lengths, 'int64', [parts.length], { attributes: { axis: 0 } });
+      const lengths = dims.map((dim, index) =>
+        typeof dim === 'number'
+          ? this.#ints([dim])
+          : (this.#dimension(dim) ?? this.#lengthOf(parts[index]!, axis)),
+      );
+      return this.graph.node('Concat', lengths, 'int64', [parts.length], { axis: 0 });
     });
   }
 
-  #length(x: Value, axis: number, dim: Dim): Value {
-    if (typeof dim === 'number') return this.#ints([dim]);
-    const attributes = { start: axis, end: axis + 1 };
-    return this.#dimension(dim) ?? this.graph.node('Shape', [x], 'int64', [1], { attributes });
+  #lengthOf(x: Value, axis: number): Value {
+    return this.graph.node('Shape', [x], 'int64', [1], { start: axis, end: axis + 1 });
   }
 }
 

@@ -1,8 +1,6 @@
 /** The part of ONNX's protobuf format (onnx.proto3, IR version 10) that the graphs of this package need. */
 import protobuf from 'protobufjs/light.js';
 
-export type AttributeValue = number | string | readonly number[];
-
 export interface NodeProto {
   name?: string;
   opType: string;

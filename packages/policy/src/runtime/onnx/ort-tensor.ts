@@ -1,5 +1,6 @@
 /** Conversion between this package's tensors and ONNX Runtime's. */
 import { type InferenceSession, Tensor as OrtTensor } from '#onnxruntime';
+import { getOrInsert } from '../get-or-insert.ts';
 import { ResidentTensor } from '../resident-tensor.ts';
 import type { Tensor } from '../runtime.ts';
 import { holdSession, letGoOfSession } from './open-session.ts';
@@ -25,16 +26,12 @@ class SessionTensor extends ResidentTensor<OrtTensor> {
 
 export function toOrt(value: Tensor): OrtTensor {
   if (value instanceof ResidentTensor) return value.handle;
-  let known = wrapped.get(value);
-  if (!known) {
+  return getOrInsert(wrapped, value, () => {
     const { data, dims } = value;
-    known =
-      data instanceof Float32Array
-        ? new OrtTensor('float32', data, dims)
-        : new OrtTensor('int32', data, dims);
-    wrapped.set(value, known);
-  }
-  return known;
+    return data instanceof Float32Array
+      ? new OrtTensor('float32', data, dims)
+      : new OrtTensor('int32', data, dims);
+  });
 }
 
 /** @param session The session whose output the tensor is. */

@@ -3,13 +3,8 @@
  * node without a kernel runs on the CPU, without a warning, and its tensors travel through this process's memory at each run.
  * `npm run devices -- webgpu` fails for such a node. Each function says what it replaces, and why.
  */
+import type { MatmulOptions } from '../ops.ts';
 import type { GraphBuilder, Value } from './graph-builder.ts';
-
-export interface MatmulOptions {
-  transposeA: boolean;
-  transposeB: boolean;
-  scale: number;
-}
 
 /**
  * The operands whose plain MatMul is the product that the options ask for.
@@ -18,7 +13,7 @@ export interface MatmulOptions {
 export function matmulOperands(
   graph: GraphBuilder,
   [a, b]: readonly [Value, Value],
-  { transposeA, transposeB, scale }: MatmulOptions,
+  { transposeA, transposeB, scale }: Required<Omit<MatmulOptions, 'exact'>>,
 ): [Value, Value] {
   const scaled = (x: Value) =>
     graph.node('Mul', [x, graph.constant('float32', [], [scale])], x.type, x.shape);
@@ -51,10 +46,8 @@ export function inverseRoot(graph: GraphBuilder, x: Value, epsilon: number): Val
   const scalar = (value: number) => graph.constant('float32', [], [value]);
   const node = (opType: string, inputs: readonly Value[]) => graph.node(opType, inputs, x.type, column);
   const squares = graph.node('Mul', [x, x], x.type, x.shape);
-  const mean = node('Div', [
-    node('ReduceSum', [squares, lastAxis(graph, x)]),
-    scalar(x.shape.at(-1) as number),
-  ]);
+  const sum = node('ReduceSum', [squares, lastAxis(graph, x)]);
+  const mean = node('Div', [sum, scalar(x.shape.at(-1) as number)]);
   return node('Div', [scalar(1), node('Sqrt', [node('Add', [mean, scalar(epsilon)])])]);
 }
 
@@ -75,7 +68,7 @@ function transposed(graph: GraphBuilder, x: Value): Value {
   const rank = x.shape.length;
   const perm = [...Array(rank - 2).keys(), rank - 1, rank - 2];
   const shape = perm.map((axis) => x.shape[axis]!);
-  return graph.node('Transpose', [x], x.type, shape, { attributes: { perm } });
+  return graph.node('Transpose', [x], x.type, shape, { perm });
 }
 
 /** How many dimensions are known only when the program runs. */

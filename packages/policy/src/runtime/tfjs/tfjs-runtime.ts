@@ -11,9 +11,8 @@ import {
   type Tensor,
   type Tensors,
 } from '../runtime.ts';
-import { loadTfjs, type Tfjs } from './load-tfjs.ts';
-import type { TfjsBackend } from './tfjs-backend.ts';
-import { TfjsOps, toTf } from './tfjs-ops.ts';
+import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
+import { type TfjsOps, tfjsOps, toTf } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {
   /** Default: the first of `gpu`, `node` and `wasm` that is installed. */
@@ -43,7 +42,7 @@ export async function tfjsRuntime(options: TfjsRuntimeOptions = {}): Promise<Run
       return {
         async run(given, into = {}) {
           try {
-            const results = tf.tidy(() => evaluate(tf, program, new TfjsOps(tf, given), gradients));
+            const results = tf.tidy(() => evaluate(tf, program, tfjsOps(tf, given), gradients));
             return await take(results, stays, given, into).catch((error: unknown) => {
               tf.dispose(results);
               throw error;
