@@ -29,11 +29,7 @@ export default defineToolEnv({
   limits: { maxTurns: 12, maxCallsPerTurn: 4 },
   tasks: ({ options: { tasks, refusals }, seed }) =>
     generatedTasks(tasks, (split, index) => drawTask(createRng(seed, 'bank', split, index), split, refusals)),
-  state: ({ task }) => ({
-    database: structuredClone(task.database),
-    gold: goldDatabase(task),
-    asked: false,
-  }),
+  state: ({ task }) => ({ database: structuredClone(task.database), gold: goldDatabase(task), asked: false }),
   rewards: {
     /** The final database is the one that the rules lead to. */
     database: {

@@ -2,8 +2,7 @@
 import { createRng, defineToolEnv, type Message } from '@toolenv/core';
 import { generatedTasks } from './generated-tasks.ts';
 import { describeGoal, type Goal, goals, progress } from './household/goal.ts';
-import { drawHouse, type House, kindOf } from './household/house.ts';
-import { solution } from './household/solution.ts';
+import { drawHouse, type House, isClosable, kindOf, treatments } from './household/house.ts';
 import { help, World } from './household/world.ts';
 
 const system = `You are in a house. The last line of each of your turns is a command:
@@ -89,4 +88,24 @@ function lastLine(text: string): string {
 function lastTurns(conversation: readonly Message[], count: number): readonly Message[] {
   const starts = conversation.flatMap(({ role }, index) => (role === 'assistant' ? [index] : []));
   return conversation.slice(starts.at(-count) ?? starts[0]);
+}
+
+/** The commands that reach a goal, for an agent that knows where everything is. */
+export function solution(
+  { receptacles, objects }: House,
+  { object, count, treatment, target }: Goal,
+): string[] {
+  const reach = (place: string) => [`go to ${place}`, ...(isClosable(place) ? [`open ${place}`] : [])];
+  const appliance = treatment && `${treatments[treatment].appliance} 1`;
+  const goal = receptacles.find((name) => kindOf(name) === target)!;
+  return Object.entries(objects)
+    .filter(([name]) => kindOf(name) === object)
+    .slice(0, count)
+    .flatMap(([name, place]) => [
+      ...reach(place),
+      `take ${name} from ${place}`,
+      ...(appliance ? [`go to ${appliance}`, `${treatment} ${name} with ${appliance}`] : []),
+      ...reach(goal),
+      `put ${name} in/on ${goal}`,
+    ]);
 }

@@ -1,8 +1,9 @@
 /** `sql-v1`: questions about a database, which a tool queries in SQL. */
-import { defineTool, defineToolEnv, deriveSeed, type Tool, text } from '@toolenv/core';
+import { createRng, defineTool, defineToolEnv, deriveSeed, type Tool, text } from '@toolenv/core';
+import sqlite from 'node-sqlite3-wasm';
 import { generatedTasks } from './generated-tasks.ts';
-import { drawShopTask } from './sql/draw-task.ts';
 import { type QueryResult, QueryWorker } from './sql/query-worker.ts';
+import { questions } from './sql/questions.ts';
 import { createShop, schema } from './sql/shop.ts';
 
 const instruction = `Answer the question about the database of a shop. Use the tool query to read it.
@@ -103,3 +104,31 @@ export default defineToolEnv({
   ],
   label: ({ answer }) => String(answer),
 });
+
+/** A shop, a question, and the answer, which SQLite computes. */
+export interface ShopTask {
+  /** Seed of the shop. */
+  shop: number;
+  question: string;
+  /** Gives the answer as the first value of its first row. */
+  query: string;
+  answer: string | number;
+}
+
+/** Draws a question that has one answer. Questions with a tie, with the answer 0, or about nothing are drawn again. */
+export function drawShopTask(seed: number, purchases: number): ShopTask {
+  const rng = createRng(seed, 'question');
+  const shop = createShop(seed, purchases);
+  const database = new sqlite.Database(':memory:');
+  try {
+    database.exec(shop.script);
+    for (;;) {
+      const drawn = rng.pick(questions)(rng, shop);
+      const [first, second] = database.all(drawn.query).map((row) => Object.values(row));
+      if (!first?.[0] || (second && first[1] === second[1])) continue;
+      return { shop: seed, ...drawn, answer: first[0] as string | number };
+    }
+  } finally {
+    database.close();
+  }
+}

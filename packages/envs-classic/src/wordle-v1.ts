@@ -1,6 +1,5 @@
 /** `wordle-v1`: guess a word of five letters. A dialogue without tools: each guess is answered with marks. */
 import { defineToolEnv } from '@toolenv/core';
-import { marks } from './wordle/marks.ts';
 import { words } from './wordle/words.ts';
 
 const rules = `We play Wordle. Guess my English word of 5 letters. I answer with a mark for each letter:
@@ -45,4 +44,22 @@ function lastWord(text: string): string {
       .match(/[\p{L}\p{N}]+/gu)
       ?.at(-1) ?? '';
   return /^[a-z]+$/.test(word) ? word : '';
+}
+
+/**
+ * One mark for each letter of the guess, as Wordle gives them: `G` in its place, `Y` elsewhere in the word, `-` not in the word. A letter of the
+ * word earns one mark: if the guess repeats a letter more often than the word does, the others are `-`. Letters in their
+ * place come first, then the rest from left to right.
+ */
+export function marks(guess: string, word: string): string {
+  const unmatched = [...word].filter((letter, place) => guess[place] !== letter);
+  return [...guess]
+    .map((letter, place) => {
+      if (word[place] === letter) return 'G';
+      const elsewhere = unmatched.indexOf(letter);
+      if (elsewhere < 0) return '-';
+      unmatched.splice(elsewhere, 1);
+      return 'Y';
+    })
+    .join('');
 }

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { apply, type Database } from '../src/bank/database.ts';
 import { drawTask } from '../src/bank/draw-task.ts';
+import type { BankRequest, BankTask } from '../src/bank/rules.ts';
 import { forbiddingRule, goldCalls, goldDatabase, mustAsk } from '../src/bank/rules.ts';
-import type { BankRequest, BankTask } from '../src/bank/task.ts';
 import bank from '../src/bank-v1.ts';
 import { play } from './play.ts';
 

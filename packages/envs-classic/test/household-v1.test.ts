@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeGoal, type Goal, goals, progress } from '../src/household/goal.ts';
 import { drawHouse, kindOf } from '../src/household/house.ts';
-import { solution } from '../src/household/solution.ts';
 import { World } from '../src/household/world.ts';
-import household from '../src/household-v1.ts';
+import household, { solution } from '../src/household-v1.ts';
 import { play } from './play.ts';
 
 const house = {

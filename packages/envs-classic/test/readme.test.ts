@@ -10,8 +10,8 @@ import {
 } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import arithmetic from '../src/arithmetic-v1.ts';
+import type { BankTask } from '../src/bank/rules.ts';
 import { forbiddingRule } from '../src/bank/rules.ts';
-import type { BankTask } from '../src/bank/task.ts';
 import bank from '../src/bank-v1.ts';
 import household from '../src/household-v1.ts';
 import sql from '../src/sql-v1.ts';

@@ -5,10 +5,9 @@ import { createRng, openEnv, type Split } from '@toolenv/core';
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import sqlite from 'node-sqlite3-wasm';
 import { expect, test } from 'vitest';
-import { drawShopTask, type ShopTask } from '../src/sql/draw-task.ts';
 import { questions } from '../src/sql/questions.ts';
 import { createShop } from '../src/sql/shop.ts';
-import sql from '../src/sql-v1.ts';
+import sql, { drawShopTask, type ShopTask } from '../src/sql-v1.ts';
 import { play } from './play.ts';
 
 const task: ShopTask = { shop: 7, question: 'How many customers are there?', query: 'SELECT 12', answer: 12 };

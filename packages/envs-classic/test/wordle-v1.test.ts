@@ -1,9 +1,8 @@
 import { assertConforms, checkEnv } from '@toolenv/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { marks } from '../src/wordle/marks.ts';
 import { words } from '../src/wordle/words.ts';
-import wordle from '../src/wordle-v1.ts';
+import wordle, { marks } from '../src/wordle-v1.ts';
 import { play } from './play.ts';
 
 const splits = [words.train, words.validation, words.test];

@@ -5,8 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Split, ToolCall } from '@toolenv/core';
 import { defineMcpEnv } from '@toolenv/mcp';
 import { drawTask, type FilesTask } from './files/draw-task.ts';
-import { readFiles, writeFiles } from './files/folder.ts';
-import { hideFolder } from './files/hide-folder.ts';
+import { hideFolder, readFiles, writeFiles } from './files/folder.ts';
 
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
 

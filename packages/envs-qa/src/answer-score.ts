@@ -1,9 +1,10 @@
 /**
  * Scores an answer by the official scripts: exact match and F1 of HotpotQA (`hotpot_evaluate_v1.py`), 2WikiMultihopQA
  * (`2wikimultihop_evaluate_v1.1.py`) and MuSiQue (`evaluate_v1.0.py`), and the substring score of retrieval papers. The three scripts
- * normalise alike, as SQuAD's does. Where a question has several gold answers, the best score counts.
+ * normalise alike, as SQuAD's does. Where a question has several gold answers, the best score counts. The scripts are Python, so text is
+ * divided as Python's `str` and `re` do. Characters that a newer Unicode added than Python's own count as Python of that Unicode would
+ * count them.
  */
-import { splitWords, withoutArticles, withoutPunctuation } from './python-text.ts';
 
 /** A gold answer, or the gold answer and its aliases. */
 export type GoldAnswers = string | readonly string[];
@@ -12,6 +13,15 @@ export type GoldAnswers = string | readonly string[];
 export type AnswerScore = (prediction: string, gold: GoldAnswers) => number;
 
 const closed: readonly string[] = ['yes', 'no', 'noanswer'];
+
+/** Where `str.split()` divides. JavaScript's `\s` lacks U+001C–1F and U+0085, and has U+FEFF. */
+const whiteSpace =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Python counts these controls as white space.
+  /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+/** Python's `string.punctuation`: ASCII only. */
+const punctuation = /[!-/:-@[-`{-~]/g;
+/** `\b(a|an|the)\b`. Python's `\w` has the letters and numbers of every script; JavaScript's only those of ASCII. */
+const articles = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 
 /** The answer in lower case, without punctuation and articles, with single spaces. */
 export function normalizeAnswer(answer: string): string {
@@ -55,7 +65,8 @@ function best(
 
 /** The words of the normalised answer. */
 function wordsOf(answer: string): string[] {
-  return splitWords(withoutArticles(withoutPunctuation(answer.toLowerCase())));
+  const plain = answer.toLowerCase().replaceAll(punctuation, '').replaceAll(articles, ' ');
+  return plain.split(whiteSpace).filter((word) => word !== '');
 }
 
 function isEqual(predicted: readonly string[], wanted: readonly string[]): boolean {

@@ -43,7 +43,8 @@ export async function answerRpc(
     }
     const session = named ?? sessions.open();
     try {
-      return succeeded(id, await (method === 'tools/list' ? list(session) : call(session, params)));
+      if (method === 'tools/list') return succeeded(id, { tools: await session.listTools() });
+      return succeeded(id, await call(session, params));
     } finally {
       if (!named) await session.close();
     }
@@ -51,17 +52,6 @@ export async function answerRpc(
     if (error instanceof FrameError) return failed(id, codes.server, error.message, error.details);
     throw error;
   }
-}
-
-async function list(session: OpenEnvSession): Promise<object> {
-  const tools = await session.listTools();
-  return {
-    tools: tools.map(({ name, description, input_schema }) => ({
-      name,
-      description,
-      inputSchema: input_schema,
-    })),
-  };
 }
 
 /** MCP's result, and `data`: what OpenEnv's client returns. */

@@ -5,6 +5,7 @@ import {
   isInfrastructure,
   type Observation,
   type ScoredTransition,
+  type ToolDescription,
   ToolEnvError,
   weigh,
 } from '@toolenv/core';
@@ -23,13 +24,6 @@ import { newMessages, observe, type Played, toSaid } from './observation.ts';
 import { readReset } from './reset-request.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
-/** A tool as OpenEnv lists it. */
-export interface ListedTool {
-  name: string;
-  description: string;
-  input_schema: object;
-}
-
 export interface SessionHooks {
   /** Counts the episodes of all clients. */
   readonly metrics: ServerMetrics;
@@ -39,10 +33,10 @@ export interface SessionHooks {
   onClosed(): void;
 }
 
-const answerTool: ListedTool = {
+const answerTool: ToolDescription = {
   name: answerName,
   description: 'Give the final answer to the task.',
-  input_schema: {
+  inputSchema: {
     type: 'object',
     properties: { text: { type: 'string' } },
     required: ['text'],
@@ -96,14 +90,8 @@ export class OpenEnvSession {
       const wanted = { seed, task: task ?? (seed === undefined ? undefined : seed % taskCount), episodeId };
       const episode = asksNothing && isFresh ? current : await this.#begin(wanted, signal);
       this.#handedOut = episode;
-      const { observation } = episode;
       const metadata = { task: episode.task, seed: episode.seed };
-      return {
-        observation: { messages: observation.messages, ...metadata, metadata },
-        reward: null,
-        done: false,
-        metadata,
-      };
+      return toResult({ messages: episode.observation.messages, ...metadata }, metadata);
     });
   }
 
@@ -111,8 +99,9 @@ export class OpenEnvSession {
     return this.#run(async (signal) => {
       const asked = readAction(data, this.#episodes.current?.steps ?? 0);
       if (asked.type === 'list_tools') {
-        const tools = await this.#listTools(signal);
-        return { observation: { tools, metadata: {} }, reward: null, done: false, metadata: {} };
+        const listed = await this.#listTools(signal);
+        const tools = listed.map(({ inputSchema: input_schema, ...tool }) => ({ ...tool, input_schema }));
+        return toResult({ tools }, {});
       }
       const episode = await this.#current(signal);
       const { outcome } = episode;
@@ -121,17 +110,12 @@ export class OpenEnvSession {
       }
       if (outcome.kind !== 'running') {
         const text = `The episode has ended (${endText(outcome)}).`;
-        const metadata = { outcome, rewards: {} };
-        return {
-          observation: { ...observe(asked, { text, isError: true }), messages: [], metadata },
-          reward: null,
-          done: true,
-          metadata,
-        };
+        const observation = { ...observe(asked, { text, isError: true }), messages: [] };
+        return toResult(observation, { outcome, rewards: {} }, { done: true });
       }
       const before = episode.observation;
       try {
-        return this.#toResult(asked, before, await this.#episodes.step(asked.action, signal));
+        return this.#played(asked, before, await this.#episodes.step(asked.action, signal));
       } finally {
         const { kind } = episode.outcome;
         this.#hooks.metrics.step();
@@ -140,7 +124,7 @@ export class OpenEnvSession {
     });
   }
 
-  listTools(): Promise<ListedTool[]> {
+  listTools(): Promise<ToolDescription[]> {
     return this.#run((signal) => this.#listTools(signal));
   }
 
@@ -216,17 +200,15 @@ export class OpenEnvSession {
     return this.#episodes.current ?? (await this.#begin({}, signal));
   }
 
-  async #listTools(signal: AbortSignal): Promise<ListedTool[]> {
+  async #listTools(signal: AbortSignal): Promise<ToolDescription[]> {
     const { observation } = await this.#current(signal);
     if (observation.tools.some(({ name }) => name === answerName)) {
       const message = `${this.#episodes.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.openenv_tool_name', message);
     }
-    const own = observation.tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-    }));
+    const own = observation.tools.map(({ name, description, inputSchema }) => {
+      return { name, description, inputSchema };
+    });
     return [...own, answerTool];
   }
 
@@ -235,7 +217,8 @@ export class OpenEnvSession {
     if (this.#episodes.current?.outcome.kind === 'running') this.#hooks.metrics.end('left');
   }
 
-  #toResult(
+  /** The result of a turn, whose reward is counted. */
+  #played(
     asked: Played,
     before: Observation,
     { observation, outcome, rewards, calls }: ScoredTransition,
@@ -254,12 +237,7 @@ export class OpenEnvSession {
     // An environment may reply to an answer and continue the episode.
     const reply = done ? `The episode has ended (${endText(outcome)}).` : (messages.at(-1)?.content ?? '');
     const said = asked.type === 'answer' ? { text: reply } : toSaid(calls[0]);
-    return {
-      observation: { ...observe(asked, said, calls), messages, metadata },
-      reward,
-      done,
-      metadata,
-    };
+    return toResult({ ...observe(asked, said, calls), messages }, metadata, { reward, done });
   }
 
   /** The error as the client sees it. The message of a bug stays on this side. */
@@ -280,4 +258,13 @@ export class OpenEnvSession {
     if (rest <= 0) this.onIdle();
     else this.#timer = setTimeout(() => this.#checkIdle(), rest).unref();
   }
+}
+
+/** A step result whose metadata is in the observation too, where some clients look for it. */
+function toResult(
+  observation: object,
+  metadata: Record<string, unknown>,
+  { reward = null, done = false }: Partial<Pick<StepResult, 'reward' | 'done'>> = {},
+): StepResult {
+  return { observation: { ...observation, metadata }, reward, done, metadata };
 }

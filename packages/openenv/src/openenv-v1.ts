@@ -59,13 +59,8 @@ const definition: EnvDefinition<OpenEnvTask> = defineToolEnv({
   }),
   rewards: { reward: { kind: 'process', range } },
   async episode({ task, episodeId, options: times, shared: server, signal }) {
-    const { seed } = task;
-    const { socket, step: begun } = await ServerSocket.reset(
-      server.url,
-      { seed, episode_id: episodeId },
-      times,
-      signal,
-    );
+    const asked = { seed: task.seed, episode_id: episodeId };
+    const { socket, step: begun } = await ServerSocket.reset(server.url, asked, times, signal);
     const turn = new ServerTurn(socket);
     try {
       const list = async (signal: AbortSignal) =>

@@ -1,4 +1,5 @@
 /** ServerSocket: the WebSocket of one episode on an OpenEnv server. It checks what the server sends. */
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isObject, tryJson } from '@toolenv/core/schemas';
@@ -91,16 +92,12 @@ export class ServerSocket {
       maxPayload: largestFrame,
     });
     const connection = new ServerSocket(url, socket);
-    const leave = () => socket.terminate();
-    signal.addEventListener('abort', leave, { once: true });
     try {
-      await new Promise<void>((resolve, reject) => {
-        socket.once('open', resolve);
-        socket.once('error', reject);
-      });
+      await once(socket, 'open', { signal });
       return connection;
-    } finally {
-      signal.removeEventListener('abort', leave);
+    } catch (error) {
+      socket.terminate();
+      throw error;
     }
   }
 

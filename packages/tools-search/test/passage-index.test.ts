@@ -12,7 +12,7 @@ import {
 } from '@toolenv/tools-search';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fuseRanks } from '../src/passages/rank-fusion.ts';
-import { snippet } from '../src/snippet.ts';
+import { snippet } from '../src/search-tool.ts';
 import { type EmbeddingsServer, startEmbeddings } from './embeddings-server.ts';
 
 let root: string;

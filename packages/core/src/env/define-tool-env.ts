@@ -2,9 +2,8 @@
 import type { EnvLimits, EnvSpec } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
-import type { ArgumentsSchema, EnvOptions, GivenEnvOptions } from '../schemas/arguments-schema.ts';
 import { badOption } from '../schemas/complete-options.ts';
-import type { Flat } from '../schemas/json-schema-type.ts';
+import type { ArgumentsSchema, EnvOptions, Flat, GivenEnvOptions } from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 import type { EnvDefinition, OpenOptions, Split, TaskSet } from './env-definition.ts';
 import type { Episode, EpisodeContext } from './episode.ts';

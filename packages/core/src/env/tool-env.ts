@@ -38,12 +38,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     this.#scored = Object.entries(parts.rewards).filter(([, { score }]) => score !== undefined);
   }
 
-  async reset({
-    task,
-    seed,
-    episodeId = `episode-${seed}`,
-    signal,
-  }: ResetOptions<Task>): Promise<Observation> {
+  async reset(begun: ResetOptions<Task>): Promise<Observation> {
+    const { task, seed, episodeId = `episode-${seed}`, signal } = begun;
     signal?.throwIfAborted();
     await this.#leave();
     const { options, shared } = this.#parts;
@@ -62,10 +58,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     if (!episode)
       throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
     if (episode.stepping) {
-      throw new ToolEnvError(
-        'bug.concurrent_step',
-        'step() during another step(): await the first, or use two Envs.',
-      );
+      const message = 'step() during another step(): await the first, or use two Envs.';
+      throw new ToolEnvError('bug.concurrent_step', message);
     }
     if (episode.done) {
       throw new ToolEnvError('bug.step_after_end', 'step() after the end: call reset() for a new episode.');
@@ -141,11 +135,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   /** @throws ToolEnvError `bug.no_reply` if the policy would be asked to answer itself. */
   #expectReply({ conversation }: RunningEpisode<Task>): void {
     if (conversation.at(-1)?.role !== 'assistant') return;
-    const remedy = 'return a text to reply, or { end: "answered" } to end the episode';
-    throw new ToolEnvError(
-      'bug.no_reply',
-      `${this.spec.name}: onAnswer neither replies nor ends: ${remedy}.`,
-    );
+    const message = `${this.spec.name}: onAnswer neither replies nor ends: return a text to reply, or { end: "answered" } to end the episode.`;
+    throw new ToolEnvError('bug.no_reply', message);
   }
 
   /** The rewards that the hook gave, and those of the reward functions. */

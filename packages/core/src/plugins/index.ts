@@ -2,13 +2,17 @@
 
 export { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
 export { changeableOptions, completeOptions } from '../schemas/complete-options.ts';
-export { findPackage, type InstalledPackage, readPackage, resolveExport } from './installed-package.ts';
+export {
+  findPackage,
+  type InstalledPackage,
+  readManifest,
+  readPackage,
+  resolveExport,
+} from './installed-package.ts';
 export type * from './plugin.ts';
 export { findPlugin, kindOfPlugin, listPlugins, loadPlugin } from './plugin.ts';
 export type * from './policy-definition.ts';
 export { definePolicy } from './policy-definition.ts';
-export { readManifest } from './read-manifest.ts';
 export { type AddressedReference, parseAddressed, parseReference, type Reference } from './reference.ts';
 export { type ToolSource, toolFactory } from './tool-source.ts';
 export type * from './trainer.ts';
-export type * from './trainer-part.ts';

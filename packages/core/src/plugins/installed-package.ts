@@ -1,8 +1,12 @@
-/** Finds and reads installed npm packages without running them. */
+/** Finds and reads installed npm packages and their manifests without running them. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exports as resolveExports } from 'resolve.exports';
+import { ToolEnvError } from '../protocol/errors.ts';
+import type { Manifest } from '../protocol/manifest.ts';
+import { validate } from '../schemas/json-schema.ts';
+import { wireSchemas } from '../schemas/wire-schemas.ts';
 
 /** The fields of package.json that matter for plugins. */
 export interface PackageJson {
@@ -131,4 +135,26 @@ function nameInModules(folder: string): string | undefined {
   const parts = folder.split(sep);
   const first = parts.at(-2)?.startsWith('@') ? -2 : -1;
   return parts.at(first - 1) === 'node_modules' ? parts.slice(first).join('/') : undefined;
+}
+
+/** Characters of the name of a version of the protocol; a longer text is no name. */
+const longestSpec = 32;
+
+/**
+ * The manifest of a package, or `undefined` if the package has none.
+ * @throws ToolEnvError `usage.spec_version` if it is for another version of the protocol, `usage.bad_manifest` if it is
+ *   malformed.
+ */
+export function readManifest({ name, json, folder }: InstalledPackage): Manifest | undefined {
+  const { version, toolenv } = json;
+  if (toolenv === undefined) return undefined;
+  const spec: unknown = (toolenv as Partial<Manifest> | null)?.spec;
+  if (typeof spec === 'string' && spec !== 'v1' && spec.length <= longestSpec) {
+    const message = `${name}@${version} speaks toolenv spec ${spec}, and this toolenv speaks v1: install a version of the package for v1, or update toolenv.`;
+    throw new ToolEnvError('usage.spec_version', message);
+  }
+  const [wrong] = validate(wireSchemas.manifest, toolenv);
+  if (!wrong) return toolenv as Manifest;
+  const message = `${folder}/package.json: toolenv${wrong.path}: expected ${wrong.expected}; received ${wrong.received}.`;
+  throw new ToolEnvError('usage.bad_manifest', message);
 }

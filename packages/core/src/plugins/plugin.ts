@@ -12,14 +12,13 @@ import {
   findDamagedPackage,
   findPackage,
   type InstalledPackage,
+  readManifest,
   resolveExport,
 } from './installed-package.ts';
 import type { PolicyDefinition } from './policy-definition.ts';
-import { readManifest } from './read-manifest.ts';
 import { parseAddressed, parseReference, type Reference } from './reference.ts';
 import type { ToolPlugin } from './tool-plugin.ts';
-import type { Trainer } from './trainer.ts';
-import type { TrainerPart } from './trainer-part.ts';
+import type { Trainer, TrainerPart } from './trainer.ts';
 
 /** Type of the default export, by kind of plugin. */
 export interface PluginTypes {

@@ -4,7 +4,6 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Learner } from '../protocol/learner.ts';
 import type { Policy } from '../protocol/policy.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
-import type { TrainerPart } from './trainer-part.ts';
 
 /** What the command or program gives to every trainer. */
 export interface Run {
@@ -45,6 +44,20 @@ export type TrainEvent =
   | { type: 'update'; step: number; of?: number; metrics: Metrics; tokens?: TokenReport[] }
   | { type: 'evaluation'; step: number; metrics: Metrics }
   | { type: 'checkpoint'; step: number; folder: string };
+
+/** The kinds of plugins that are parts of trainers. */
+export type PartKind = 'losses' | 'advantages';
+
+/**
+ * A loss or an advantage estimator that a package publishes, which replaces the trainer's own. Trainers know what else a part has: `defineLoss` and `defineAdvantage` of `@toolenv/training` make
+ * parts.
+ */
+export interface TrainerPart {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object: the part's own options, which become options of the trainer. */
+  readonly options: JsonSchema;
+}
 
 /** An algorithm that a package publishes. */
 export interface Trainer<Options = Record<string, unknown>> {

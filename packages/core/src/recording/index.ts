@@ -1,6 +1,7 @@
 /** @toolenv/core/recording: episodes and tool calls on disk, and replaying them. */
 
 export type { ToolLease, ToolSource, ToolTap } from '../env/tool-tap.ts';
+export { isGzip } from './gzip.ts';
 export { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 export { makeFolder } from './make-folder.ts';
 export { type RecordOptions, recordEnv, recordTools } from './record-tools.ts';

@@ -1,6 +1,6 @@
 /** Reads files with one JSON value per line. A crash may have left the last line half-written. */
 import { createReadStream } from 'node:fs';
-import { isJson } from '../schemas/json-text.ts';
+import { tryJson } from '../schemas/json-text.ts';
 
 /** A line of a file. */
 export interface JsonLine {
@@ -34,6 +34,6 @@ export async function* readJsonLines(
     }
   }
   const rest = open.join('');
-  if (rest.trim() === '' || (options.skipHalfWritten && !isJson(rest))) return;
+  if (rest.trim() === '' || (options.skipHalfWritten && tryJson(rest) === undefined)) return;
   yield { text: rest, place: `${file}:${number + 1}` };
 }

@@ -6,9 +6,8 @@ import { readToolResult } from '../boundary/read-tool-result.ts';
 import { notRecordable, type ToolTap } from '../env/tool-tap.ts';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
-import { canonical } from './canonical-json.ts';
 import { createRedactor, type RedactionRules } from './redact.ts';
-import { faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
+import { canonical, faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
 import { diskError, writing } from './write-error.ts';
 
 /** What a recording leaves out. */

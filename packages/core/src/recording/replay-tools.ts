@@ -7,11 +7,17 @@ import { excerpt } from '../protocol/excerpt.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { Tool, ToolContext, ToolResult } from '../protocol/tool.ts';
 import { recordedCall, recordingHeader } from '../schemas/wire-schemas.ts';
-import { canonical } from './canonical-json.ts';
 import { describeDifferences, differences } from './json-difference.ts';
 import { type JsonLine, type ReadOptions, readJsonLines } from './jsonl.ts';
 import { readRecord } from './read-record.ts';
-import { type CallKey, faceOf, type RecordedCall, type RecordingHeader, Takes } from './tool-recording.ts';
+import {
+  type CallKey,
+  canonical,
+  faceOf,
+  type RecordedCall,
+  type RecordingHeader,
+  Takes,
+} from './tool-recording.ts';
 
 /** The tools of a recording. */
 export interface Replay {
@@ -156,8 +162,6 @@ function describe({ tool, arguments: args }: Pick<RecordedCall, 'tool' | 'argume
 }
 
 function diverged(where: string, what: string): ToolEnvError {
-  return new ToolEnvError(
-    'bug.replay_divergence',
-    `The replay differs from the recording: ${where}: ${what}`,
-  );
+  const message = `The replay differs from the recording: ${where}: ${what}`;
+  return new ToolEnvError('bug.replay_divergence', message);
 }

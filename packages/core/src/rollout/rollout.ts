@@ -177,18 +177,9 @@ async function playOnce<Task>(
       outcome = outcomeOf(error, leave, onBug);
   }
   const { ref = env.spec.name, packageVersion: envVersion } = options.env;
-  const identity = {
-    env: ref,
-    envVersion,
-    policy: policy.spec.name,
-    episodeId,
-    index,
-    task,
-    group,
-    sample,
-    seed,
-  };
-  return finishTrajectory({ ...identity, rewardSpec, steps }, outcome);
+  const players = { env: ref, envVersion, policy: policy.spec.name };
+  const identity = { episodeId, index, task, group, sample, seed };
+  return finishTrajectory({ ...players, ...identity, rewardSpec, steps }, outcome);
 }
 
 /** The outcome that an error implies. Bugs are rethrown, unless `onBug` aborts their episode. */

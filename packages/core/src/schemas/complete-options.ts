@@ -3,6 +3,7 @@ import { didYouMean } from '../protocol/did-you-mean.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { JsonSchema, SchemaMistake } from '../protocol/json-schema.ts';
 import { validate, validateWithDefaults } from './json-schema.ts';
+import type { OptionsOf } from './json-schema-type.ts';
 
 /**
  * A copy of `options` with the schema's defaults filled in. Refuses properties that the schema does not list, unless its
@@ -10,20 +11,20 @@ import { validate, validateWithDefaults } from './json-schema.ts';
  * @param owner Names the plugin in errors.
  * @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option.
  */
-export function completeOptions(
-  schema: JsonSchema,
-  options: Record<string, unknown>,
+export function completeOptions<const Schema extends JsonSchema>(
+  schema: Schema,
+  options: object,
   owner: string,
-): Record<string, unknown> {
+): OptionsOf<Schema> {
   const names = Object.keys((schema.properties as Record<string, unknown> | undefined) ?? {});
   for (const name of schema.additionalProperties ? [] : Object.keys(options)) {
     if (names.includes(name)) continue;
     const hint = didYouMean(name, names, 'Options');
     throw new ToolEnvError('usage.unknown_option', `${owner} has no option "${name}". ${hint}`);
   }
-  const complete = structuredClone(options);
+  const complete = structuredClone(options) as Record<string, unknown>;
   const [wrong] = validateWithDefaults(schema, complete);
-  if (!wrong) return complete;
+  if (!wrong) return complete as OptionsOf<Schema>;
   throw badOption(owner, wrong);
 }
 

@@ -1,4 +1,6 @@
-/** The static types of values that follow a JSON Schema literal. */
+/** The static types of values that follow a schema: a JSON Schema literal, or a Standard Schema. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../protocol/json-schema.ts';
 
 /**
  * Follows `type`, `properties`, `required`, `items`, `enum`, `const`, `anyOf` and `oneOf`. Other keywords (`$ref`, `allOf`,
@@ -68,3 +70,34 @@ export type OptionsOf<Schema> = Schema extends { properties: infer Properties }
 type DefaultedOf<Properties> = {
   [Key in keyof Properties]: Properties[Key] extends { default: unknown } ? Key : never;
 }[keyof Properties];
+
+/** A JSON Schema (2020-12), or a schema of zod, valibot, arktype or another library that implements Standard Schema. */
+export type ArgumentsSchema = JsonSchema | StandardSchemaV1;
+
+/** The arguments of `Tool.execute`, as the model sends them. */
+export type SentArguments<Schema> = Schema extends StandardSchemaV1
+  ? Flat<StandardSchemaV1.InferInput<Schema>>
+  : FromSchema<Schema>;
+
+/** The arguments of the author's `execute`, after the schema's defaults and transforms. */
+export type ParsedArguments<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : FromSchema<Schema>;
+
+type FromSchema<Schema> =
+  FromJsonSchema<Schema> extends infer Args extends object ? Args : Record<string, unknown>;
+
+/** The arguments that the schemas of the short form describe. */
+export type ShortArguments<Arguments> = Flat<{
+  -readonly [Name in keyof Arguments]: FromJsonSchema<Arguments[Name]>;
+}>;
+
+/** The options that an environment's own code sees: complete, after the schema's defaults and transforms. */
+export type EnvOptions<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : OptionsOf<Schema>;
+
+/** The options as `openEnv` takes them. */
+export type GivenEnvOptions<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<Schema>
+  : OptionsOf<Schema>;

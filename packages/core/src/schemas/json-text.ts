@@ -9,11 +9,6 @@ export function tryJson(text: string): unknown {
   }
 }
 
-/** Whether a text is one complete JSON value. */
-export function isJson(text: string): boolean {
-  return tryJson(text) !== undefined;
-}
-
 /** Whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

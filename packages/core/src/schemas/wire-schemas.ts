@@ -113,23 +113,14 @@ const limits: JsonSchema = object({
   maxToolCharacters: { type: 'integer', minimum: 1 },
 });
 
+const truncation: JsonSchema = { enum: ['max_turns', 'max_tokens', 'deadline', 'context'] };
+const cause = object({ code: { type: 'string', pattern: '^infrastructure\\.' }, message: string });
 const outcome: JsonSchema = {
   ...object({ kind: { enum: ['running', 'terminated', 'truncated', 'aborted'] } }),
   allOf: [
     when('kind', ['terminated'], object({ reason: name })),
-    when(
-      'kind',
-      ['truncated'],
-      object({ reason: { enum: ['max_turns', 'max_tokens', 'deadline', 'context'] } }),
-    ),
-    when(
-      'kind',
-      ['aborted'],
-      object({
-        cause: object({ code: { type: 'string', pattern: '^infrastructure\\.' }, message: string }),
-        retryable: { type: 'boolean' },
-      }),
-    ),
+    when('kind', ['truncated'], object({ reason: truncation })),
+    when('kind', ['aborted'], object({ cause, retryable: { type: 'boolean' } })),
   ],
 };
 

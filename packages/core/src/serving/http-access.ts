@@ -79,18 +79,14 @@ function checkToken(token: string): void {
 function hostName(name: string): string {
   const url = `http://${isIPv6(name) ? `[${name}]` : name}`;
   if (/^(\[[\da-f:.]+\]|[^:/?#@]+)$/i.test(url.slice(7)) && URL.canParse(url)) return new URL(url).hostname;
-  throw new ToolEnvError(
-    'usage.serve_host',
-    `"${name}" is not a host name: give a name or an address, without a port.`,
-  );
+  const message = `"${name}" is not a host name: give a name or an address, without a port.`;
+  throw new ToolEnvError('usage.serve_host', message);
 }
 
 function origin(text: string): string {
   if (URL.canParse(text) && new URL(text).origin !== 'null') return new URL(text).origin;
-  throw new ToolEnvError(
-    'usage.serve_host',
-    `"${text}" is not an origin: give one such as https://app.example.`,
-  );
+  const message = `"${text}" is not an origin: give one such as https://app.example.`;
+  throw new ToolEnvError('usage.serve_host', message);
 }
 
 function digest(token: string): Buffer {

@@ -1,11 +1,9 @@
 /** @toolenv/core/serving: what servers of environments share, whatever protocol their clients speak. */
-export { closeInTime } from './close-in-time.ts';
 export { HttpAccess, isLoopback, type Refusal } from './http-access.ts';
-export { type Body, readBody } from './http-body.ts';
+export { type Body, readBody, replyJson } from './http-body.ts';
 export { type HttpListener, listen } from './http-listener.ts';
-export { replyJson } from './http-reply.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
 export type * from './serve-options.ts';
 export { completeServeOptions, serveProperties, writeToStderr } from './serve-options.ts';
 export type * from './served-episodes.ts';
-export { endText, ServedEpisodes, tasksOf } from './served-episodes.ts';
+export { closeInTime, endText, ServedEpisodes, tasksOf } from './served-episodes.ts';

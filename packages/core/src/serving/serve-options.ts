@@ -18,10 +18,7 @@ export const serveProperties = {
     default: '127.0.0.1',
     description: 'address to listen on; at an address other than loopback, clients need a token',
   },
-  token: {
-    type: 'string',
-    description: 'bearer token that every request must have, at least 16 characters',
-  },
+  token: { type: 'string', description: 'bearer token that every request must have, at least 16 characters' },
   allowedHosts: {
     type: 'array',
     items: { type: 'string', minLength: 1 },
@@ -65,12 +62,7 @@ export const serveProperties = {
     milliseconds: true,
     description: 'time that a request may take to arrive, headers and body',
   },
-  maxBodyBytes: {
-    type: 'integer',
-    minimum: 1,
-    default: 4_194_304,
-    description: 'largest body of a request',
-  },
+  maxBodyBytes: { type: 'integer', minimum: 1, default: 4_194_304, description: 'largest body of a request' },
 } as const;
 
 /** Times are in milliseconds. */
@@ -84,8 +76,7 @@ export type CompleteServeOptions = OptionsOf<{ type: 'object'; properties: typeo
  * @throws ToolEnvError `usage.bad_option`, `usage.unknown_option`.
  */
 export function completeServeOptions(given: ServeOptions, owner: string): CompleteServeOptions {
-  const schema = { type: 'object', properties: serveProperties };
-  return completeOptions(schema, { ...given }, owner) as CompleteServeOptions;
+  return completeOptions({ type: 'object', properties: serveProperties }, given, owner);
 }
 
 /** What a server does with errors that are bugs, by default. */

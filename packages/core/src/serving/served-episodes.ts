@@ -1,4 +1,5 @@
 /** ServedEpisodes: the episodes that one client of a served environment plays, one after another. */
+import { withinDeadline } from '../boundary/deadline.ts';
 import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { Action } from '../protocol/action.ts';
 import type { Env, ScoredTransition } from '../protocol/env.ts';
@@ -104,4 +105,17 @@ export function endText(outcome: ServedEpisode['outcome']): string {
 function counter(): () => number {
   let count = 0;
   return () => count++;
+}
+
+/** Milliseconds that an Env has to close, after which its session counts as closed. */
+const closeTimeout = 10_000;
+
+/**
+ * Closes the Env of a client that has left, without waiting for it forever.
+ * @throws ToolEnvError `infrastructure.env_close` after 10 s, and what closing throws.
+ */
+export async function closeInTime(env: Pick<Env, 'close'>, name: string): Promise<void> {
+  const message = `${name} did not close within ${closeTimeout / 1000} s: its step or its close hangs; make both end when the signal aborts.`;
+  const reason = () => new ToolEnvError('infrastructure.env_close', message);
+  await withinDeadline({ after: closeTimeout, reason }, () => env.close());
 }

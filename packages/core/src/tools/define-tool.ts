@@ -5,11 +5,11 @@ import type { JsonSchema } from '../protocol/json-schema.ts';
 import { refuse, type Tool, type ToolContext, type ToolResult, text } from '../protocol/tool.ts';
 import type {
   ArgumentsSchema,
+  Flat,
   ParsedArguments,
   SentArguments,
   ShortArguments,
-} from '../schemas/arguments-schema.ts';
-import type { Flat } from '../schemas/json-schema-type.ts';
+} from '../schemas/json-schema-type.ts';
 import { isStandardSchema, parse, toJsonSchema } from '../schemas/standard-schema.ts';
 
 /** A tool as the author declares it. */

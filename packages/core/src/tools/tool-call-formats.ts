@@ -4,7 +4,7 @@ import { type Action, isParseFailure, type ParseFailure } from '../protocol/acti
 import { messageOf } from '../protocol/errors.ts';
 import type { ToolCall } from '../protocol/message.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
-import { isJson, isObject } from '../schemas/json-text.ts';
+import { isObject, tryJson } from '../schemas/json-text.ts';
 
 /** The calls in a turn, and the text around them. Malformed calls stay in the text. */
 export type ParsedTurn = Pick<Action, 'text' | 'toolCalls'>;
@@ -135,7 +135,7 @@ function splitAfterObjects(body: string): string[] {
   for (const end of outerSemicolons(body)) {
     const part = body.slice(start, end);
     // A longer text cannot be JSON either, because JSON has no `;` outside of strings.
-    if (!isJson(part)) break;
+    if (tryJson(part) === undefined) break;
     parts.push(part);
     start = end + 1;
   }

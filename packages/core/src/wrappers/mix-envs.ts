@@ -1,6 +1,7 @@
 /** mixEnvs: joins several environments into one, to train on the tasks of all of them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvCapabilities, EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
+import { limitNames } from '../env/limit-options.ts';
 import type { TaskDraw } from '../env/task-draw.ts';
 import { taskSet } from '../env/task-source.ts';
 import type { Env, EnvLimits, EnvSpec } from '../protocol/env.ts';
@@ -94,17 +95,9 @@ function mixedSpec(specs: readonly EnvSpec[]): EnvSpec {
     const message = `mixEnvs: ${first.name} and ${other.name} declare different rewards: make them equal with transformReward.`;
     throw new ToolEnvError('usage.mix', message);
   }
-  const widest = (limit: keyof EnvLimits) => Math.max(...specs.map(({ limits }) => limits[limit]));
-  return {
-    ...first,
-    name: specs.map(({ name }) => name).join('+'),
-    limits: {
-      maxTurns: widest('maxTurns'),
-      maxCallsPerTurn: widest('maxCallsPerTurn'),
-      toolTimeout: widest('toolTimeout'),
-      maxToolCharacters: widest('maxToolCharacters'),
-    },
-  };
+  const widest = limitNames.map((name) => [name, Math.max(...specs.map(({ limits }) => limits[name]))]);
+  const limits: EnvLimits = Object.fromEntries(widest);
+  return { ...first, name: specs.map(({ name }) => name).join('+'), limits };
 }
 
 /** Which set of tasks has the task at an index of the joined split, and where. */

@@ -1,9 +1,11 @@
-/** watchEpisodes: calls a function with each finished episode. */
+/** watchEpisodes: calls a function with each finished episode; recorders of episodes are made from it. */
 import type { Env } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { aborted, episodeLeft, type Outcome } from '../protocol/outcome.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
+import { appendTrajectory } from '../recording/trajectory-jsonl.ts';
+import { type EpisodeStatistics, summariseEpisode } from '../rollout/episode-statistics.ts';
 import { finishTrajectory } from '../rollout/finish-trajectory.ts';
 import { type Wrappable, type Wrapped, withChanges, wrap } from './wrap.ts';
 
@@ -79,4 +81,30 @@ function trajectoryOf(
 ): Trajectory {
   const unknown = { policy: 'unknown', group: known.index, sample: 0 };
   return finishTrajectory({ ...known, ...unknown, rewardSpec: env.spec.rewards }, outcome);
+}
+
+/**
+ * Adds the environment's episodes to `statistics`, running means as Gymnasium's RecordEpisodeStatistics keeps them. An episode that
+ * is left before its end counts as unfinished.
+ */
+export function recordEpisodeStatistics<Inner extends Wrappable>(
+  env: Inner,
+  statistics: EpisodeStatistics,
+): Wrapped<Inner> {
+  return watchEpisodes(env, (trajectory, seconds) => statistics.add(summariseEpisode(trajectory), seconds));
+}
+
+/**
+ * Appends the trajectory of each episode to `file`, in the order in which the episodes end. Creates the file if it does not
+ * exist. A step that ends an episode returns after the line is written. Use it for environments that are not played by a
+ * rollout, for example by an MCP client; a rollout yields trajectories itself, and they also name the policy. The counterpart of
+ * Gymnasium's RecordVideo.
+ */
+export function recordEpisodes<Inner extends Wrappable>(env: Inner, file: string): Wrapped<Inner> {
+  // Writes are sequential and stop after a failure, so that only the last line can be half-written.
+  let written = Promise.resolve();
+  return watchEpisodes(env, (trajectory) => {
+    written = written.then(() => appendTrajectory(file, trajectory));
+    return written;
+  });
 }

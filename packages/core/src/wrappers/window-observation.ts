@@ -18,10 +18,8 @@ export function windowObservation<Inner extends Wrappable>(
   { turns, summarize }: ObservationWindow,
 ): Wrapped<Inner> {
   if (!Number.isInteger(turns) || turns < 0) {
-    throw new ToolEnvError(
-      'usage.window',
-      `windowObservation: turns is ${turns}: give a whole number of at least 0.`,
-    );
+    const message = `windowObservation: turns is ${turns}: give a whole number of at least 0.`;
+    throw new ToolEnvError('usage.window', message);
   }
   return transformObservation(env, async ({ messages, tools }, options) => {
     const starts = messages.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []));

@@ -48,8 +48,6 @@ function checkWeights(weights: ArrayLike<number>, length: number): void {
           ? undefined
           : 'every weight is 0';
   if (problem === undefined) return;
-  throw new ToolEnvError(
-    'usage.curriculum',
-    `withCurriculum: ${problem}: give each task a number from 0 up.`,
-  );
+  const message = `withCurriculum: ${problem}: give each task a number from 0 up.`;
+  throw new ToolEnvError('usage.curriculum', message);
 }

@@ -1,6 +1,7 @@
 /** Evaluates an expression of numbers, + - * /, and parentheses, without `eval`. */
 
-type Operator = '+' | '-' | '*' | '/' | 'minus' | '(';
+export type BinaryOperator = '+' | '-' | '*' | '/';
+type Operator = BinaryOperator | 'minus' | '(';
 
 const precedence: Record<Operator, number> = { '(': 0, '+': 1, '-': 1, '*': 2, '/': 2, minus: 3 };
 
@@ -17,7 +18,7 @@ export function evaluateExpression(text: string): number | undefined {
     const operator = operators.pop()!;
     const right = numbers.pop()!;
     if (operator === 'minus') numbers.push(-right);
-    else numbers.push(calculate(numbers.pop()!, operator, right));
+    else numbers.push(calculate(numbers.pop()!, operator as BinaryOperator, right));
   };
   let wantsNumber = true;
   for (const token of tokens) {
@@ -42,11 +43,11 @@ export function evaluateExpression(text: string): number | undefined {
   return Number(numbers[0]!.toPrecision(12));
 }
 
-function isBinary(token: string): token is '+' | '-' | '*' | '/' {
+function isBinary(token: string): token is BinaryOperator {
   return token.length === 1 && '+-*/'.includes(token);
 }
 
-function calculate(left: number, operator: Operator, right: number): number {
+export function calculate(left: number, operator: BinaryOperator, right: number): number {
   if (operator === '+') return left + right;
   if (operator === '-') return left - right;
   return operator === '*' ? left * right : left / right;

@@ -1,6 +1,7 @@
 /** Problems of arithmetic-v1: a person, a story, and a number of changes. */
 import type { Rng, Split } from '@toolenv/core';
-import { type Change, stories } from './stories.ts';
+import { type BinaryOperator, calculate } from './evaluate-expression.ts';
+import { stories } from './stories.ts';
 
 export interface Problem {
   question: string;
@@ -38,24 +39,18 @@ function draft(rng: Rng, split: Split, steps: number): Problem {
     if (n === undefined) continue;
     sentences.push(fill(sentence, { name, n }));
     expression = `(${expression}) ${change} ${n}`;
-    answer = apply(answer, change, n);
+    answer = calculate(answer, change, n);
   }
   return { question: [...sentences, fill(story.ask, { name })].join(' '), expression, answer };
 }
 
 /** A number by which the amount can change and stay a whole number of at least 2; `undefined` if none is plausible. */
-function drawNumber(rng: Rng, change: Change, amount: number): number | undefined {
+function drawNumber(rng: Rng, change: BinaryOperator, amount: number): number | undefined {
   if (change === '+') return 2 + rng.int(50);
   if (change === '*') return 2 + rng.int(3);
   if (change === '-') return amount < 5 ? undefined : 2 + rng.int(amount - 3);
   const divisors = [2, 3, 4, 5, 6, 7, 8].filter((n) => amount % n === 0 && amount > n);
   return divisors.length === 0 ? undefined : rng.pick(divisors);
-}
-
-function apply(amount: number, change: Change, n: number): number {
-  if (change === '+') return amount + n;
-  if (change === '-') return amount - n;
-  return change === '*' ? amount * n : amount / n;
 }
 
 function fill(sentence: string, values: Record<string, string | number>): string {

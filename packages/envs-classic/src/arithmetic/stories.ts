@@ -1,12 +1,11 @@
 /** Stories of arithmetic-v1: an amount that grows and shrinks. `{name}` is a person; `{n}` is a number. */
-
-export type Change = '+' | '-' | '*' | '/';
+import type { BinaryOperator } from './evaluate-expression.ts';
 
 export interface Story {
   /** `{a}` times `{b}` is the amount at first. */
   begin: string;
   /** Sentences that change the amount by `{n}`. Each occurs at most once in a problem. */
-  changes: readonly (readonly [Change, string])[];
+  changes: readonly (readonly [BinaryOperator, string])[];
   ask: string;
 }
 

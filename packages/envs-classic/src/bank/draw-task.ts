@@ -1,8 +1,7 @@
 /** Draws tasks of the bank: three customers with accounts and cards, and a request of one of them. */
 import type { Rng, Split } from '@toolenv/core';
 import type { Account, Card, Customer, Database } from './database.ts';
-import { feeOf, forbiddingRule, needsConfirmation } from './rules.ts';
-import type { BankRequest, BankTask } from './task.ts';
+import { type BankRequest, type BankTask, feeOf, forbiddingRule, needsConfirmation } from './rules.ts';
 
 const firstNames = 'Ada Ben Cleo Dora Emil Fay Gus Hana Ivo June Kofi Lena'.split(' ');
 /** No customer belongs to two splits. */

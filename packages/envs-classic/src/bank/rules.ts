@@ -1,6 +1,24 @@
-/** The rules of the bank: as the agent reads them, and as they decide how a case should end. */
+/** The cases of the bank and its rules: as the agent reads them, and as they decide how a case should end. */
 import { type Account, apply, byId, type Call, type Database } from './database.ts';
-import type { BankRequest, BankTask } from './task.ts';
+
+/** The call that would serve the customer, if the rules allow it. */
+export type BankRequest = Extract<Call, { name: 'transfer' | 'set_frozen' | 'set_limit' }>;
+
+/** A case of the bank: a database, and the request of a customer. */
+export interface BankTask {
+  database: Database;
+  /** Id of the customer who writes. */
+  customer: string;
+  request: BankRequest;
+  /** Whether the first message leaves out which account pays. */
+  unsaid: boolean;
+  /** Whether the customer confirms when asked. */
+  confirms: boolean;
+  /** The customer's first message. */
+  opening: string;
+  /** What the customer answers to whatever the agent writes. */
+  reply: string;
+}
 
 export const rules: readonly string[] = [
   'Money leaves only accounts of the customer who writes to you.',

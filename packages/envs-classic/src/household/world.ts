@@ -58,8 +58,8 @@ export class World {
     if (words === 'look') return this.#look();
     if (words === 'inventory') return `You carry ${this.#carried ?? 'nothing'}.`;
     for (const [pattern, act] of this.#commands) {
-      const [, first, second = ''] = pattern.exec(words) ?? [];
-      if (first !== undefined) return act(first, second);
+      const [, first, second = '', third = ''] = pattern.exec(words) ?? [];
+      if (first !== undefined) return act(first, second, third);
     }
     const said = words.length > 60 ? `${words.slice(0, 60)}…` : words;
     return `Nothing happens: "${said}" is no command. The last line must be one of these:\n${help}`;
@@ -72,15 +72,15 @@ export class World {
     return `${place}You carry ${this.#carried ?? 'nothing'}. You have seen:\n${seen.join('\n') || 'nothing'}`;
   }
 
-  readonly #commands: readonly (readonly [RegExp, (first: string, second: string) => string])[] = [
+  readonly #commands: readonly (readonly [RegExp, (...parts: [string, string, string]) => string])[] = [
     [/^go to (\w+ \d+)$/, (place) => this.#go(place)],
-    [/^open (\w+ \d+)$/, (place) => this.#setOpen(place, true)],
-    [/^close (\w+ \d+)$/, (place) => this.#setOpen(place, false)],
+    [/^(open|close) (\w+ \d+)$/, (verb, place) => this.#setOpen(place, verb === 'open')],
     [/^take (\w+ \d+) from (\w+ \d+)$/, (object, place) => this.#take(object, place)],
     [/^put (\w+ \d+) (?:in|on|in\/on) (\w+ \d+)$/, (object, place) => this.#put(object, place)],
-    [/^clean (\w+ \d+) with (\w+ \d+)$/, (object, place) => this.#treat('clean', object, place)],
-    [/^heat (\w+ \d+) with (\w+ \d+)$/, (object, place) => this.#treat('heat', object, place)],
-    [/^cool (\w+ \d+) with (\w+ \d+)$/, (object, place) => this.#treat('cool', object, place)],
+    [
+      /^(clean|heat|cool) (\w+ \d+) with (\w+ \d+)$/,
+      (how, ...rest) => this.#treat(how as Treatment, ...rest),
+    ],
   ];
 
   get #carried(): string | undefined {

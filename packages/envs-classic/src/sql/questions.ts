@@ -52,10 +52,7 @@ export const questions: readonly ((rng: Rng, shop: Shop) => Question)[] = [
   (rng, { products }) => {
     const name = rng.pick(products);
     const question = `How many pieces of the product "${name}" were sold?`;
-    return {
-      question,
-      query: `SELECT sum(quantity) FROM ${bought} WHERE product.name = '${name}'`,
-    };
+    return { question, query: `SELECT sum(quantity) FROM ${bought} WHERE product.name = '${name}'` };
   },
   (rng, { customers }) => {
     const name = rng.pick(customers);

@@ -1,7 +1,7 @@
-/** The files of an episode's folder: written before the policy begins, and read at the end through the server's own tools. */
+/** The files of an episode's folder: written before the policy begins, and read at the end through the server's own tools, whose results hide where it is. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { EpisodeContext } from '@toolenv/core';
+import type { EpisodeContext, Tool, ToolResult } from '@toolenv/core';
 import { writing } from '@toolenv/core/recording';
 
 /** Contents by path, relative to the folder and with `/`. */
@@ -39,4 +39,21 @@ function pathsOf(entries: readonly Entry[], parent = ''): string[] {
   return entries.flatMap(({ name, children }) =>
     children ? pathsOf(children, `${parent}${name}/`) : [`${parent}${name}`],
   );
+}
+
+/** The tool with results in which every path is relative to the episode's folder, so that episodes are alike wherever the folder is. */
+export function hideFolder(tool: Tool, folder: string): Tool {
+  const [written, parent] = [folder, dirname(folder)].map((path) => JSON.stringify(path).slice(1, -1));
+  return {
+    ...tool,
+    async execute(args, context) {
+      const result = JSON.stringify(await tool.execute(args, context))
+        .replaceAll(`${written}/`, '')
+        .replaceAll(written!, '.')
+        .replaceAll(parent!, '..')
+        // The server writes a file of a random name first, which its errors mention.
+        .replaceAll(/\.[0-9a-f]{32}\.tmp/g, '.tmp');
+      return JSON.parse(result) as ToolResult;
+    },
+  };
 }

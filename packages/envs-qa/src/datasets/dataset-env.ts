@@ -1,16 +1,16 @@
 /** defineDatasetEnv: questions from the files of a dataset, sampled and divided into splits. */
 import {
+  createRng,
   deriveSeed,
   type EnvDefinition,
   type JsonSchema,
   type PublishedData,
+  type Rng,
   type Split,
 } from '@toolenv/core';
 import { defineQaEnv, type QaFamily, type QaOptions } from '../qa-env.ts';
 import { documentsOf, type QaRecord, type QaTask } from '../qa-record.ts';
-import type { RecordFormat } from './read-records.ts';
-import { streamRecords } from './read-records.ts';
-import { Sample } from './sample.ts';
+import { type RecordFormat, streamRecords } from './read-records.ts';
 
 export interface DatasetOptions extends QaOptions {
   /** File of the training questions, and of each split without its own file. */
@@ -126,4 +126,32 @@ function splitOf({ _id }: QaRecord, seed: number): Split {
   const bucket = deriveSeed(seed, 'split', _id) % 10;
   if (bucket === 0) return 'test';
   return bucket === 1 ? 'validation' : 'train';
+}
+
+/**
+ * n of a stream's items, each with equal chance, without holding the others. Equal seeds and streams give equal samples. Without a size
+ * it keeps all items, in their order.
+ */
+class Sample<Item> {
+  readonly items: Item[] = [];
+  /** Most items. */
+  readonly size: number;
+  readonly #rng: Rng;
+  #seen = 0;
+
+  constructor(size: number = Number.POSITIVE_INFINITY, seed = 0) {
+    this.size = size;
+    this.#rng = createRng(seed, 'sample');
+  }
+
+  /** Algorithm R (Vitter 1985): the k-th item enters with chance size / k, in place of a random one. */
+  add(item: Item): void {
+    this.#seen++;
+    if (this.items.length < this.size) {
+      this.items.push(item);
+      return;
+    }
+    const place = this.#rng.int(this.#seen);
+    if (place < this.size) this.items[place] = item;
+  }
 }

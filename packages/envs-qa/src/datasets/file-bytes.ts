@@ -1,9 +1,10 @@
 /** fileBytes: the bytes of a file, of a gzip file unpacked, or of a member of a zip archive, as a stream. */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { zipMember } from './zip-member.ts';
+import { crc32, createGunzip } from 'node:zlib';
+import { ToolEnvError } from '@toolenv/core';
+import { isGzip } from '@toolenv/core/recording';
+import { type Entry, openPromise } from 'yauzl';
 
 /** `archive.zip`, or `archive.zip/folder/member.json`. */
 const inZip = /^(.+?\.zip)(?:\/(.+))?$/i;
@@ -25,12 +26,42 @@ export async function* fileBytes(path: string): AsyncGenerator<Uint8Array> {
   yield* isPacked ? pipeline(file, createGunzip(), () => {}) : file;
 }
 
-async function isGzip(path: string): Promise<boolean> {
-  const handle = await open(path);
+/**
+ * One file of a zip archive. The stream ends with an error if the bytes differ from the member's checksum, which yauzl does not verify.
+ * @param member Path in the archive. Its folders may be left out. The archive's only file if it is left out.
+ * @throws ToolEnvError `usage.zip_member`, which lists the files, if no file or several have the name; what yauzl throws for a file that
+ *   is not a whole archive.
+ */
+async function* zipMember(archive: string, member?: string): AsyncGenerator<Uint8Array> {
+  const zip = await openPromise(archive, { autoClose: false });
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+    const files: Entry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      // Archives made on a Mac repeat each file as one of metadata.
+      const isFile =
+        !entry.fileName.endsWith('/') && !/(^|\/)(__MACOSX|\.DS_Store)(\/|$)/.test(entry.fileName);
+      if (isFile) files.push(entry);
+    }
+    const exact = files.filter(({ fileName }) => fileName === member);
+    const named = files.filter(({ fileName }) => member === undefined || fileName.endsWith(`/${member}`));
+    const found = exact.length > 0 ? exact : named;
+    if (found.length !== 1) throw noMember(archive, member, files);
+    const [entry] = found as [Entry];
+    let checksum = 0;
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      checksum = crc32(chunk, checksum);
+      yield chunk;
+    }
+    if (checksum !== entry.crc32) throw new Error('its checksum is wrong');
   } finally {
-    await handle.close();
+    zip.close();
   }
+}
+
+function noMember(archive: string, member: string | undefined, files: readonly Entry[]): ToolEnvError {
+  const names = files.slice(0, 20).map(({ fileName }) => `${archive}/${fileName}`);
+  const what =
+    member === undefined ? `${archive} has ${files.length} files` : `${archive} has no single file ${member}`;
+  const remedy = names.length === 0 ? 'give another archive' : `give one of ${names.join(', ')}`;
+  return new ToolEnvError('usage.zip_member', `${what}: ${remedy}.`);
 }

@@ -1,6 +1,8 @@
-/** HotpotQA's JSON format (arXiv 1809.09600), for its distractor and its fullwiki files. */
+/** HotpotQA's JSON format (arXiv 1809.09600), for its distractor and its fullwiki files. All question families write it. */
+import { writeFile } from 'node:fs/promises';
+import { writing } from '@toolenv/core/recording';
 import type { QaRecord } from '../qa-record.ts';
-import type { RecordFormat } from './read-records.ts';
+import { type RecordFormat, streamRecords } from './read-records.ts';
 
 /** A string and a value, such as `[title, …]`. */
 const pair = (second: object) => ({
@@ -40,3 +42,19 @@ export const hotpotFormat: RecordFormat = {
   id: '_id',
   toRecord: (value) => ({ type: '', level: '', ...value }) as QaRecord,
 };
+
+/**
+ * Reads a whole file of records in HotpotQA's format: a JSON array, as HotpotQA publishes, or one object per line.
+ * @throws ToolEnvError as `streamRecords` does.
+ */
+export async function readRecords(path: string): Promise<QaRecord[]> {
+  const records: QaRecord[] = [];
+  for await (const record of streamRecords(path, hotpotFormat)) records.push(record);
+  return records;
+}
+
+/** Writes records as a JSON array, one record per line. */
+export async function writeRecords(path: string, records: readonly QaRecord[]): Promise<void> {
+  const text = `[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]\n`;
+  await writing(path, () => writeFile(path, text));
+}

@@ -1,59 +1,52 @@
 /** MuSiQue's JSON lines (arXiv 2108.00573): MuSiQue-Ans, whose questions can be answered, and MuSiQue-Full, where half of them cannot. */
-import type { QaRecord, QuestionHop } from '../qa-record.ts';
+import type { FromJsonSchema } from '@toolenv/core/schemas';
+import type { QaRecord } from '../qa-record.ts';
 import type { RecordFormat } from './read-records.ts';
 
-interface MusiqueRecord {
-  id: string;
-  question: string;
-  answer: string;
-  answer_aliases: string[];
-  answerable: boolean;
-  paragraphs: { idx: number; title: string; paragraph_text: string; is_supporting: boolean }[];
-  question_decomposition: QuestionHop[];
-}
+const schema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', minLength: 1 },
+    question: { type: 'string', minLength: 1 },
+    answer: { type: 'string', minLength: 1 },
+    answer_aliases: { type: 'array', items: { type: 'string' } },
+    answerable: { type: 'boolean' },
+    paragraphs: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        properties: {
+          idx: { type: 'integer' },
+          title: { type: 'string' },
+          paragraph_text: { type: 'string' },
+          is_supporting: { type: 'boolean' },
+        },
+        required: ['idx', 'title', 'paragraph_text', 'is_supporting'],
+      },
+    },
+    question_decomposition: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          question: { type: 'string' },
+          answer: { type: 'string' },
+          paragraph_support_idx: { type: ['integer', 'null'] },
+        },
+        required: ['question', 'answer', 'paragraph_support_idx'],
+      },
+    },
+  },
+  required: [
+    ...['id', 'question', 'answer', 'answer_aliases', 'answerable', 'paragraphs'],
+    'question_decomposition',
+  ],
+} as const;
 
 export const musiqueFormat: RecordFormat = {
   name: 'MuSiQue',
-  schema: {
-    type: 'object',
-    properties: {
-      id: { type: 'string', minLength: 1 },
-      question: { type: 'string', minLength: 1 },
-      answer: { type: 'string', minLength: 1 },
-      answer_aliases: { type: 'array', items: { type: 'string' } },
-      answerable: { type: 'boolean' },
-      paragraphs: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          properties: {
-            idx: { type: 'integer' },
-            title: { type: 'string' },
-            paragraph_text: { type: 'string' },
-            is_supporting: { type: 'boolean' },
-          },
-          required: ['idx', 'title', 'paragraph_text', 'is_supporting'],
-        },
-      },
-      question_decomposition: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            question: { type: 'string' },
-            answer: { type: 'string' },
-            paragraph_support_idx: { type: ['integer', 'null'] },
-          },
-          required: ['question', 'answer', 'paragraph_support_idx'],
-        },
-      },
-    },
-    required: [
-      ...['id', 'question', 'answer', 'answer_aliases', 'answerable', 'paragraphs'],
-      'question_decomposition',
-    ],
-  },
+  schema,
   shapes: {
     id: 'a string that names the record',
     question: 'a string that is not empty',
@@ -64,10 +57,10 @@ export const musiqueFormat: RecordFormat = {
     question_decomposition: 'an array of { question, answer, paragraph_support_idx }',
   },
   id: 'id',
-  toRecord: (value) => toRecord(value as MusiqueRecord),
+  toRecord: (value) => toRecord(value as FromJsonSchema<typeof schema>),
 };
 
-function toRecord(value: MusiqueRecord): QaRecord {
+function toRecord(value: FromJsonSchema<typeof schema>): QaRecord {
   const { id, question, answer, answer_aliases, answerable, paragraphs, question_decomposition } = value;
   const supporting = paragraphs.filter(({ is_supporting }) => is_supporting);
   // In the order of the hops. The paragraph of a hop that an unanswerable question lacks has no place.

@@ -26,26 +26,30 @@ export interface RecordFormat {
  *   `usage.zip_member`. Each names the file, the record and a remedy.
  */
 export async function* streamRecords(path: string, format: RecordFormat): AsyncGenerator<QaRecord> {
-  let number = 0;
-  for await (const json of jsonObjects(path, () => number)) {
-    number++;
-    const value = parse(json, path, number);
+  let isEmpty = true;
+  for await (const { value, place } of jsonObjects(path)) {
+    isEmpty = false;
     const [mistake] = validate(format.schema, value);
-    if (mistake) throw brokenRecord(value as object, mistake, `${path}, record ${number}`, format);
-    yield format.toRecord(value as object);
+    if (mistake) throw brokenRecord(value, mistake, place, format);
+    yield format.toRecord(value);
   }
-  if (number > 0) return;
+  if (!isEmpty) return;
   const message = `${path} contains no record: give a file in ${format.name}'s JSON format.`;
   throw new ToolEnvError('usage.broken_file', message);
 }
 
-/** The texts of a file's objects. Errors of the system, of zlib and of archives become one line. */
-export async function* jsonObjects(path: string, position: () => number): AsyncGenerator<string> {
+/** A file's objects, and the place of each for errors. Errors of the system, of zlib and of archives become one line. */
+export async function* jsonObjects(path: string): AsyncGenerator<{ value: object; place: string }> {
+  let number = 0;
   try {
-    yield* objectsOf(fileBytes(path), path);
+    for await (const json of objectsOf(fileBytes(path), path)) {
+      number++;
+      const place = `${path}, record ${number}`;
+      yield { value: parse(json, place), place };
+    }
   } catch (error) {
     if (ToolEnvError.isInstance(error)) throw error;
-    throw unreadable(path, position(), error);
+    throw unreadable(path, number, error);
   }
 }
 
@@ -61,12 +65,11 @@ function unreadable(path: string, number: number, error: unknown): ToolEnvError 
   return new ToolEnvError('usage.broken_file', message, { cause: error });
 }
 
-/** @throws ToolEnvError `usage.broken_file` */
-export function parse(json: string, path: string, number: number): unknown {
+function parse(json: string, place: string): object {
   try {
     return JSON.parse(json);
   } catch (error) {
-    const message = `${path}, record ${number} is not JSON (${messageOf(error)}): correct it or download the file again.`;
+    const message = `${place} is not JSON (${messageOf(error)}): correct it or download the file again.`;
     throw new ToolEnvError('usage.broken_file', message.replaceAll('\n', ' '), { cause: error });
   }
 }

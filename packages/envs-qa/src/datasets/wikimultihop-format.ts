@@ -2,11 +2,10 @@
  * 2WikiMultihopQA's JSON format (COLING 2020, 2020.coling-main.580): HotpotQA's, with evidences, and since December 2020 with Wikidata ids
  * whose aliases are in a file `id_aliases.json`.
  */
-import { type JsonSchema, ToolEnvError } from '@toolenv/core';
-import { validate } from '@toolenv/core/schemas';
+import { ToolEnvError } from '@toolenv/core';
+import { type FromJsonSchema, validate } from '@toolenv/core/schemas';
 import { hotpotFields, hotpotFormat, hotpotShapes } from './hotpotqa-format.ts';
-import type { RecordFormat } from './read-records.ts';
-import { jsonObjects, parse } from './read-records.ts';
+import { jsonObjects, type RecordFormat } from './read-records.ts';
 
 const triples = {
   type: 'array',
@@ -37,7 +36,7 @@ export const wikimultihopFormat: RecordFormat = {
   toRecord: hotpotFormat.toRecord,
 };
 
-const aliasSchema: JsonSchema = {
+const aliasSchema = {
   type: 'object',
   properties: {
     Q_id: { type: 'string' },
@@ -45,7 +44,7 @@ const aliasSchema: JsonSchema = {
     demonyms: { type: 'array', items: { type: 'string' } },
   },
   required: ['Q_id', 'aliases', 'demonyms'],
-};
+} as const;
 
 /**
  * The aliases and demonyms of the wanted Wikidata ids, which the official script accepts as answers. Streams the file.
@@ -53,16 +52,13 @@ const aliasSchema: JsonSchema = {
  */
 export async function readAliases(path: string, wanted: ReadonlySet<string>): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  let number = 0;
-  for await (const json of jsonObjects(path, () => number)) {
-    number++;
-    const value = parse(json, path, number);
+  for await (const { value, place } of jsonObjects(path)) {
     const [mistake] = validate(aliasSchema, value);
     if (mistake) {
-      const message = `${path}, record ${number}: ${mistake.path || 'it'} ${mistake.expected}; received ${mistake.received}. Give the file id_aliases.json of 2WikiMultihopQA.`;
+      const message = `${place}: ${mistake.path || 'it'} ${mistake.expected}; received ${mistake.received}. Give the file id_aliases.json of 2WikiMultihopQA.`;
       throw new ToolEnvError('usage.broken_record', message);
     }
-    const { Q_id, aliases, demonyms } = value as { Q_id: string; aliases: string[]; demonyms: string[] };
+    const { Q_id, aliases, demonyms } = value as FromJsonSchema<typeof aliasSchema>;
     if (wanted.has(Q_id)) found.set(Q_id, [...new Set([...aliases, ...demonyms])]);
   }
   return found;

@@ -5,11 +5,7 @@ import { founder, home, leader } from './shared-relations.ts';
 export const university: Kind = {
   noun: 'university',
   share: 0.04,
-  relations: {
-    home,
-    founder,
-    leader,
-  },
+  relations: { home, founder, leader },
   sentences: [
     [
       '{self} is a university in {home}, founded in {year}.',

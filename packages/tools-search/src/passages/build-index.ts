@@ -65,7 +65,7 @@ const leastIndexedVectors = 20_000;
  */
 export async function buildPassageIndex(options: BuildIndexOptions): Promise<number> {
   const { passages, folder, onProgress, signal, ...given } = options;
-  const complete = completeOptions(indexOptionsSchema, given, 'toolenv index') as CompleteIndexOptions;
+  const complete = completeOptions(indexOptionsSchema, given, 'toolenv index');
   const file = await openPassages(passages, complete.format);
   giveLanceThreads();
   if (!isUri(folder)) await makeFolder(folder);
@@ -78,13 +78,8 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
     const kept = await readRecord(connection);
     if (kept) checkSame(kept, wanted, folder);
     if (kept && (await isWhole(connection, kept))) return kept.passages!;
-    const builder = new IndexBuilder(connection, file, {
-      record: { ...wanted, dimensions: kept?.dimensions },
-      embedder,
-      onProgress,
-      signal,
-    });
-    return await builder.build();
+    const record = { ...wanted, dimensions: kept?.dimensions };
+    return await new IndexBuilder({ connection, file, record, embedder, onProgress, signal }).build();
   } catch (error) {
     signal?.throwIfAborted();
     throw lanceError(error, work);
@@ -94,6 +89,8 @@ export async function buildPassageIndex(options: BuildIndexOptions): Promise<num
 }
 
 interface Work {
+  connection: Connection;
+  file: PassageFile;
   record: IndexRecord;
   embedder: Embedder | undefined;
   onProgress: BuildIndexOptions['onProgress'];
@@ -101,42 +98,37 @@ interface Work {
 }
 
 class IndexBuilder {
-  readonly #connection: Connection;
-  readonly #file: PassageFile;
   readonly #work: Work;
   #table: Table | undefined;
   /** Bytes of the file that were read. */
   #bytes = 0;
 
-  constructor(connection: Connection, file: PassageFile, work: Work) {
-    this.#connection = connection;
-    this.#file = file;
+  constructor(work: Work) {
     this.#work = work;
   }
 
   async build(): Promise<number> {
-    const { record, embedder, signal } = this.#work;
+    const { connection, file, record, embedder, signal } = this.#work;
     if (embedder && record.dimensions === undefined) {
       const [vector] = await embedder.embed(['dimensions'], { kind: 'passage', signal });
       record.dimensions = vector!.length;
     }
-    await writeRecord(this.#connection, record);
+    await writeRecord(connection, record);
     const count = await this.#add();
-    if (count === 0) throw new ToolEnvError('usage.passages', `${this.#file.path} has no passages.`);
+    if (count === 0) throw new ToolEnvError('usage.passages', `${file.path} has no passages.`);
     await this.#merge(count);
     await this.#index(count);
-    await writeRecord(this.#connection, { ...record, passages: count });
+    await writeRecord(connection, { ...record, passages: count });
     this.#table!.close();
     return count;
   }
 
   /** Adds the passages that are missing. */
   async #add(): Promise<number> {
-    if (await hasTable(this.#connection, passageTable)) {
-      this.#table = await this.#connection.openTable(passageTable);
-    }
+    const { connection, file, embedder, signal } = this.#work;
+    if (await hasTable(connection, passageTable)) this.#table = await connection.openTable(passageTable);
     const present = (await this.#table?.countRows()) ?? 0;
-    const most = this.#work.embedder ? embeddedPassages : batchPassages;
+    const most = embedder ? embeddedPassages : batchPassages;
     let count = 0;
     let characters = 0;
     let batch: Passage[] = [];
@@ -150,14 +142,14 @@ class IndexBuilder {
     const onBytes = (bytes: number) => {
       this.#bytes = bytes;
     };
-    for await (const passage of readPassages(this.#file, onBytes)) {
+    for await (const passage of readPassages(file, onBytes)) {
       count += 1;
       if (count === present) await this.#checkLast(passage, present);
       if (count <= present) continue;
       batch.push(passage);
       characters += passage.title.length + passage.text.length;
       if (batch.length >= most || characters >= batchCharacters) await commit();
-      this.#work.signal?.throwIfAborted();
+      signal?.throwIfAborted();
     }
     if (batch.length > 0) await commit();
     const rows = (await this.#table?.countRows()) ?? 0;
@@ -173,11 +165,11 @@ class IndexBuilder {
       .limit(1)
       .toArray()) as { id: string; body: string }[];
     if (last!.id === id && last!.body === bodyOf(title, text)) return;
-    throw otherPassages(`The index has other passages than ${this.#file.path}`);
+    throw otherPassages(`The index has other passages than ${this.#work.file.path}`);
   }
 
   async #commit(batch: readonly Passage[]): Promise<void> {
-    const { embedder, signal, record } = this.#work;
+    const { connection, embedder, signal, record } = this.#work;
     const bodies = batch.map(({ title, text }) => bodyOf(title, text));
     const vectors = await embedder?.embed(bodies, { kind: 'passage', signal });
     const other = vectors?.find(({ length }) => length !== record.dimensions);
@@ -192,7 +184,7 @@ class IndexBuilder {
       ...(vectors && { [vectorColumn]: Array.from(vectors[index]!) }),
     }));
     if (this.#table) await this.#table.add(rows);
-    else this.#table = await this.#connection.createTable(passageTable, rows, { schema: schemaOf(record) });
+    else this.#table = await connection.createTable(passageTable, rows, { schema: schemaOf(record) });
   }
 
   /**
@@ -233,7 +225,8 @@ class IndexBuilder {
   }
 
   #report(stage: IndexProgress['stage'], passages: number): void {
-    this.#work.onProgress?.({ stage, passages, share: Math.min(1, this.#bytes / this.#file.size) });
+    const { onProgress, file } = this.#work;
+    onProgress?.({ stage, passages, share: Math.min(1, this.#bytes / file.size) });
   }
 }
 

@@ -58,9 +58,7 @@ export async function createIndexSearch(
   material: SearchMaterial,
   given: IndexSearchOptions = {},
 ): Promise<SearchTool> {
-  const { folder, ...options } = completeOptions(indexSearchOptions, given, 'index-search-v1') as OptionsOf<
-    typeof indexSearchOptions
-  >;
+  const { folder, ...options } = completeOptions(indexSearchOptions, given, 'index-search-v1');
   if (folder === undefined) return createSearchTool(material);
   checkTopK(material.topK);
   return makeSearchTool(await openPassageIndex(folder, options), { ...options, topK: material.topK });

@@ -1,9 +1,10 @@
 /** readPassages: streams the passages of a corpus from a file, gzipped or not, line by line. */
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { isGzip } from '@toolenv/core/recording';
 import { formatFields, formatOfLine, type Passage, type PassageFormat, readLine } from './passage-formats.ts';
 
 /** Bytes of a line. A file without line breaks is no corpus. */
@@ -91,16 +92,6 @@ async function* lines(path: string): AsyncGenerator<{ text: string; bytes: numbe
     unzip?.destroy();
   }
   if (rest.trim() !== '') yield { text: rest, bytes: file.bytesRead };
-}
-
-async function isGzip(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await file.close();
-  }
 }
 
 function badPassages(message: string, cause?: unknown): ToolEnvError {

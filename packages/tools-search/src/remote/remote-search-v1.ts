@@ -57,11 +57,8 @@ export async function createRemoteSearch(
   { topK, documents }: SearchMaterial,
   given: RemoteSearchOptions = {},
 ): Promise<SearchTool> {
-  const { url, timeout, token, ...options } = completeOptions(
-    remoteSearchOptions,
-    given,
-    'remote-search-v1',
-  ) as OptionsOf<typeof remoteSearchOptions>;
+  const complete = completeOptions(remoteSearchOptions, given, 'remote-search-v1');
+  const { url, timeout, token, ...options } = complete;
   checkTopK(topK);
   // To try the protocol without another server.
   const local = url === undefined ? await createSearchTool({ documents, topK }) : undefined;
