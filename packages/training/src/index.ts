@@ -60,17 +60,17 @@ export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
 export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
 export type { TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
-export { resumeCheckpoint, saveCheckpoint } from './run-folder/checkpoints.ts';
+export {
+  bestCheckpoint,
+  newestCheckpoint,
+  resumeCheckpoint,
+  saveCheckpoint,
+} from './run-folder/checkpoints.ts';
 export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { changesText } from './run-folder/run-differences.ts';
-export {
-  bestCheckpoint,
-  newestCheckpoint,
-  refuseRun,
-  refuseUsedFolder,
-} from './run-folder/run-folder.ts';
+export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
