@@ -16,10 +16,9 @@ export function klEstimate(
   estimator: KlEstimator,
   bound: number,
 ): { value: number; slope: number } {
-  const difference = reference - logprob;
-  const { value, slope } = estimates[estimator](difference);
-  if (Math.abs(value) <= bound) return { value, slope };
-  return { value: Math.sign(value) * bound, slope: 0 };
+  const estimate = estimates[estimator](reference - logprob);
+  if (Math.abs(estimate.value) <= bound) return estimate;
+  return { value: Math.sign(estimate.value) * bound, slope: 0 };
 }
 
 const estimates: Record<KlEstimator, (difference: number) => { value: number; slope: number }> = {
