@@ -2,6 +2,8 @@
 import type { Trajectory } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import { type TrainingRow, withoutZeroVariance } from '@toolenv/training';
+import type { AlgorithmOptions } from './algorithms.ts';
+import type { GrpoOptions } from './grpo-options.ts';
 
 /**
  * - `learn`: idle groups count in the averages of the loss
@@ -10,13 +12,8 @@ import { type TrainingRow, withoutZeroVariance } from '@toolenv/training';
  */
 export type IdleGroups = 'learn' | 'drop-by-score' | 'drop-by-advantage';
 
-interface Decisive {
-  zeroVariance: 'drop' | 'keep' | 'resample';
-  beta: number;
-  entropyCoefficient: number;
-  credit?: 'episode' | 'turn';
-  normaliseProcessRewards: boolean;
-}
+type Decisive = Pick<AlgorithmOptions, 'zeroVariance' | 'beta'> &
+  Pick<GrpoOptions, 'entropyCoefficient' | 'credit' | 'normaliseProcessRewards'>;
 
 /** @param hasOwnAdvantage The user's estimator may give equal scores an advantage. */
 export function idleGroupsOf(options: Decisive, hasOwnAdvantage: boolean): IdleGroups {

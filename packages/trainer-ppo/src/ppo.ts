@@ -32,7 +32,6 @@ import {
 } from '@toolenv/training';
 import { estimateReturns } from './estimate-returns.ts';
 import { type PpoOptions, policyLossOptions, ppoOptions } from './ppo-options.ts';
-import { refuseUnfit } from './refuse-unfit.ts';
 
 export const ppo: ConfigurableTrainer<PpoOptions & RunOptions> = defineTrainer<JsonSchema, PpoOptions>({
   name: 'ppo',
@@ -134,6 +133,26 @@ async function update(
     ...optimized,
     ...penalty,
   };
+}
+
+/**
+ * Refuses what PPO cannot train.
+ * @throws ToolEnvError `usage.no_critic` or `usage.bad_option`
+ */
+function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptions>): void {
+  if (!learner.addCritic) {
+    const message = `ppo needs a critic, which the learner of ${run.policy.spec.name} cannot have: train with @toolenv/trainer-grpo/grpo-v1.`;
+    throw new ToolEnvError('usage.no_critic', message);
+  }
+  if (options.zeroVariance === 'resample' && options.groupSize < 2) {
+    const message =
+      'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
+    throw new ToolEnvError('usage.bad_option', message);
+  }
+  if (options.credit === 'turn' && parts.advantage) {
+    const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;
+    throw new ToolEnvError('usage.bad_option', message);
+  }
 }
 
 /** The mean reward of the episodes. An outcome that several leaves of an episode have counts once. */

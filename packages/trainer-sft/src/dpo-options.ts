@@ -1,9 +1,9 @@
 /** The options of direct preference optimisation. */
 import type { OptionsOf } from '@toolenv/core/schemas';
-import type { DataOptions, OptimizerSettings } from './sft-options.ts';
+import type { OptionSchema } from '@toolenv/training';
+import { type DataOptions, type OptimizerSettings, optimizerOptions } from './sft-options.ts';
 
-/** Options of both trainers. Names and defaults are those of TRL's DPOConfig. */
-export const preferenceOptions = {
+const properties = {
   lossType: {
     enum: ['sigmoid', 'hinge', 'ipo', 'robust'],
     default: 'sigmoid',
@@ -30,5 +30,12 @@ export const preferenceOptions = {
   },
 } as const;
 
-export type PreferenceOptions = OptionsOf<{ properties: typeof preferenceOptions }> & OptimizerSettings;
+/** Options of both trainers. Names and defaults are those of TRL's DPOConfig. */
+export const preferenceOptions: Readonly<Record<string, OptionSchema>> = {
+  ...optimizerOptions,
+  learningRate: { ...optimizerOptions.learningRate, default: 1e-6 },
+  ...properties,
+};
+
+export type PreferenceOptions = OptionsOf<{ properties: typeof properties }> & OptimizerSettings;
 export type DpoOptions = PreferenceOptions & DataOptions;

@@ -1,17 +1,11 @@
 /** DPO: direct preference optimisation on pairs of a file (arXiv 2305.18290). */
 import type { JsonSchema } from '@toolenv/core';
-import {
-  type ConfigurableTrainer,
-  defineTrainer,
-  hasFixedSchedule,
-  type RunOptions,
-} from '@toolenv/training';
+import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadPairs } from './data/load-pairs.ts';
 import { type DpoOptions, preferenceOptions } from './dpo-options.ts';
-import { learnPairs, rowsOf } from './learn-pairs.ts';
-import { scorePairs } from './score-pairs.ts';
-import { dataOptions, optimizerOptions } from './sft-options.ts';
+import { learnPairs, rowsOf, scorePairs } from './learn-pairs.ts';
+import { dataOptions } from './sft-options.ts';
 
 export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<JsonSchema, DpoOptions>({
   name: 'dpo',
@@ -21,10 +15,6 @@ export const dpo: ConfigurableTrainer<DpoOptions & RunOptions> = defineTrainer<J
     required: ['data'],
     properties: {
       ...dataOptions,
-      epochs: { ...dataOptions.epochs, mayChange: hasFixedSchedule },
-      ...optimizerOptions,
-      // TRL's default.
-      learningRate: { ...optimizerOptions.learningRate, default: 1e-6 },
       ...preferenceOptions,
     },
   },

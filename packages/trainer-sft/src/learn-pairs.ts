@@ -1,4 +1,4 @@
-/** learnPairs: one optimizer step of preference optimisation. */
+/** learnPairs: one optimizer step of preference optimisation; scorePairs: the loss without a step. */
 import type { Learner, Rows, TokenRow } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { type AlgorithmContext, countTokens, sumOverTokens } from '@toolenv/training';
@@ -90,4 +90,29 @@ export function pairsLoss(
     'logps/rejected': mean(sums.rejectedLogprob),
   };
   return { value: sums.loss, dLogprobs, metrics };
+}
+
+/** Pairs of a forward pass. */
+const pairsAtOnce = 32;
+
+/** The loss and the rewards of held-out pairs. */
+export async function scorePairs(
+  learner: Pick<Learner, 'forward'>,
+  reference: Pick<Learner, 'forward'>,
+  pairs: readonly Pair[],
+  options: PreferenceOptions,
+  signal?: AbortSignal,
+): Promise<Metrics> {
+  const totals: Metrics = {};
+  for (let start = 0; start < pairs.length; start += pairsAtOnce) {
+    signal?.throwIfAborted();
+    const part = pairs.slice(start, start + pairsAtOnce);
+    const rows = rowsOf(part);
+    const { logprobs } = await learner.forward({ rows });
+    const before = (await reference.forward({ rows })).logprobs;
+    const { value, metrics } = pairsLoss(part, logprobs, before, options);
+    for (const [name, mean] of Object.entries({ loss: value, ...metrics }))
+      totals[name] = (totals[name] ?? 0) + (mean * part.length) / pairs.length;
+  }
+  return totals;
 }

@@ -3,13 +3,13 @@ import type { JsonSchema, Trajectory } from '@toolenv/core';
 import {
   type ConfigurableTrainer,
   defineTrainer,
+  groupBy,
+  nothingLearned,
   type RolloutBatch,
   type RunOptions,
 } from '@toolenv/training';
 import { type PreferenceOptions, preferenceOptions } from './dpo-options.ts';
-import { groupsOf } from './groups.ts';
 import { learnPairs, type Pair } from './learn-pairs.ts';
-import { optimizerOptions } from './sft-options.ts';
 
 export const onlineDpo: ConfigurableTrainer<PreferenceOptions & RunOptions> = defineTrainer<
   JsonSchema,
@@ -17,13 +17,7 @@ export const onlineDpo: ConfigurableTrainer<PreferenceOptions & RunOptions> = de
 >({
   name: 'online-dpo',
   description: 'Direct preference optimisation on the best and the worst episode of each group',
-  options: {
-    properties: {
-      ...optimizerOptions,
-      learningRate: { ...optimizerOptions.learningRate, default: 1e-6 },
-      ...preferenceOptions,
-    },
-  },
+  options: { properties: preferenceOptions },
   // Two episodes make a pair.
   minimums: { groupSize: 2 },
   async create(context) {
@@ -31,8 +25,7 @@ export const onlineDpo: ConfigurableTrainer<PreferenceOptions & RunOptions> = de
     return {
       async update(batch) {
         const pairs = pairsOf(batch);
-        const nothing = { loss: 0, grad_norm: 0, learned_tokens: 0 };
-        const learned = pairs.length > 0 ? await learnPairs(context, reference, pairs) : nothing;
+        const learned = pairs.length > 0 ? await learnPairs(context, reference, pairs) : nothingLearned;
         return { ...learned, pairs: pairs.length };
       },
     };
@@ -43,7 +36,7 @@ export default onlineDpo;
 /** The best against the worst of each group; none of a group whose episodes all scored the same. */
 function pairsOf({ trajectories, rows }: Pick<RolloutBatch, 'trajectories' | 'rows'>): Pair[] {
   const ofEpisode = (episode: Trajectory) => rows.filter(({ trajectory }) => trajectory === episode);
-  return [...groupsOf(trajectories).values()].flatMap((episodes) => {
+  return [...groupBy(trajectories, ({ group }) => group).values()].flatMap((episodes) => {
     const byReward = episodes.toSorted((a, b) => b.reward! - a.reward!);
     const [best, worst] = [byReward[0]!, byReward.at(-1)!];
     if (best.reward === worst.reward) return [];

@@ -5,12 +5,13 @@ import {
   type AlgorithmContext,
   type ConfigurableTrainer,
   defineTrainer,
+  groupBy,
   meanMetrics,
   miniBatchesOf,
+  nothingLearned,
   type RolloutBatch,
   type RunOptions,
 } from '@toolenv/training';
-import { groupsOf } from './groups.ts';
 import { learnRows } from './learn-rows.ts';
 import { type OptimizerSettings, optimizerOptions } from './sft-options.ts';
 
@@ -61,7 +62,7 @@ async function update(
   const kept = new Set(bestOfGroups(trajectories, options, seed));
   const best = rows.filter(({ trajectory }) => kept.has(trajectory));
   const accepted = { accepted: kept.size / trajectories.length };
-  if (best.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0, ...accepted };
+  if (best.length === 0) return { ...nothingLearned, ...accepted };
   const updates = [];
   for (const part of miniBatchesOf([...best.keys()], options, seed)) {
     const batch = part.map((b) => best[b]!);
@@ -77,8 +78,8 @@ export function bestOfGroups(
   { keep, threshold }: Pick<RejectionOptions, 'keep' | 'threshold'>,
   seed: number,
 ): Trajectory[] {
-  return [...groupsOf(trajectories)].flatMap(([group, episodes]) => {
-    const order = createRng(seed, 'equal rewards', group).shuffle([...episodes]);
+  return [...groupBy(trajectories, (episode) => episode.group)].flatMap(([group, episodes]) => {
+    const order = createRng(seed, 'equal rewards', group).shuffle(episodes);
     const good = order.filter(({ reward }) => reward !== null && reward > threshold);
     return good.sort((a, b) => b.reward! - a.reward!).slice(0, keep);
   });

@@ -1,8 +1,8 @@
 /** The options of supervised fine-tuning, and those that trainers of this package share. */
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { hasFixedSchedule, type OptionSchema, type UpdateOptions, updateOptions } from '@toolenv/training';
 
-/** Options of the trainers that learn from a file. */
-export const dataOptions = {
+const properties = {
   data: {
     type: 'string',
     minLength: 1,
@@ -37,17 +37,18 @@ export const dataOptions = {
   },
 } as const;
 
+/** Options of the trainers that learn from a file. */
+export const dataOptions: Readonly<Record<string, OptionSchema>> = {
+  ...properties,
+  epochs: { ...properties.epochs, mayChange: hasFixedSchedule },
+};
+
 /** Options of every trainer of this package. */
-export const optimizerOptions = {
+export const optimizerOptions: Readonly<Record<keyof OptimizerSettings, OptionSchema>> = {
   learningRate: { type: 'number', minimum: 0, default: 2e-5, description: 'learning rate of AdamW' },
-  weightDecay: { type: 'number', minimum: 0, default: 0, description: 'weight decay of AdamW, on matrices' },
-  maxGradNorm: {
-    type: 'number',
-    minimum: 0,
-    default: 1,
-    description: 'scale gradients down to this L2 norm; 0: never',
-  },
-} as const;
+  weightDecay: updateOptions.weightDecay,
+  maxGradNorm: updateOptions.maxGradNorm,
+};
 
 /** Options of SFT alone. */
 export const sftOptions = {
@@ -57,6 +58,6 @@ export const sftOptions = {
   },
 } as const;
 
-export type DataOptions = OptionsOf<{ properties: typeof dataOptions }> & { data: string };
-export type OptimizerSettings = OptionsOf<{ properties: typeof optimizerOptions }>;
+export type DataOptions = OptionsOf<{ properties: typeof properties }> & { data: string };
+export type OptimizerSettings = Pick<UpdateOptions, 'weightDecay' | 'maxGradNorm'> & { learningRate: number };
 export type SftOptions = DataOptions & OptimizerSettings & OptionsOf<{ properties: typeof sftOptions }>;

@@ -1,17 +1,12 @@
 /** SFT: supervised fine-tuning on conversations, texts and trajectories of a file. */
 import type { JsonSchema } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
-import {
-  type ConfigurableTrainer,
-  defineTrainer,
-  hasFixedSchedule,
-  type RunOptions,
-} from '@toolenv/training';
+import { type ConfigurableTrainer, defineTrainer, type RunOptions } from '@toolenv/training';
 import { fileAlgorithm } from './data/file-algorithm.ts';
 import { loadRows } from './data/load-rows.ts';
 import { learnRows } from './learn-rows.ts';
-import { scoreRows } from './score-rows.ts';
 import { dataOptions, optimizerOptions, type SftOptions, sftOptions } from './sft-options.ts';
+import { scoreRows } from './supervised-loss.ts';
 
 export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<JsonSchema, SftOptions>({
   name: 'sft',
@@ -21,7 +16,6 @@ export const sft: ConfigurableTrainer<SftOptions & RunOptions> = defineTrainer<J
     required: ['data'],
     properties: {
       ...dataOptions,
-      epochs: { ...dataOptions.epochs, mayChange: hasFixedSchedule },
       ...optimizerOptions,
       ...sftOptions,
     },

@@ -1,5 +1,5 @@
-/** The loss of supervised learning: the mean cross-entropy of the tokens to learn, and its gradient. */
-import type { Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
+/** The loss of supervised learning: the mean cross-entropy of the tokens to learn, its gradient, and the loss of held-out rows. */
+import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { countTokens, meanOverTokens } from '@toolenv/training';
 
@@ -24,4 +24,26 @@ export function supervisedMetrics(
     ...(entropy && { entropy: meanOverTokens(entropy, mask) }),
     'mean_token_accuracy/lower_bound': meanOverTokens(isSure, mask),
   };
+}
+
+/** Rows of a forward pass, so that the outputs of a large file are not in memory at once. */
+const rowsAtOnce = 64;
+
+/** How well a model predicts held-out rows: the means over all tokens to learn. */
+export async function scoreRows(
+  learner: Pick<Learner, 'forward'>,
+  rows: readonly TokenRow[],
+  signal?: AbortSignal,
+): Promise<Metrics> {
+  const totals: Metrics = {};
+  let tokens = 0;
+  for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    signal?.throwIfAborted();
+    const part = rows.slice(start, start + rowsAtOnce);
+    const count = countTokens(part.map(({ mask }) => mask));
+    const metrics = supervisedMetrics(part, await learner.forward({ rows: part }));
+    for (const [name, mean] of Object.entries(metrics)) totals[name] = (totals[name] ?? 0) + mean * count;
+    tokens += count;
+  }
+  return Object.fromEntries(Object.entries(totals).map(([name, total]) => [name, total / tokens]));
 }

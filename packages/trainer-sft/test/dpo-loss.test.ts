@@ -6,8 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { DpoLossOptions } from '../src/dpo-loss.ts';
 import { pairLoss } from '../src/dpo-loss.ts';
 import type { DpoOptions } from '../src/dpo-options.ts';
-import { type Pair, pairsLoss } from '../src/learn-pairs.ts';
-import { scorePairs } from '../src/score-pairs.ts';
+import { type Pair, pairsLoss, scorePairs } from '../src/learn-pairs.ts';
 
 interface Golden {
   /** [2B][T]: the chosen rows, then the rejected rows. */

@@ -12,8 +12,7 @@ import { timeless } from '../../training/test/timeless.ts';
 import { Batches } from '../src/data/batches.ts';
 import { loadRows } from '../src/data/load-rows.ts';
 import { sft } from '../src/index.ts';
-import { scoreRows } from '../src/score-rows.ts';
-import { supervisedGradient, supervisedMetrics } from '../src/supervised-loss.ts';
+import { scoreRows, supervisedGradient, supervisedMetrics } from '../src/supervised-loss.ts';
 
 let folder: string;
 beforeAll(async () => {

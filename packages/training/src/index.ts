@@ -25,17 +25,19 @@ export {
   type Placement,
   placements,
 } from './evaluation/baseline-policy.ts';
-export { confidenceInterval, type Interval } from './evaluation/confidence-interval.ts';
-export { type EvaluateOptions, type Evaluation, evaluate } from './evaluation/evaluate.ts';
-export { pairedDifference } from './evaluation/paired-difference.ts';
-export type { Estimate } from './evaluation/pass-at-k.ts';
-export { taskScores } from './evaluation/task-scores.ts';
+export {
+  confidenceInterval,
+  type Estimate,
+  type Interval,
+  pairedDifference,
+} from './evaluation/confidence-interval.ts';
+export { type EvaluateOptions, type Evaluation, evaluate, taskScores } from './evaluation/evaluate.ts';
 export { defineLoss, type Loss } from './losses/define-loss.ts';
 export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
 export { policyLoss } from './losses/policy-loss.ts';
-export { correctionOf } from './losses/stale-samples.ts';
+export { correctionOf } from './losses/sampler-mismatch.ts';
 export { valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';
@@ -51,33 +53,30 @@ export { rolloutOptions } from './options/worker-options.ts';
 export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
-export { carriedAdvantages, completionMask } from './rows/completion-mask.ts';
+export { groupBy } from './rows/group-by.ts';
 export { miniBatchesOf } from './rows/mini-batches.ts';
 export { explainedVariance, tokenStatistics } from './rows/token-statistics.ts';
 export { type TrainingRow, toTrainingRows } from './rows/training-row.ts';
 export { type ConfigurableTrainer, defineTrainer } from './run/define-trainer.ts';
 export type { TrainOptions } from './run/prepare-run.ts';
 export { train } from './run/train.ts';
-export { resumeCheckpoint, saveCheckpoint } from './run-folder/checkpoints.ts';
+export {
+  bestCheckpoint,
+  newestCheckpoint,
+  resumeCheckpoint,
+  saveCheckpoint,
+} from './run-folder/checkpoints.ts';
 export { type Curve, curveGroups, trainingCurves } from './run-folder/curves.ts';
 export { type FolderLock, lockFolder, refuseLockedFolder } from './run-folder/folder-lock.ts';
 export { type ChangesLine, readChanges } from './run-folder/run-changes.ts';
 export { changesText } from './run-folder/run-differences.ts';
-export {
-  bestCheckpoint,
-  newestCheckpoint,
-  refuseRun,
-  refuseUsedFolder,
-} from './run-folder/run-folder.ts';
+export { refuseRun, refuseUsedFolder } from './run-folder/run-folder.ts';
 export { type MetricsLine, RunLog, readMetrics } from './run-folder/run-log.ts';
 export { writeWhole } from './run-folder/write-whole.ts';
 export type { AlgorithmContext, DataAlgorithm, RolloutBatch } from './trainer/algorithm.ts';
 export { partProperties } from './trainer/choose-parts.ts';
 export type { ConfigurablePart } from './trainer/trainer-part.ts';
-export {
-  learnFrom,
-  nothingLearned,
-} from './update/learn-from.ts';
+export { learnFrom, nothingLearned } from './update/learn-from.ts';
 export { rewardTokens } from './update/reward-tokens.ts';
 export { scoreTokens } from './update/score-tokens.ts';
 export { learnedAdvantages, tokenMasks } from './update/token-masks.ts';

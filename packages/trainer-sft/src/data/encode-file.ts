@@ -2,8 +2,7 @@
 import { messageOf, type Policy, ToolEnvError } from '@toolenv/core';
 import type { TokenRow } from '@toolenv/core/learner';
 import { readJsonLines } from '@toolenv/core/recording';
-import { BadExample } from './bad-example.ts';
-import type { Example } from './example.ts';
+import { BadExample, type Example } from './example.ts';
 
 /** A policy that can encode. */
 export type EncodingPolicy = Policy & Required<Pick<Policy, 'encode'>>;

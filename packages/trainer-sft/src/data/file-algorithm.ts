@@ -5,7 +5,6 @@ import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { AlgorithmContext, DataAlgorithm, RunOptions } from '@toolenv/training';
 import type { DataOptions } from '../sft-options.ts';
 import { Batches } from './batches.ts';
-import { checksum } from './checksum.ts';
 import { type EncodingPolicy, requireEncode } from './encode-file.ts';
 
 export interface FileAlgorithm<Item> {
@@ -68,4 +67,18 @@ function refuseIdleEvaluation(
   const message =
     'option "evaluateEvery": there is nothing to evaluate on: give evalData, or an environment.';
   throw new ToolEnvError('usage.bad_option', message);
+}
+
+/** 32 bits of all tokens and masks (FNV-1a), which tell whether the data of a resumed run are those that it began with. */
+function checksum(rows: readonly TokenRow[]): number {
+  let hash = 0x811c9dc5;
+  const add = (value: number) => {
+    hash = Math.imul(hash ^ value, 0x01000193);
+  };
+  for (const { tokens, mask } of rows) {
+    add(tokens.length);
+    for (const token of tokens) add(token);
+    for (const bit of mask) add(bit);
+  }
+  return hash >>> 0;
 }

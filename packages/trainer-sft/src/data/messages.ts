@@ -1,7 +1,7 @@
 /** Messages and tools of data files, in the shapes of OpenAI, TRL and toolenv, as the protocol has them. */
 import type { Message, ToolCall, ToolDescription } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
-import { BadExample } from './bad-example.ts';
+import { BadExample } from './example.ts';
 
 type Fields = Record<string, unknown>;
 type AssistantMessage = Extract<Message, { role: 'assistant' }>;

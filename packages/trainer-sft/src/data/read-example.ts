@@ -1,7 +1,6 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
 import { decodeTrajectory } from '@toolenv/core/recording';
-import { BadExample } from './bad-example.ts';
-import type { Example } from './example.ts';
+import { BadExample, type Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
 import { trajectoryExamples } from './trajectory-examples.ts';
 

@@ -1,7 +1,6 @@
 /** readPair: a line with a preferred and a rejected answer, as TRL has them. */
 import type { Message } from '@toolenv/core';
-import { BadExample } from './bad-example.ts';
-import type { Example } from './example.ts';
+import { BadExample, type Example } from './example.ts';
 import { readMessages, readTools } from './messages.ts';
 import { parseLine } from './read-example.ts';
 

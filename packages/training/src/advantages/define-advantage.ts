@@ -3,6 +3,7 @@ import { type JsonSchema, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { atMask } from '../rows/averages.ts';
 import { parentsOf } from '../rows/episode-tree.ts';
 import type { RowParent, TrainingRow } from '../rows/training-row.ts';
 import { type ConfigurablePart, configurable, partOptions } from '../trainer/trainer-part.ts';
@@ -109,12 +110,10 @@ export function estimateAdvantages(
   options: Readonly<Record<string, unknown>>,
 ): Float64Array[] {
   const found = estimator.estimate(inputs, options);
-  return inputs.mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => {
-      const advantage = bit === 1 ? found[b]?.[t] : 0;
-      if (Number.isFinite(advantage)) return advantage!;
-      const message = `The advantage ${estimator.name} gives ${advantage} for token ${t} of row ${b}: estimate must return a finite number for each token with mask 1, as [rows][tokens].`;
-      throw new ToolEnvError('bug.advantage', message);
-    }),
-  );
+  return atMask(inputs.mask, (b, t) => {
+    const advantage = found[b]?.[t];
+    if (Number.isFinite(advantage)) return advantage!;
+    const message = `The advantage ${estimator.name} gives ${advantage} for token ${t} of row ${b}: estimate must return a finite number for each token with mask 1, as [rows][tokens].`;
+    throw new ToolEnvError('bug.advantage', message);
+  });
 }

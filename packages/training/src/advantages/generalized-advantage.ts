@@ -1,5 +1,6 @@
 /** Generalised advantage estimation (arXiv 1506.02438) over the policy's own tokens, skipping the environment's. */
 import type { TokenValues } from '@toolenv/core/learner';
+import { atMask } from '../rows/averages.ts';
 import type { RowParent } from '../rows/training-row.ts';
 
 export interface GeneralizedAdvantages {
@@ -91,10 +92,7 @@ export function turnGeneralizedAdvantages(
     }
   }
   const { advantages, returns } = generalizedAdvantages(sums, values, decisions, parents, options);
-  const spread = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? advantages[b]![starts[b]![t]!]! : 0)),
-  );
-  return { advantages: spread, returns, decisions };
+  return { advantages: atMask(mask, (b, t) => advantages[b]![starts[b]![t]!]!), returns, decisions };
 }
 
 function meanOf(branches: readonly Next[]): Next {

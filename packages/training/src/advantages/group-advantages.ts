@@ -1,4 +1,5 @@
 /** Advantages of whole episodes, compared with the other episodes of the same task: GRPO, Dr. GRPO and RLOO. */
+import { groupBy } from '../rows/group-by.ts';
 
 /**
  * The divisor of the difference from the group's mean: the standard deviation of the group (GRPO, arXiv 2402.03300), of the
@@ -58,10 +59,8 @@ function perGroup(
   groups: readonly number[],
   value: (score: number, group: Moments) => number,
 ): number[] {
-  const members = new Map<number, number[]>();
-  for (const [index, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), index]);
   const values = new Array<number>(scores.length);
-  for (const indices of members.values()) {
+  for (const indices of groupBy(groups.keys(), (index) => groups[index]!).values()) {
     const group = moments(indices.map((index) => scores[index]!));
     for (const index of indices) values[index] = value(scores[index]!, group);
   }

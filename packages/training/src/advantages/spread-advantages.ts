@@ -1,4 +1,5 @@
 /** Advantages of episodes and of turns, written to each of their tokens. */
+import { atMask } from '../rows/averages.ts';
 import { turnParents } from '../rows/episode-tree.ts';
 import type { AdvantageInputs } from './define-advantage.ts';
 
@@ -7,7 +8,7 @@ export function ofEpisodes(
   { mask, episodes }: Pick<AdvantageInputs, 'mask' | 'episodes'>,
   values: readonly number[],
 ): Float64Array[] {
-  return mask.map((row, b) => Float64Array.from(row, (bit) => (bit === 1 ? values[episodes[b]!]! : 0)));
+  return atMask(mask, (b) => values[episodes[b]!]!);
 }
 
 /** [B][T] the advantage of a token's turn, from `values` [N][turns]; 0 at mask 0 and at tokens that belong to no turn. */
@@ -15,9 +16,7 @@ export function ofTurns(
   { mask, rows, episodes }: Pick<AdvantageInputs, 'mask' | 'rows' | 'episodes'>,
   values: readonly (readonly number[])[],
 ): Float64Array[] {
-  return mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? (values[episodes[b]!]![rows[b]!.turns[t]!] ?? 0) : 0)),
-  );
+  return atMask(mask, (b, t) => values[episodes[b]!]![rows[b]!.turns[t]!] ?? 0);
 }
 
 /** [N][turns] the turns of each episode: Σ r·m of each, and the turn that it goes on from (−1 for the first). */

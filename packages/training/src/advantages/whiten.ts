@@ -1,6 +1,6 @@
 /** Whitening: values at the policy's own tokens, shifted to mean 0 and scaled to variance 1 over the batch. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { countTokens, meanOverTokens, squaredDeviations } from '../rows/averages.ts';
+import { atMask, countTokens, meanOverTokens, squaredDeviations } from '../rows/averages.ts';
 
 /**
  * (x − mean) / √(unbiased variance + 1e-8) over all tokens with mask 1; 0 at mask 0, whatever `values` holds there. A single
@@ -12,7 +12,5 @@ export function whiten(values: TokenValues, mask: readonly Uint8Array[]): Float6
   const mean = meanOverTokens(values, mask);
   const variance = squaredDeviations(values, mask) / Math.max(countTokens(mask) - 1, 1);
   const scale = 1 / Math.sqrt(variance + 1e-8);
-  return mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? (values[b]![t]! - mean) * scale : 0)),
-  );
+  return atMask(mask, (b, t) => (values[b]![t]! - mean) * scale);
 }

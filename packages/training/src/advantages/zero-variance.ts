@@ -1,5 +1,6 @@
 /** Groups whose episodes all scored the same, so that there is nothing to compare or learn. */
 import type { Trajectory } from '@toolenv/core';
+import { groupBy } from '../rows/group-by.ts';
 import { areEqual } from './group-advantages.ts';
 
 /** Scored trajectories without those of such groups. A group of one episode has nothing to compare either. */
@@ -16,9 +17,7 @@ export function zeroVarianceFraction(trajectories: readonly Trajectory[]): numbe
 
 /** The rewards of the scored trajectories, by group. */
 export function scoresOfGroups(trajectories: readonly Trajectory[]): Map<number, number[]> {
-  const scores = new Map<number, number[]>();
-  for (const { group, reward } of trajectories) {
-    if (reward !== null) scores.set(group, [...(scores.get(group) ?? []), reward]);
-  }
-  return scores;
+  const scored = trajectories.filter(({ reward }) => reward !== null);
+  const groups = [...groupBy(scored, ({ group }) => group)];
+  return new Map(groups.map(([group, episodes]) => [group, episodes.map(({ reward }) => reward!)]));
 }

@@ -27,41 +27,28 @@ export function baselinePolicy(
   { placement = 'before', instruction }: BaselineOptions = {},
 ): Policy {
   const prepare = (observation: Observation) => instructed(observation, instruction);
-  const spec = { ...policy.spec, name: `${policy.spec.name}, ${kind}` };
-  if (kind === 'base-tool-call') {
-    return {
-      spec,
-      act: (observation, options) => policy.act(prepare(observation), options),
-      endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
-    };
-  }
   const answer: Policy['act'] = async (observation, options) => {
     const action = await policy.act(observation, options);
     // The model must answer now. A call that it writes all the same is a wrong answer.
     const { stopReason } = action;
     return { ...action, toolCalls: [], stopReason: stopReason === 'tool_call' ? 'stop' : stopReason };
   };
-  if (kind === 'direct') {
-    return {
-      spec,
-      act: (observation, options) => answer({ ...prepare(observation), tools: [] }, options),
-      endEpisode: (episodeId) => policy.endEpisode?.(episodeId),
-    };
-  }
   const searched = new Set<string>();
-  return {
-    spec,
-    async act(observation, options) {
+  const acts: Record<BaselineKind, Policy['act']> = {
+    direct: (observation, options) => answer({ ...prepare(observation), tools: [] }, options),
+    async 'naive-rag'(observation, options) {
       const { episodeId = '' } = options;
       if (searched.has(episodeId)) return answer(placed(prepare(observation), placement), options);
       searched.add(episodeId);
-      const call = {
-        id: 'retrieval',
-        name: searchTool(observation),
-        arguments: { query: questionOf(observation) },
-      };
+      const query = questionOf(observation);
+      const call = { id: 'retrieval', name: searchTool(observation), arguments: { query } };
       return { text: '', toolCalls: [call], stopReason: 'tool_call' };
     },
+    'base-tool-call': (observation, options) => policy.act(prepare(observation), options),
+  };
+  return {
+    spec: { ...policy.spec, name: `${policy.spec.name}, ${kind}` },
+    act: acts[kind],
     endEpisode(episodeId) {
       searched.delete(episodeId);
       return policy.endEpisode?.(episodeId);

@@ -1,9 +1,17 @@
-/** The 95 % confidence interval of a mean score, over tasks. */
+/** The 95 % confidence intervals of a mean score, and of the difference of two policies, over tasks. */
+import { mean } from '../rows/averages.ts';
 
 export type Interval = [low: number, high: number];
 
+/** A mean over tasks, with its 95 % confidence interval. */
+export interface Estimate {
+  mean: number;
+  /** `null` for a single task. */
+  interval: Interval | null;
+}
+
 /** The 97.5 % quantile of the normal distribution. */
-export const z = 1.959963984540054;
+const z = 1.959963984540054;
 
 /**
  * The interval of the mean over all episodes, if other tasks had been drawn. The episodes of a task are not independent, so
@@ -24,15 +32,15 @@ export function confidenceInterval(
   const count = scored.length;
   if (count < 2) return null;
   const episodes = scored.reduce((sum, { length }) => sum + length, 0);
-  const mean = scored.flat().reduce((sum, score) => sum + score, 0) / episodes;
+  const center = mean(scored.flat());
   const isShare = scored.every((scores) =>
     scores.every((score) => score === scores[0] && (score === 0 || score === 1)),
   );
   if (isShare) return wilson(scored.filter(([score]) => score === 1).length, count);
-  const deviations = scored.map((scores) => scores.reduce((sum, score) => sum + (score - mean), 0));
+  const deviations = scored.map((scores) => scores.reduce((sum, score) => sum + (score - center), 0));
   const squares = deviations.reduce((sum, deviation) => sum + deviation ** 2, 0);
   const error = Math.sqrt((squares * count) / (count - 1)) / episodes;
-  return [Math.max(least, mean - z * error), Math.min(greatest, mean + z * error)];
+  return [Math.max(least, center - z * error), Math.min(greatest, center + z * error)];
 }
 
 function wilson(successes: number, count: number): Interval {
@@ -41,4 +49,28 @@ function wilson(successes: number, count: number): Interval {
   const centre = (share + z ** 2 / (2 * count)) / scale;
   const half = (z / scale) * Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
   return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+/**
+ * The mean over tasks of the second policy's mean score minus the first's, with its normal 95 % confidence interval. Tasks that are
+ * hard for both do not widen it (arXiv 2411.00640, section 4.2). Tasks without a score of both are left out.
+ * @param first The scores of each task's episodes, by the number of the task; and `second`, of the same tasks.
+ * @returns `null` without a common task. The interval is `null` for a single task.
+ */
+export function pairedDifference(
+  first: readonly (readonly number[] | undefined)[],
+  second: readonly (readonly number[] | undefined)[],
+): Estimate | null {
+  const differences: number[] = [];
+  for (const [task, scores] of first.entries()) {
+    const others = second[task];
+    if (scores?.length && others?.length) differences.push(mean(others) - mean(scores));
+  }
+  const count = differences.length;
+  if (count === 0) return null;
+  const difference = mean(differences);
+  if (count === 1) return { mean: difference, interval: null };
+  const squares = differences.reduce((sum, each) => sum + (each - difference) ** 2, 0);
+  const half = z * Math.sqrt(squares / (count - 1) / count);
+  return { mean: difference, interval: [difference - half, difference + half] };
 }

@@ -17,9 +17,8 @@ import { headlineScore } from '../metrics/headline-score.ts';
 import { type EvaluationOptions, evaluationOptions } from '../options/evaluation-options.ts';
 import { requireParts } from '../options/require-parts.ts';
 import { AbortWatch } from '../rollouts/abort-watch.ts';
-import { confidenceInterval, type Interval } from './confidence-interval.ts';
-import { type Estimate, passRates } from './pass-at-k.ts';
-import { taskScores } from './task-scores.ts';
+import { confidenceInterval, type Estimate, type Interval } from './confidence-interval.ts';
+import { passRates } from './pass-at-k.ts';
 
 export interface EvaluateOptions<Task = unknown> extends Partial<EvaluationOptions> {
   env: EnvHandle<Task>;
@@ -136,6 +135,25 @@ function summarise(
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
   };
+}
+
+/**
+ * The scores of each task's episodes. Aborted episodes, and episodes whose score is `null`, are left out.
+ * @param summaries `samples` episodes of each task, numbered task by task.
+ */
+export function taskScores(
+  summaries: readonly EpisodeSummary[],
+  samples: number,
+  scoreOf: (summary: EpisodeSummary) => number | null | undefined,
+): number[][] {
+  const scores: number[][] = [];
+  for (const summary of summaries) {
+    const task = Math.floor(summary.index / samples);
+    scores[task] ??= [];
+    const score = summary.fault === undefined ? scoreOf(summary) : null;
+    if (typeof score === 'number') scores[task].push(score);
+  }
+  return scores;
 }
 
 /** All episodes but the known, task by task. */

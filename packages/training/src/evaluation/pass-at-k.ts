@@ -1,12 +1,6 @@
 /** pass@k: the chance that at least one of k episodes of a task passes. */
-import { confidenceInterval, type Interval } from './confidence-interval.ts';
-
-/** A mean over tasks, with its 95 % confidence interval. */
-export interface Estimate {
-  mean: number;
-  /** `null` for a single task. */
-  interval: Interval | null;
-}
+import { mean } from '../rows/averages.ts';
+import { confidenceInterval, type Estimate } from './confidence-interval.ts';
 
 /** The unbiased estimate 1 − C(n − passed, k) / C(n, k) (arXiv 2107.03374, equation 1). `k` is at most `n`. */
 export function passAtK(n: number, passed: number, k: number): number {
@@ -30,12 +24,8 @@ export function passRates(tasks: readonly (readonly boolean[])[], samples: numbe
     const estimates = whole.map((episodes) =>
       passAtK(episodes.length, episodes.filter((passed) => passed).length, k),
     );
-    const mean = estimates.reduce((sum, estimate) => sum + estimate, 0) / estimates.length;
-    const interval = confidenceInterval(
-      estimates.map((estimate) => [estimate]),
-      [0, 1],
-    );
-    rates[k] = { mean, interval };
+    const ofTasks = estimates.map((estimate) => [estimate]);
+    rates[k] = { mean: mean(estimates), interval: confidenceInterval(ofTasks, [0, 1]) };
   }
   return rates;
 }

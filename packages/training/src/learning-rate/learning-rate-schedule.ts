@@ -1,7 +1,16 @@
-/** How the learning rate changes from step to step. A pure function of the step, so that a resumed run repeats it. */
+/** The default learning rate, and how the rate changes from step to step: a pure function, so that a resumed run repeats it. */
 import { ToolEnvError } from '@toolenv/core';
-import type { AdamW } from '@toolenv/core/learner';
+import type { AdamW, Learner } from '@toolenv/core/learner';
 import type { OptimizerOptions } from '../options/optimizer-options.ts';
+
+/**
+ * 1e-6 for all weights, the default of TRL's GRPOConfig (1.16) and of verl's actor. 1e-5 for an adapter: low-rank adapters
+ * learn best at ten times the rate of full fine-tuning (Schulman and Thinking Machines Lab, "LoRA Without Regret", 2025).
+ * Both are for models of a billion parameters and more. Small models need a higher rate.
+ */
+export function defaultLearningRate({ trains = 'weights' }: Pick<Learner, 'trains'>): number {
+  return trains === 'adapter' ? 1e-5 : 1e-6;
+}
 
 /** The share of the learning rate that a step has. `step` counts from 0. */
 export type Schedule = (step: number) => number;

@@ -1,7 +1,6 @@
 /** The clipped surrogate of PPO, GRPO, BNPO, Dr. GRPO, DAPO, LUSPO and, with the ratio of the sequence, GSPO. */
 import type { ConfigurablePart } from '../trainer/trainer-part.ts';
-import { defineLoss, type Loss } from './define-loss.ts';
-import type { TokenLoss } from './token-loss.ts';
+import { defineLoss, type Loss, numberPair, type TokenLoss } from './define-loss.ts';
 import type { Average } from './token-weights.ts';
 
 export interface Clipping {
@@ -11,15 +10,13 @@ export interface Clipping {
   delta?: number;
 }
 
-type ClippedLoss = ConfigurablePart<Loss, Clipping>;
-
 const low = ['clip_ratio/low_mean', 'clip_ratio/region_mean'] as const;
 const high = ['clip_ratio/high_mean', 'clip_ratio/region_mean'] as const;
 const lower = ['actor/pg_clipfrac_lower'] as const;
 const none = [] as const;
 
 /** −min(min(w, δ)·A, clip(w, 1 − ε_low, 1 + ε_high)·A), w the ratio of the token, or its geometric mean over the episode. */
-export function clippedLoss(
+function clippedLoss(
   { ratio, advantage }: { ratio: number; advantage: number },
   { clip, delta = Number.POSITIVE_INFINITY }: Clipping,
 ): TokenLoss {
@@ -34,8 +31,13 @@ export function clippedLoss(
   return { value, dLogRatio: chosen === ratio ? value : 0, counts };
 }
 
-/** The losses that differ only in their average. */
-function clipped(name: string, average: Average, description: string, ratioLevel?: 'sequence'): ClippedLoss {
+/** One of the losses that differ only in their average. */
+export function clipped(
+  name: string,
+  average: Average,
+  description: string,
+  ratioLevel?: 'sequence',
+): ConfigurablePart<Loss, Clipping> {
   return defineLoss({
     name,
     description,
@@ -49,14 +51,7 @@ function clipped(name: string, average: Average, description: string, ratioLevel
     ],
     options: {
       properties: {
-        clip: {
-          type: 'array',
-          items: { type: 'number', minimum: 0 },
-          minItems: 2,
-          maxItems: 2,
-          default: [0.2, 0.2],
-          description: 'low, high: clip the ratio to [1 − low, 1 + high]',
-        },
+        clip: numberPair('low, high: clip the ratio to [1 − low, 1 + high]', [0.2, 0.2]),
         delta: {
           type: 'number',
           minimum: 1,
@@ -64,37 +59,6 @@ function clipped(name: string, average: Average, description: string, ratioLevel
         },
       },
     },
-    token: (token, options: Clipping) => clippedLoss(token, options),
+    token: clippedLoss,
   });
 }
-
-/** GRPO (arXiv 2402.03300), and with `ratioLevel: 'sequence'` GSPO (arXiv 2507.18071). */
-export const grpoLoss: ClippedLoss = clipped(
-  'grpo',
-  'episode-mean',
-  'clipped ratio, mean over episodes of their means',
-);
-export const bnpoLoss: ClippedLoss = clipped(
-  'bnpo',
-  'batch-mean',
-  'clipped ratio, mean over the tokens of a batch',
-);
-/** Dr. GRPO (arXiv 2503.20783). */
-export const drGrpoLoss: ClippedLoss = clipped(
-  'dr_grpo',
-  'constant',
-  'clipped ratio, sum over a constant length',
-);
-/** DAPO (arXiv 2503.14476). */
-export const dapoLoss: ClippedLoss = clipped(
-  'dapo',
-  'step-mean',
-  'clipped ratio, mean over the tokens of a step',
-);
-/** LUSPO (arXiv 2602.05261): the ratio of the sequence, and each sequence weighs as much as it has tokens. */
-export const luspoLoss: ClippedLoss = clipped(
-  'luspo',
-  'episode-sum',
-  'clipped ratio of the sequence, mean over episodes of their sums',
-  'sequence',
-);

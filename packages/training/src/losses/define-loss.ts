@@ -3,7 +3,6 @@ import type { JsonSchema } from '@toolenv/core';
 import type { TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type ConfigurablePart, configurable, partOptions } from '../trainer/trainer-part.ts';
-import type { TokenLoss } from './token-loss.ts';
 import type { Average } from './token-weights.ts';
 
 /** A token of the policy, as a loss sees it. */
@@ -25,6 +24,17 @@ export interface EpisodeTokens {
   advantages: Float64Array;
   /** Weights that correct for a sampler with other probabilities; 1 without a correction. */
   mismatch: Float64Array;
+}
+
+/** One token's contribution to a loss, with its derivatives. */
+export interface TokenLoss {
+  value: number;
+  /** By log w, which depends on one log-probability or on those of a whole episode. Default 0. */
+  dLogRatio?: number;
+  /** By the token's own log-probability, w held still. Default 0. */
+  dLogprob?: number;
+  /** Those of the loss's `shares` that count this token. Default: none. */
+  counts?: readonly string[];
 }
 
 export type TokenFunction = (token: LossToken) => TokenLoss;
@@ -74,4 +84,10 @@ export function defineLoss<const Schema extends JsonSchema, Options = OptionsOf<
   const traits = { average, ratioLevel, shares, correctsMismatch };
   const options = partOptions(definition.options);
   return configurable<Loss, Options>({ name, description, options, ...traits, episode } as unknown as Loss);
+}
+
+/** The schema of an option of two numbers from 0 on. */
+export function numberPair(description: string, usual: readonly [number, number]): JsonSchema {
+  const items = { type: 'number', minimum: 0 };
+  return { type: 'array', items, minItems: 2, maxItems: 2, default: usual, description };
 }

@@ -1,5 +1,6 @@
 /** The KL divergence from a reference policy, estimated from the sampled tokens, for the loss or for the reward. */
 import type { TokenValues } from '@toolenv/core/learner';
+import { atMask } from '../rows/averages.ts';
 
 /**
  * Estimates of KL(policy ‖ reference) at one token, with d = log p_ref − log p (J. Schulman, "Approximating KL divergence"):
@@ -15,10 +16,9 @@ export function klEstimate(
   estimator: KlEstimator,
   bound: number,
 ): { value: number; slope: number } {
-  const difference = reference - logprob;
-  const { value, slope } = estimates[estimator](difference);
-  if (Math.abs(value) <= bound) return { value, slope };
-  return { value: Math.sign(value) * bound, slope: 0 };
+  const estimate = estimates[estimator](reference - logprob);
+  if (Math.abs(estimate.value) <= bound) return estimate;
+  return { value: Math.sign(estimate.value) * bound, slope: 0 };
 }
 
 const estimates: Record<KlEstimator, (difference: number) => { value: number; slope: number }> = {
@@ -44,10 +44,9 @@ export function penalisedRewards(
   mask: readonly Uint8Array[],
   { beta, klEstimator = 'k1', klClamp = Number.POSITIVE_INFINITY }: KlInReward,
 ): { rewards: Float64Array[]; kl: Float64Array[] } {
-  const kl = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) =>
-      bit === 1 ? klEstimate(logprobs[b]![t]!, referenceLogprobs[b]![t]!, klEstimator, klClamp).value : 0,
-    ),
+  const kl = atMask(
+    mask,
+    (b, t) => klEstimate(logprobs[b]![t]!, referenceLogprobs[b]![t]!, klEstimator, klClamp).value,
   );
   const penalised = kl.map((row, b) => row.map((value, t) => rewards[b]![t]! - beta * value));
   return { rewards: penalised, kl };

@@ -2,14 +2,13 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { Rows, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { countTokens } from '../rows/averages.ts';
-import { type EpisodePlaces, episodePlaces, meanOf, valuesAt } from '../rows/episode-places.ts';
+import { countTokens, mean } from '../rows/averages.ts';
+import { type EpisodePlaces, episodePlaces, valuesAt } from '../rows/episode-places.ts';
 import type { Loss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
 import { losses } from './losses.ts';
 import { type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
-import { highEntropyMask } from './token-selection.ts';
-import { type StepSize, tokenWeights } from './token-weights.ts';
+import { highEntropyMask, type StepSize, tokenWeights } from './token-weights.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface PolicyLossInputs {
@@ -152,8 +151,8 @@ function addEpisode(
   const mismatch = corrections ? valuesAt(corrections, places) : logprobs.map(() => 1);
   const isUncertain = valuesAt(uncertain, places);
   const reference = beta !== 0 ? valuesAt(inputs.referenceLogprobs!, places) : undefined;
-  const fall = meanOf(differences(valuesAt(sampledLogprobs, places), logprobs));
-  const ofSequence = ratioLevel === 'sequence' ? meanOf(logRatios) : undefined;
+  const fall = mean(differences(valuesAt(sampledLogprobs, places), logprobs));
+  const ofSequence = ratioLevel === 'sequence' ? mean(logRatios) : undefined;
   const tokenLoss = loss.episode({ logprobs, logRatios, advantages, mismatch }, ownOptions(loss, options));
   const slopes = new Float64Array(logprobs.length);
   // ∂/∂ of the sequence's log-ratio, which all of its tokens share.

@@ -1,14 +1,24 @@
 /** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
+import type { SelectionOptions } from '../options/selection-options.ts';
 import { type EpisodePlaces, valuesAt } from '../rows/episode-places.ts';
-import { tokenStatistics } from '../rows/token-statistics.ts';
+import { differenceStatistics, tokenStatistics } from '../rows/token-statistics.ts';
 
 /**
  * The ratio p_learner/p_sampler is taken per token or, as a product, per episode. Outside its bounds, `truncate` replaces it by the
  * bound (TIS), and `mask` leaves the token or episode out.
  */
 export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
+
+/** Weights that change while a rollout is played make the sampler another policy than the one that learns. */
+export function correctionOf({
+  mismatchCorrection,
+  maxStaleness,
+}: Pick<SelectionOptions, 'mismatchCorrection'> & { maxStaleness: number }): MismatchCorrection | undefined {
+  const correction = mismatchCorrection ?? (maxStaleness > 0 ? 'token_truncate' : 'none');
+  return correction === 'none' ? undefined : correction;
+}
 
 export interface Mismatch {
   /** [B][T] factors of each token's policy gradient; 0 at mask 0. */
@@ -34,7 +44,7 @@ export function mismatchWeights(
     if (ratio >= floor && ratio <= cap) return ratio;
     return truncates ? Math.min(Math.max(ratio, floor), cap) : 0;
   };
-  const differences = mask.map((row) => new Float64Array(row.length));
+  const distances = mask.map((row) => new Float64Array(row.length));
   const weights = mask.map((row) => new Float64Array(row.length));
   for (const places of episodes) {
     const old = valuesAt(oldLogprobs, places);
@@ -42,18 +52,10 @@ export function mismatchWeights(
     const whole = each.reduce((sum, value) => sum + value, 0);
     for (const [i, difference] of each.entries()) {
       const [b, t] = [places.b[i]!, places.t[i]!];
-      differences[b]![t] = difference;
+      distances[b]![t] = Math.abs(difference);
       weights[b]![t] = bounded(Math.exp(isWhole ? whole : difference));
     }
   }
-  const absolute = differences.map((row) => row.map(Math.abs));
-  const { 'sampling/sampling_logp_difference/min': _, ...ofDifferences } = tokenStatistics(
-    'sampling/sampling_logp_difference',
-    absolute,
-    mask,
-  );
-  return {
-    weights,
-    metrics: { ...ofDifferences, ...tokenStatistics('sampling/importance_sampling_ratio', weights, mask) },
-  };
+  const ratios = tokenStatistics('sampling/importance_sampling_ratio', weights, mask);
+  return { weights, metrics: { ...differenceStatistics(distances, mask), ...ratios } };
 }

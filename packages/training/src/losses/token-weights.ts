@@ -1,5 +1,6 @@
-/** How the losses average over tokens: the weight of a token. Published losses differ most in this. */
+/** How the losses average over tokens: the weight of a token, in which published losses differ most, and which tokens count. */
 import { ToolEnvError } from '@toolenv/core';
+import type { TokenValues } from '@toolenv/core/learner';
 
 /**
  * - `episode-mean`: the mean over episodes of each episode's mean: Σ/|M_i| over N. Short episodes weigh as much as long ones.
@@ -48,4 +49,26 @@ export function tokenWeights(
       return tokens.map(() => 1 / (stepEpisodes * maxLength));
     }
   }
+}
+
+/**
+ * The share of tokens about which the policy was least certain, where it makes its choices (arXiv 2506.01939).
+ * @returns [B][T] 1 where the entropy is in the top `quantile` of all tokens with mask 1, else 0.
+ */
+export function highEntropyMask(
+  entropy: TokenValues,
+  mask: readonly Uint8Array[],
+  quantile: number,
+): Uint8Array[] {
+  const all = mask.flatMap((row, b) => Array.from(entropy[b]!).filter((_, t) => row[t] === 1));
+  const threshold = quantileOf(all, 1 - quantile);
+  return mask.map((row, b) => row.map((bit, t) => (bit === 1 && entropy[b]![t]! >= threshold ? 1 : 0)));
+}
+
+/** Interpolates linearly, as torch.quantile does. */
+function quantileOf(values: readonly number[], quantile: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const at = quantile * (sorted.length - 1);
+  const low = sorted[Math.floor(at)] ?? 0;
+  return low + (at - Math.floor(at)) * ((sorted[Math.ceil(at)] ?? low) - low);
 }

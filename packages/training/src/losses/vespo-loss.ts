@@ -1,21 +1,11 @@
 /** VESPO (arXiv 2602.10693): weighs an episode by a smooth function of its whole ratio, instead of clipping. */
 import type { ConfigurablePart } from '../trainer/trainer-part.ts';
-import { defineLoss, type Loss } from './define-loss.ts';
+import { defineLoss, type Loss, numberPair } from './define-loss.ts';
 
 interface VespoOptions {
   vespoPositive: number[];
   vespoNegative: number[];
 }
-
-const pair = (description: string, kAndLambda: readonly [number, number]) =>
-  ({
-    type: 'array',
-    items: { type: 'number', minimum: 0 },
-    minItems: 2,
-    maxItems: 2,
-    default: kAndLambda,
-    description,
-  }) as const;
 
 /** Bounds of a token's log-ratio, and of the logarithm of the episode's ratio. */
 const [least, most] = [Math.log(1e-8), 20];
@@ -32,8 +22,8 @@ export const vespoLoss: ConfigurablePart<Loss, VespoOptions> = defineLoss({
   correctsMismatch: true,
   options: {
     properties: {
-      vespoPositive: pair('of vespo: k and λ for positive advantages', [2, 3]),
-      vespoNegative: pair('of vespo: k and λ for the others', [3, 2]),
+      vespoPositive: numberPair('of vespo: k and λ for positive advantages', [2, 3]),
+      vespoNegative: numberPair('of vespo: k and λ for the others', [3, 2]),
     },
   },
   episode({ logRatios, mismatch }, { vespoPositive, vespoNegative }: VespoOptions) {

@@ -2,8 +2,8 @@
 import type { BackwardOutputs, Learner, Rows, TokenRow, TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import { klEstimate } from '../losses/kl-penalty.ts';
-import { meanOverTokens } from '../rows/averages.ts';
-import { tokenStatistics } from '../rows/token-statistics.ts';
+import { atMask, meanOverTokens } from '../rows/averages.ts';
+import { differenceStatistics, tokenStatistics } from '../rows/token-statistics.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
 export interface PolicyStep {
@@ -20,9 +20,7 @@ export interface PolicyStep {
 
 /** Of one optimizer step. There is no entropy if neither pass gave it. */
 export function policyMetrics({ logprobs, oldLogprobs, mask, entropy, outputs }: PolicyStep): Metrics {
-  const ratios = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? Math.exp(logprobs[b]![t]! - oldLogprobs[b]![t]!) : 0)),
-  );
+  const ratios = atMask(mask, (b, t) => Math.exp(logprobs[b]![t]! - oldLogprobs[b]![t]!));
   const seen = entropy ?? outputs?.entropy;
   return { ...tokenStatistics('ratio', ratios, mask), ...(seen && { entropy: meanOverTokens(seen, mask) }) };
 }
@@ -37,15 +35,11 @@ export function samplerMetrics(
   sampledLogprobs: TokenValues,
   mask: readonly Uint8Array[],
 ): Metrics {
-  const differences = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) => (bit === 1 ? logprobs[b]![t]! - sampledLogprobs[b]![t]! : 0)),
-  );
-  const { 'sampling/sampling_logp_difference/min': _, ...ofDifferences } = tokenStatistics(
-    'sampling/sampling_logp_difference',
-    differences.map((row) => row.map(Math.abs)),
-    mask,
-  );
-  return { ...ofDifferences, 'rollout_corr/k3_kl': meanKl(sampledLogprobs, logprobs, mask) };
+  const distances = atMask(mask, (b, t) => Math.abs(logprobs[b]![t]! - sampledLogprobs[b]![t]!));
+  return {
+    ...differenceStatistics(distances, mask),
+    'rollout_corr/k3_kl': meanKl(sampledLogprobs, logprobs, mask),
+  };
 }
 
 /** Every fourth row is enough for a mean. */
@@ -73,10 +67,7 @@ export async function klToStart(
 
 /** The k3 estimate of KL(policy ‖ other), mean over the tokens with mask 1. */
 function meanKl(policy: TokenValues, other: TokenValues, mask: readonly Uint8Array[]): number {
-  const estimates = mask.map((row, b) =>
-    Float64Array.from(row, (bit, t) =>
-      bit === 1 ? klEstimate(policy[b]![t]!, other[b]![t]!, 'k3', Number.POSITIVE_INFINITY).value : 0,
-    ),
-  );
+  const bound = Number.POSITIVE_INFINITY;
+  const estimates = atMask(mask, (b, t) => klEstimate(policy[b]![t]!, other[b]![t]!, 'k3', bound).value);
   return meanOverTokens(estimates, mask);
 }

@@ -2,7 +2,7 @@
 import type { ModelMistake, Outcome, Trajectory } from '@toolenv/core';
 import type { Metrics } from '@toolenv/core/plugins';
 import { scoresOfGroups, zeroVarianceFraction } from '../advantages/zero-variance.ts';
-import { mean, standardDeviation } from './sample-statistics.ts';
+import { mean } from '../rows/averages.ts';
 
 type Mistake = ModelMistake['code'] | 'tool_error';
 type Truncation = Extract<Outcome, { kind: 'truncated' }>['reason'];
@@ -25,8 +25,8 @@ const truncations: Record<Truncation, true> = {
 /** Seconds of wall-clock time. */
 export interface RolloutTime {
   rollout: number;
-  /** In which an episode waited for its environment. */
-  environment: number;
+  /** In which an episode waited for its environment, if that is known. */
+  environment?: number;
 }
 
 /** Everything is of the scored trajectories, except what counts all: `episodes`, `aborted` and `generated_tokens`. */
@@ -44,8 +44,10 @@ export function rolloutMetrics(trajectories: readonly Trajectory[], time: Rollou
     ...toolMetrics(scored),
     generated_tokens: generated,
     'time/rollout': time.rollout,
-    'time/environment': time.environment,
-    'time/generation': Math.max(0, time.rollout - time.environment),
+    ...(time.environment !== undefined && {
+      'time/environment': time.environment,
+      'time/generation': Math.max(0, time.rollout - time.environment),
+    }),
     ...(time.rollout > 0 && { 'tokens_per_second/generation': generated / time.rollout }),
   };
 }
@@ -124,6 +126,13 @@ function logPerplexity(scored: readonly Trajectory[]): Metrics {
     .filter(({ length }) => length > 0);
   if (ofEpisodes.length === 0) return {};
   return { 'rollout_corr/rollout_log_ppl': -mean(ofEpisodes.map(mean)) };
+}
+
+/** With n − 1 in the denominator, as in TRL; `undefined` for fewer than two values. */
+function standardDeviation(values: readonly number[]): number | undefined {
+  if (values.length < 2) return undefined;
+  const center = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1));
 }
 
 /** 0 of no values, here and below. A rollout may have more turns than a call may have arguments. */

@@ -1,6 +1,7 @@
 /** TokenReports: what an update says of each sampled token, by episode and turn. */
 import type { TokenValues } from '@toolenv/core/learner';
 import type { TokenReport } from '@toolenv/core/plugins';
+import { groupBy } from '../rows/group-by.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { TokenQuantity } from '../trainer/algorithm.ts';
 
@@ -19,15 +20,10 @@ export class TokenReports {
       const { episodeId, steps } = trajectory;
       const reports = this.#turns.get(episodeId) ?? steps.map((): TokenReport['turns'][number] => ({}));
       this.#turns.set(episodeId, reports);
-      /** By turn. All tokens of a turn are in one row. */
-      const found = new Map<number, number[]>();
-      for (let t = 0; t < mask.length; t++) {
-        if (mask[t] !== 1) continue;
-        const ofTurn = found.get(turns[t]!) ?? [];
-        ofTurn.push(Number(values[b]![t]!.toPrecision(digits)));
-        found.set(turns[t]!, ofTurn);
-      }
-      for (const [turn, ofTurn] of found) reports[turn]![quantity] ??= ofTurn;
+      const generated = [...mask.keys()].filter((t) => mask[t] === 1);
+      // All tokens of a turn are in one row.
+      for (const [turn, ofTurn] of groupBy(generated, (t) => turns[t]!))
+        reports[turn]![quantity] ??= ofTurn.map((t) => Number(values[b]![t]!.toPrecision(digits)));
     }
   }
 

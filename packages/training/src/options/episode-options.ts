@@ -5,7 +5,7 @@ import type { OptionsOf } from '@toolenv/core/schemas';
  * A truncation (`topP`, `topK`, `minP`) does not touch log-probabilities: policies report those of the whole distribution, and
  * learners compute the same, so that the ratio of an unchanged policy is 1.
  */
-const properties = {
+export const episodeOptions = {
   topP: {
     type: 'number',
     exclusiveMinimum: 0,
@@ -43,6 +43,4 @@ const properties = {
   },
 } as const;
 
-export type EpisodeOptions = OptionsOf<{ properties: typeof properties }>;
-
-export const episodeOptions: typeof properties = properties;
+export type EpisodeOptions = OptionsOf<{ properties: typeof episodeOptions }>;

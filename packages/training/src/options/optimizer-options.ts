@@ -2,7 +2,7 @@
 import type { OptionsOf } from '@toolenv/core/schemas';
 
 /** Names follow transformers: `lr_scheduler_type`, `warmup_steps`, `warmup_ratio`, `min_lr_rate`, `adam_beta1`. */
-const properties = {
+export const optimizerOptions = {
   learningRateSchedule: {
     enum: ['constant', 'constant_with_warmup', 'linear', 'cosine'],
     default: 'constant',
@@ -55,9 +55,7 @@ const properties = {
   },
 } as const;
 
-export type OptimizerOptions = OptionsOf<{ properties: typeof properties }>;
-
-export const optimizerOptions: typeof properties = properties;
+export type OptimizerOptions = OptionsOf<{ properties: typeof optimizerOptions }>;
 
 /**
  * A JSON Schema that the options of a run meet if its schedule does not depend on how many steps there are: `mayChange` of

@@ -1,7 +1,7 @@
 /** Options of policy-gradient algorithms that say which episodes and tokens of a rollout count, and how much. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
-const properties = {
+export const selectionOptions = {
   truncated: { enum: ['learn', 'mask'], description: 'learn from truncated episodes, or mask them' },
   maxResamples: {
     type: 'integer',
@@ -29,6 +29,4 @@ const properties = {
   },
 } as const;
 
-export type SelectionOptions = OptionsOf<{ properties: typeof properties }>;
-
-export const selectionOptions: typeof properties = properties;
+export type SelectionOptions = OptionsOf<{ properties: typeof selectionOptions }>;

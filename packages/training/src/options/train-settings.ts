@@ -1,7 +1,8 @@
 /** The settings of a run besides the trainer's options: the defaults of `train` and the flags of the command line. */
 import type { OptionsOf } from '@toolenv/core/schemas';
 
-const schema = {
+/** JSON Schema of the settings of a run, with defaults. */
+export const trainSettings = {
   type: 'object',
   properties: {
     seed: { type: 'integer', minimum: 0, default: 1, description: 'random seed' },
@@ -41,7 +42,4 @@ const schema = {
   },
 } as const;
 
-export type TrainSettings = OptionsOf<typeof schema>;
-
-/** JSON Schema of the settings of a run, with defaults. */
-export const trainSettings: typeof schema = schema;
+export type TrainSettings = OptionsOf<typeof trainSettings>;

@@ -20,16 +20,11 @@ const own = {
   },
 } as const;
 
-type Evaluation = (typeof evaluationOptions)['properties'];
-type Properties = Omit<Evaluation, 'passScore' | keyof typeof own> & typeof own;
+const { passScore: _, ...shared } = evaluationOptions.properties;
+type Properties = Omit<(typeof evaluationOptions)['properties'], 'passScore' | keyof typeof own> & typeof own;
 
 /** JSON Schema of the options, with defaults. */
 export const rolloutOptions: { readonly type: 'object'; readonly properties: Properties } = {
   type: 'object',
-  properties: workerProperties(),
+  properties: { ...shared, ...own },
 };
-
-function workerProperties(): Properties {
-  const { passScore: _, ...shared } = evaluationOptions.properties;
-  return { ...shared, ...own };
-}

@@ -1,5 +1,5 @@
 /** MetricSink: receives the metrics of a run, for example for an experiment tracker. */
-import type { Metrics } from '@toolenv/core/plugins';
+import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 
 /** What a sink gets to know about a run. */
 export interface ReportedRun {
@@ -45,4 +45,14 @@ export interface MetricSink {
   write(events: readonly ReportedMetrics[], signal: AbortSignal): Promise<void>;
   /** Called last, if `open` was called. Releases everything. */
   close(end: RunEnd, signal: AbortSignal): Promise<void>;
+}
+
+export type ReportedType = Exclude<TrainEvent['type'], 'checkpoint'>;
+
+/**
+ * The name of a metric outside of metrics.jsonl, where the events of a step share one space of names. A name without a group gets
+ * the event's type. Names of evaluations always get the prefix, because evaluations and rollouts share the names of rewards.
+ */
+export function reportedName(type: ReportedType, name: string): string {
+  return name.includes('/') && type !== 'evaluation' ? name : `${type}/${name}`;
 }

@@ -25,13 +25,12 @@ export function mlflow(options: MlflowOptions = {}): MetricSink {
     const message = `mlflow: ${uri ? `the tracking URI ${uri} is not an address` : 'there is no tracking server'}: set MLFLOW_TRACKING_URI to the address of \`mlflow server\`, such as http://127.0.0.1:5000.`;
     throw new ToolEnvError('usage.report', message);
   }
-  return new MlflowSink(uri.replace(/\/+$/, ''), {
-    experiment: options.experiment ?? env.MLFLOW_EXPERIMENT_NAME ?? 'toolenv',
-    authorization: authorization(options.token ?? env.MLFLOW_TRACKING_TOKEN, env),
-  });
+  const experiment = options.experiment ?? env.MLFLOW_EXPERIMENT_NAME ?? 'toolenv';
+  const authorization = authorizationOf(options.token ?? env.MLFLOW_TRACKING_TOKEN, env);
+  return new MlflowSink(uri.replace(/\/+$/, ''), experiment, authorization);
 }
 
-function authorization(token: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+function authorizationOf(token: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (token) return `Bearer ${token}`;
   const { MLFLOW_TRACKING_USERNAME: user, MLFLOW_TRACKING_PASSWORD: password = '' } = env;
   return user ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : undefined;
@@ -44,16 +43,10 @@ class MlflowSink implements MetricSink {
   readonly #headers: Record<string, string>;
   #run: string | undefined;
 
-  constructor(
-    uri: string,
-    { experiment, authorization }: { experiment: string; authorization: string | undefined },
-  ) {
+  constructor(uri: string, experiment: string, authorization: string | undefined) {
     this.#uri = uri;
     this.#experiment = experiment;
-    this.#headers = {
-      'content-type': 'application/json',
-      ...(authorization !== undefined && { authorization }),
-    };
+    this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
   }
 
   async open(run: ReportedRun, signal: AbortSignal): Promise<string> {

@@ -6,8 +6,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { Metrics, TrainEvent } from '@toolenv/core/plugins';
 import { didYouMean } from '@toolenv/core/schemas';
 import { writeWhole } from '../run-folder/write-whole.ts';
-import type { MetricSink, RunEnd } from './metric-sink.ts';
-import { reportedName } from './reported-name.ts';
+import { type MetricSink, type RunEnd, reportedName } from './metric-sink.ts';
 import { SinkQueue } from './sink-queue.ts';
 
 /** The sinks that have a name. They take their settings from the variables of the environment that the tracker documents. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import { makeFolder, writing } from '@toolenv/core/recording';
 import { Writer } from 'protobufjs/minimal.js';
-import { type ReportedType, reportedName } from './reported-name.ts';
+import { type ReportedType, reportedName } from './metric-sink.ts';
 
 /**
  * Each process of a run writes its own file, and TensorBoard reads the files in the order of their names. An interrupted

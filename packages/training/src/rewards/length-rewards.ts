@@ -2,6 +2,7 @@
 import type { Trajectory } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { parentsOf } from '../rows/episode-tree.ts';
+import { groupBy } from '../rows/group-by.ts';
 import type { RolloutBatch } from '../trainer/algorithm.ts';
 
 /** Options of trainers that shape lengths. An algorithm spreads them into its own properties. */
@@ -56,10 +57,8 @@ export function groupLengthRewards(
   scores: readonly number[],
   groups: readonly number[],
 ): number[] {
-  const members = new Map<number, number[]>();
-  for (const [n, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), n]);
   const rewards = lengths.map(() => 0);
-  for (const group of members.values()) {
+  for (const group of groupBy(groups.keys(), (n) => groups[n]!).values()) {
     const [shortest, longest] = [Math.min, Math.max].map((edge) => edge(...group.map((n) => lengths[n]!)));
     const best = Math.max(...group.map((n) => scores[n]!));
     if (longest === shortest) continue;

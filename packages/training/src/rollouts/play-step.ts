@@ -2,6 +2,7 @@
 import {
   collect,
   deriveSeed,
+  type Env,
   type EnvHandle,
   rollout,
   type TaskResult,
@@ -10,7 +11,6 @@ import {
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { BusyClock } from '../metrics/busy-clock.ts';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
-import { timedEnv } from '../metrics/timed-env.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { Algorithm } from '../trainer/algorithm.ts';
 import type { AbortWatch } from './abort-watch.ts';
@@ -76,4 +76,22 @@ async function* watched(
     watch.add(trajectory.outcome);
     yield trajectory;
   }
+}
+
+/** What a rollout needs of an environment; `clock` runs while an episode waits for it. */
+function timedEnv<Task>(
+  env: EnvHandle<Task>,
+  clock: BusyClock,
+): Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'> {
+  const { ref, packageVersion, capabilities } = env;
+  const episode = (): Env<Task> => {
+    const inner = env.episode();
+    return {
+      spec: inner.spec,
+      reset: (options) => clock.time(() => inner.reset(options)),
+      step: (action, options) => clock.time(() => inner.step(action, options)),
+      close: () => inner.close(),
+    };
+  };
+  return { ref, packageVersion, capabilities, episode };
 }

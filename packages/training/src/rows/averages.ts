@@ -1,9 +1,17 @@
-/** Sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
+/** Values, sums and means, most of them over the tokens with mask 1. Arrays with a mask are [B][T]; values at mask 0 are ignored. */
 import type { TokenValues } from '@toolenv/core/learner';
-import { episodePlaces, meanOf, valuesAt } from './episode-places.ts';
+import { episodePlaces, valuesAt } from './episode-places.ts';
 
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+/** 0 without any values. */
+export function mean(values: Iterable<number> & { readonly length: number }): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / Math.max(values.length, 1);
+}
+
+/** [B][T] a value of each token with mask 1; 0 at mask 0. */
+export function atMask(mask: readonly Uint8Array[], value: (b: number, t: number) => number): Float64Array[] {
+  return mask.map((row, b) => Float64Array.from(row, (bit, t) => (bit === 1 ? value(b, t) : 0)));
 }
 
 export function countTokens(mask: readonly Uint8Array[]): number {
@@ -32,13 +40,13 @@ export function meanOverEpisodes(
   mask: readonly Uint8Array[],
   episodes: readonly unknown[],
 ): number {
-  const means = episodePlaces(mask, episodes).map((places) => meanOf(valuesAt(values, places)));
-  return means.reduce((sum, mean) => sum + mean / means.length, 0);
+  const means = episodePlaces(mask, episodes).map((places) => mean(valuesAt(values, places)));
+  return means.reduce((sum, each) => sum + each / means.length, 0);
 }
 
 /** Σ (x − mean)². */
 export function squaredDeviations(values: TokenValues, mask: readonly Uint8Array[]): number {
-  const mean = meanOverTokens(values, mask);
-  const squares = values.map((row) => Float64Array.from(row, (value) => (value - mean) ** 2));
+  const center = meanOverTokens(values, mask);
+  const squares = values.map((row) => Float64Array.from(row, (value) => (value - center) ** 2));
   return sumOverTokens(squares, mask);
 }

@@ -1,5 +1,6 @@
 /** Divides the rows of a rollout among optimizer steps. */
 import { createRng } from '@toolenv/core';
+import { groupBy } from './group-by.ts';
 
 /**
  * The rows of each optimizer step: `miniBatches` of every epoch, shuffled if there is more than one. The rows of an episode stay
@@ -13,14 +14,7 @@ export function miniBatchesOf(
   stepSeed: number,
   episodes?: readonly unknown[],
 ): number[][] {
-  const rowsOf = new Map<unknown, number[]>();
-  for (const b of rows) {
-    const episode = episodes ? episodes[b] : b;
-    const together = rowsOf.get(episode);
-    if (together) together.push(b);
-    else rowsOf.set(episode, [b]);
-  }
-  const whole = [...rowsOf.values()];
+  const whole = [...groupBy(rows, (b) => (episodes ? episodes[b] : b)).values()];
   const batches: number[][] = [];
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = miniBatches === 1 ? whole : createRng(stepSeed, 'mini-batches', epoch).shuffle([...whole]);

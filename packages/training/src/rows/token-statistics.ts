@@ -15,6 +15,13 @@ export function tokenStatistics(name: string, values: TokenValues, mask: readonl
   return { [`${name}/mean`]: meanOverTokens(values, mask), [`${name}/min`]: min, [`${name}/max`]: max };
 }
 
+/** Mean and maximum of the distances [B][T] between the log-probabilities of learner and sampler. */
+export function differenceStatistics(distances: TokenValues, mask: readonly Uint8Array[]): Metrics {
+  const name = 'sampling/sampling_logp_difference';
+  const { [`${name}/min`]: _, ...statistics } = tokenStatistics(name, distances, mask);
+  return statistics;
+}
+
 /** 1 − Var(returns − values) / Var(returns): 1 for a perfect critic, 0 for a constant critic. */
 export function explainedVariance(
   values: TokenValues,

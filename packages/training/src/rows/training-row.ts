@@ -140,12 +140,6 @@ function checked(
 function toRow(draft: Draft, trajectory: Trajectory): TrainingRow {
   const { length } = draft.tokens;
   const { mask, logprobs, processRewards, turns } = draft;
-  if ([mask, logprobs, processRewards, turns].some((column) => column.length !== length)) {
-    throw new ToolEnvError(
-      'bug.tokens',
-      `A row of episode ${trajectory.episodeId} has columns of unequal length.`,
-    );
-  }
   const rewards = processRewards.with(length - 1, processRewards[length - 1]! + draft.outcome);
   return {
     tokens: Int32Array.from(draft.tokens),

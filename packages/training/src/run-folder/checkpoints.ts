@@ -31,6 +31,12 @@ export const taskHistoryFile = 'task_results.json';
 /** The groups that a trainer with workers waits for. */
 export const openGroupsFile = 'open_groups.json';
 
+export interface RunCheckpoint {
+  /** Updates done. */
+  step: number;
+  folder: string;
+}
+
 /** The files of a checkpoint that only training needs. */
 export const trainingState: readonly string[] = [
   'optimizer.safetensors',
@@ -66,10 +72,10 @@ export async function saveCheckpoint(
     best?: number | undefined;
   } = {},
 ): Promise<string> {
-  const steps = await checkpointSteps(out);
-  const folder = folderOf(out, state.step);
+  const earlier = await checkpointsOf(out);
+  const folder = join(out, 'checkpoints', `step-${state.step}`);
   try {
-    if (steps.includes(state.step)) {
+    if (earlier.some(({ step }) => step === state.step)) {
       await replaceState(folder, state);
       return folder;
     }
@@ -82,30 +88,33 @@ export async function saveCheckpoint(
     const message = `${folder} cannot be written (${messageOf(error)}): make room, then resume from the previous checkpoint.`;
     throw new ToolEnvError('infrastructure.checkpoint', message, { cause: error });
   }
-  for (const old of steps.slice(0, Math.max(0, steps.length + 1 - keep))) {
-    if (old !== best) await rm(folderOf(out, old), { recursive: true, force: true });
+  for (const old of earlier.slice(0, Math.max(0, earlier.length + 1 - keep))) {
+    if (old.step !== best) await rm(old.folder, { recursive: true, force: true });
   }
   return folder;
 }
 
 /** A checkpoint that was saved before the evaluation of its step learns of the evaluation. */
 async function replaceState(folder: string, state: CheckpointState): Promise<void> {
-  const file = join(folder, stateFile);
-  const { sha256 } = parseState(await readFile(file, 'utf8'), folder);
-  await writeWhole(file, JSON.stringify({ version: stateVersion, ...state, sha256 } satisfies StoredState));
+  const { sha256 } = await readState(folder);
+  const stored: StoredState = { version: stateVersion, ...state, sha256 };
+  await writeWhole(join(folder, stateFile), JSON.stringify(stored));
+}
+
+/** The checkpoint with the most steps. */
+export async function newestCheckpoint(out: string): Promise<RunCheckpoint | undefined> {
+  return (await checkpointsOf(out)).at(-1);
 }
 
 /**
- * The step of the best checkpoint, as the newest checkpoint remembers it; `undefined` without `bestMetric`,
- * or if the checkpoint is gone.
+ * The checkpoint of the best evaluation, as the newest checkpoint remembers it; `undefined` if the run does not look for the
+ * best, or if the checkpoint is gone.
  */
-export async function bestCheckpointStep(out: string): Promise<number | undefined> {
-  const steps = await checkpointSteps(out);
-  const newest = steps.at(-1);
-  if (newest === undefined) return undefined;
-  const folder = folderOf(out, newest);
-  const { memory } = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);
-  return steps.find((step) => step === memory?.[bestStep]);
+export async function bestCheckpoint(out: string): Promise<RunCheckpoint | undefined> {
+  const found = await checkpointsOf(out);
+  const newest = found.at(-1);
+  const memory = newest && (await readState(newest.folder)).memory;
+  return found.find(({ step }) => step === memory?.[bestStep]);
 }
 
 /**
@@ -118,11 +127,11 @@ export async function resumeCheckpoint(
   out: string,
   learner: Pick<Learner, 'load'>,
 ): Promise<CheckpointState | undefined> {
-  const steps = await checkpointSteps(out);
-  for (const [index, step] of [...steps.entries()].reverse()) {
-    const folder = folderOf(out, step);
-    const state = await readState(folder, step).catch((error: unknown) =>
-      setAside(folder, error, steps[index - 1]),
+  const found = await checkpointsOf(out);
+  for (const [index, checkpoint] of [...found.entries()].reverse()) {
+    const { folder } = checkpoint;
+    const state = await checkedState(checkpoint).catch((error: unknown) =>
+      setAside(folder, error, found[index - 1]?.step),
     );
     if (!state) continue;
     await learner.load(folder);
@@ -175,8 +184,8 @@ export function withParts(
 }
 
 /** The state of a checkpoint, after checking its form, and that every file has its recorded digest. */
-async function readState(folder: string, step: number): Promise<StoredState> {
-  const state = parseState(await readFile(join(folder, stateFile), 'utf8'), folder);
+async function checkedState({ folder, step }: RunCheckpoint): Promise<StoredState> {
+  const state = await readState(folder);
   if (state.step !== step)
     throw new Error(`${stateFile}: step: expected ${step}, from the folder's name; received ${state.step}`);
   const found = await digests(folder);
@@ -186,7 +195,8 @@ async function readState(folder: string, step: number): Promise<StoredState> {
   return state;
 }
 
-function parseState(text: string, folder: string): StoredState {
+async function readState(folder: string): Promise<StoredState> {
+  const text = await readFile(join(folder, stateFile), 'utf8');
   let state: { version?: unknown };
   try {
     state = JSON.parse(text);
@@ -220,13 +230,12 @@ async function digests(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Steps that have a checkpoint, ascending. */
-export async function checkpointSteps(out: string): Promise<number[]> {
+/** By their steps, ascending. */
+export async function checkpointsOf(out: string): Promise<RunCheckpoint[]> {
   const names = await readdir(join(out, 'checkpoints')).catch(() => []);
-  const steps = names.map((name) => folderName.exec(name)?.[1]).filter((step) => step !== undefined);
-  return steps.map(Number).sort((a, b) => a - b);
-}
-
-function folderOf(out: string, step: number): string {
-  return join(out, 'checkpoints', `step-${step}`);
+  const found = names.flatMap((name) => {
+    const step = folderName.exec(name)?.[1];
+    return step === undefined ? [] : [{ step: Number(step), folder: join(out, 'checkpoints', name) }];
+  });
+  return found.sort((a, b) => a.step - b.step);
 }

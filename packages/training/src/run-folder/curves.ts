@@ -87,7 +87,8 @@ export function curveGroups(lines: readonly MetricsLine[]): CurveGroup[] {
 /** What the file of curves shows: reward and score with the held-out score, then the groups that explain them. */
 export function chartGroups(lines: readonly MetricsLine[]): CurveGroup[] {
   const names = diagnoses.map(({ name }) => name);
-  const rewards = [...trainingCurves(lines), ...validationCurve(lines)];
+  const validation = headlineSource(lines, 'evaluation', 'validation ');
+  const rewards = [...trainingCurves(lines), ...validation.map((source) => curveOf(lines, source))];
   const reward = { name: 'reward', unit: 'mean of a step', curves: rewards };
   return rewards.length === 0
     ? []
@@ -99,23 +100,16 @@ export function chartGroups(lines: readonly MetricsLine[]): CurveGroup[] {
  * the loss.
  */
 export function trainingCurves(lines: readonly MetricsLine[]): Curve[] {
-  if (lines.every(({ type }) => type !== 'rollout')) {
-    return [curveOf(lines, ['update', 'loss', 'loss'])].filter(({ points }) => points.length > 0);
-  }
-  const name = headlineOf(lines, 'rollout');
-  const sources: Source[] = [['rollout', 'reward', 'reward']];
-  if (name !== undefined) sources.push(['rollout', `rewards/${name}/mean`, scoreLabel(name)]);
+  const sources: Source[] = lines.some(({ type }) => type === 'rollout')
+    ? [['rollout', 'reward', 'reward'], ...headlineSource(lines, 'rollout', '')]
+    : [['update', 'loss', 'loss']];
   return sources.map((source) => curveOf(lines, source)).filter(({ points }) => points.length > 0);
 }
 
-function validationCurve(lines: readonly MetricsLine[]): Curve[] {
-  const name = headlineOf(lines, 'evaluation');
-  if (name === undefined) return [];
-  return [curveOf(lines, ['evaluation', `rewards/${name}/mean`, `validation ${scoreLabel(name)}`])];
-}
-
-function headlineOf(lines: readonly MetricsLine[], type: MetricsLine['type']): string | undefined {
-  return headlineMetric(lines.find((line) => line.type === type)?.metrics ?? {})?.[0];
+/** The score that says which episodes were right; none if there is no such score. */
+function headlineSource(lines: readonly MetricsLine[], type: MetricsLine['type'], prefix: string): Source[] {
+  const name = headlineMetric(lines.find((line) => line.type === type)?.metrics ?? {})?.[0];
+  return name === undefined ? [] : [[type, `rewards/${name}/mean`, `${prefix}${scoreLabel(name)}`]];
 }
 
 function curveOf(lines: readonly MetricsLine[], [type, metric, name]: Source): Curve {

@@ -1,13 +1,12 @@
 /** A lock on a folder: two processes, or two runs of a process, never write into one folder at once. */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { makeFolder, writing } from '@toolenv/core/recording';
-import { processStart } from './process-start.ts';
 
 export interface FolderLock {
   release(): Promise<void>;
@@ -108,6 +107,23 @@ function isLive({ pid, start, host }: Claim): boolean {
   } catch (error) {
     // EPERM: the process lives, and belongs to another user, whose processes /proc may hide.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * When a process started, which tells it from a later process that has the same number: the boot of the machine and the clock
+ * tick, from Linux's /proc (proc(5), field 22 of `stat`).
+ * @returns `undefined` if no such process runs. A process that has ended and waits for its parent does not run.
+ */
+export function processStart(pid: number): string | undefined {
+  try {
+    // The name of the command may contain spaces and brackets, and ends with the last bracket.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    const [state, ticks] = [fields[0]!, fields[19]!];
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
+    return 'ZX'.includes(state) ? undefined : `${boot.slice(0, 8)}_${ticks}`;
+  } catch {
+    return undefined;
   }
 }
 

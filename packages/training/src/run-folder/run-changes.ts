@@ -1,8 +1,8 @@
 /** changes.jsonl: what resumed runs changed, old and new, and from which step on. config.json has the newest values. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig, writeConfig } from './config-file.ts';
 import { readRecords } from './read-records.ts';
+import { readConfig, writeConfig } from './run-config.ts';
 import { type Changes, differences, undo, valuesOf } from './run-differences.ts';
 import { writeWhole } from './write-whole.ts';
 

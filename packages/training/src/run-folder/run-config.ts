@@ -1,9 +1,13 @@
-/** The content of config.json: what a run trains, and with which versions. */
+/** config.json of a run: what it trains, with which options and versions. */
 import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EnvHandle, OpenedEnv } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
 import { findPackage, listPlugins } from '@toolenv/core/plugins';
+import { readJson } from './read-json.ts';
+import { writeWhole } from './write-whole.ts';
 
 /**
  * What a resumed run must have in common with the earlier run, except the trainer's options whose schema says `mayChange`.
@@ -77,4 +81,30 @@ async function commit(): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+export const configFile = 'config.json';
+
+/**
+ * `undefined` for a folder without the file.
+ * @throws ToolEnvError `usage.other_run` for a damaged file.
+ */
+export function readConfig(out: string): Promise<Record<string, unknown> | undefined> {
+  return readJson(join(out, configFile), {
+    check(config) {
+      if (typeof config === 'object' && config !== null && !Array.isArray(config))
+        return config as Record<string, unknown>;
+      throw new TypeError('it is not an object');
+    },
+    code: 'usage.other_run',
+    remedy: 'start a run in another folder',
+  });
+}
+
+export async function writeConfig(out: string, config: Readonly<Record<string, unknown>>): Promise<void> {
+  await writeWhole(join(out, configFile), `${JSON.stringify(config, null, 2)}\n`);
+}
+
+export async function removeConfig(out: string): Promise<void> {
+  await rm(join(out, configFile), { force: true });
 }

@@ -25,7 +25,7 @@ export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
 export function differences(before: Values, now: Values): Changes {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
   const changed = [...names].sort().filter((name) => !isDeepStrictEqual(before[name], now[name]));
-  return Object.fromEntries(changed.map((name) => [name, change(before[name], now[name])]));
+  return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: now[name] }]));
 }
 
 /** The values before the changes were made. */
@@ -44,8 +44,4 @@ export function changesText(changes: Changes): string {
   return Object.entries(changes)
     .map(([name, { from, to }]) => `${name} ${text(from)} → ${text(to)}`)
     .join(', ');
-}
-
-function change(from: unknown, to: unknown): Change {
-  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }

@@ -4,16 +4,11 @@ import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import { changeableOptions, type Trainer } from '@toolenv/core/plugins';
 import { diskError, makeFolder, writing } from '@toolenv/core/recording';
-import { bestCheckpointStep, checkpointSteps, trainingState } from './checkpoints.ts';
-import { configFile, readConfig } from './config-file.ts';
+import { bestCheckpoint, newestCheckpoint, trainingState } from './checkpoints.ts';
 import { isClaim } from './folder-lock.ts';
+import { configFile, readConfig } from './run-config.ts';
 import { changesText, differences, valuesOf } from './run-differences.ts';
 import { writeFolder } from './write-whole.ts';
-
-export interface RunCheckpoint {
-  step: number;
-  folder: string;
-}
 
 /** Makes the folder `runs/<name>-<date and time>`, in local time, and returns its path. A number makes it unique. */
 export async function makeFreshFolder(name: string): Promise<string> {
@@ -62,7 +57,7 @@ export async function refuseRun(
   const mayChange = changeable.map((option) => `trainerOptions.${option}`);
   const names = await filesOf(out);
   const before = names.includes(configFile) ? await readConfig(out) : undefined;
-  if (!before && (await checkpointSteps(out)).length === 0) return;
+  if (!before && !(await newestCheckpoint(out))) return;
   if (!before) {
     const message = `The folder ${out} has checkpoints and no ${configFile}, so their options are unknown: restore the file, or accept the present options with --change (in code, change: true).`;
     throw new ToolEnvError('usage.other_run', message);
@@ -73,18 +68,6 @@ export async function refuseRun(
   if (Object.keys(changes).length === 0) return;
   const message = `The run in ${out} differs: ${changesText(changes)}. Give the same values or another folder, or allow the change with --change (in code, change: true).`;
   throw new ToolEnvError('usage.other_run', message);
-}
-
-/** The checkpoint with the most steps. */
-export async function newestCheckpoint(out: string): Promise<RunCheckpoint | undefined> {
-  const step = (await checkpointSteps(out)).at(-1);
-  return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
-}
-
-/** The checkpoint of the best evaluation; `undefined` if the run does not look for the best. */
-export async function bestCheckpoint(out: string): Promise<RunCheckpoint | undefined> {
-  const step = await bestCheckpointStep(out);
-  return step === undefined ? undefined : { step, folder: join(out, 'checkpoints', `step-${step}`) };
 }
 
 /**

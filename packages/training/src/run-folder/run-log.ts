@@ -44,13 +44,12 @@ export class RunLog {
   async write(event: TrainEvent): Promise<void> {
     if (event.type === 'checkpoint') return;
     const { type, step, metrics } = event;
-    await this.#drop((line) => {
+    const written: MetricsLine = { type, step, metrics };
+    await this.#append(metricsFile, [`${JSON.stringify(written)}\n`], (line) => {
       // A run that stopped in an evaluation resumes with this evaluation: the other lines of the step stay.
       const isOther = type === 'evaluation' && line.type !== type;
       return isOther ? line.step > step : line.step >= step;
     });
-    const line: MetricsLine = { type, step, metrics };
-    await append(join(this.#out, metricsFile), `${JSON.stringify(line)}\n`);
   }
 
   /** Appends episodes of a step. The stamp's fields come before the trajectory's own fields; readers ignore them. */
@@ -58,24 +57,26 @@ export class RunLog {
     trajectories: readonly Trajectory[],
     stamp: { step: number; [field: string]: unknown },
   ): Promise<void> {
-    await this.#drop((line) => line.step >= stamp.step);
     const lines = trajectories.map((trajectory) => `${encodeTrajectory({ ...stamp, ...trajectory })}\n`);
-    await append(join(this.#out, trajectoriesFile), lines.join(''));
+    await this.#append(trajectoriesFile, lines, (line) => line.step >= stamp.step);
   }
 
   /** Appends what an update said of the tokens of its episodes. */
   async writeTokens(reports: readonly TokenReport[], step: number): Promise<void> {
-    await this.#drop((line) => line.step >= step);
     const lines = reports.map((report) => `${JSON.stringify({ step, ...report })}\n`);
-    await append(join(this.#out, tokensFile), lines.join(''));
+    await this.#append(tokensFile, lines, (line) => line.step >= step);
   }
 
-  /** On the first event of a resumed run, drops the lines that the run will write again. */
-  async #drop(isAfter: IsAfter): Promise<void> {
-    if (!this.#stale) return;
+  /**
+   * Appends lines. On the first event of a resumed run, first drops the lines that the run will write again. A full disk may leave
+   * a half-written last line, which a resumed run drops.
+   */
+  async #append(name: string, lines: readonly string[], isAfter: IsAfter): Promise<void> {
+    const names = this.#stale ? [metricsFile, trajectoriesFile, tokensFile] : [];
     this.#stale = false;
-    for (const file of [metricsFile, trajectoriesFile, tokensFile])
-      await dropLines(join(this.#out, file), isAfter);
+    for (const each of names) await dropLines(join(this.#out, each), isAfter);
+    const file = join(this.#out, name);
+    await writing(file, () => appendFile(file, lines.join('')));
   }
 }
 
@@ -98,11 +99,6 @@ async function dropLines(file: string, isAfter: IsAfter): Promise<void> {
       if (isKept(text, isAfter)) yield `${text}\n`;
   };
   await writeWhole(file, kept());
-}
-
-/** A full disk may leave a half-written last line, which a resumed run drops. */
-function append(file: string, text: string): Promise<void> {
-  return writing(file, () => appendFile(file, text));
 }
 
 function isKept(line: string, isAfter: IsAfter): boolean {

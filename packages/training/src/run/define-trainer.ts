@@ -4,7 +4,6 @@ import { ToolEnvError } from '@toolenv/core';
 import { completeOptions, type Run, type Trainer, type TrainerPart } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type RunOptions, rolloutOptions, runOptions } from '../options/run-options.ts';
-import { withDefaults } from '../options/with-defaults.ts';
 import type { Algorithm, AlgorithmContext, DataAlgorithm } from '../trainer/algorithm.ts';
 import {
   chooseParts,
@@ -13,6 +12,7 @@ import {
   schemaWithPart,
   withReferences,
 } from '../trainer/choose-parts.ts';
+import { withDefaults } from '../trainer/trainer-part.ts';
 import { runLoop } from './run-loop.ts';
 
 export interface TrainerDefinition<Schema extends JsonSchema, Options> {

@@ -63,16 +63,8 @@ export interface PreparedRun {
 /** Makes the folder of the run if `out` is absent. Throws as `train` does. */
 export async function prepareRun<Options>(given: TrainOptions<Options>): Promise<PreparedRun> {
   requireParts('train', given, given?.env === undefined ? ['policy'] : ['env', 'policy']);
-  const {
-    env,
-    policy,
-    trainer: named = defaultTrainer,
-    out,
-    signal,
-    identity,
-    evaluateOn,
-    ...others
-  } = given;
+  const { env, policy, trainer: named = defaultTrainer, out, ...around } = given;
+  const { signal, identity, evaluateOn, ...others } = around;
   const { seed, resume, change, trajectories, tensorboard, rollouts, reportTo = [], ...own } = others;
   const sinks = await sinksOf(reportTo);
   const settings = completeSettings({ seed, resume, change, trajectories, tensorboard, rollouts }, out);

@@ -7,6 +7,7 @@ import { type PlayedStep, playStep } from '../rollouts/play-step.ts';
 import { rolloutsAhead } from '../rollouts/rollouts-ahead.ts';
 import { toTrainingRows } from '../rows/training-row.ts';
 import type { Algorithm, DataAlgorithm } from '../trainer/algorithm.ts';
+import { nothingLearned } from '../update/learn-from.ts';
 import type { WorkerRollouts } from '../workers/worker-rollouts.ts';
 
 export interface Step {
@@ -85,6 +86,6 @@ async function update(
   at: { step: number; seed: number },
 ): Promise<Metrics> {
   const rows = trajectories.flatMap(toTrainingRows);
-  if (rows.length === 0) return { loss: 0, grad_norm: 0, learned_tokens: 0 };
+  if (rows.length === 0) return nothingLearned;
   return algorithm.update({ ...at, trajectories, rows });
 }

@@ -1,10 +1,17 @@
 /** train: improves a policy in an environment with a trainer, and keeps the folder of the run. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TrainEvent } from '@toolenv/core/plugins';
 import type { RunOptions } from '../options/run-options.ts';
+import type { RunEnd } from '../reports/metric-sink.ts';
+import { Reports } from '../reports/reports.ts';
 import { lockFolder } from '../run-folder/folder-lock.ts';
-import { refuseRun } from '../run-folder/run-folder.ts';
-import { keepRun } from './keep-run.ts';
-import { prepareRun, type TrainOptions } from './prepare-run.ts';
+import { recordChanges } from '../run-folder/run-changes.ts';
+import { configFile, envName, removeConfig, runVersions, writeConfig } from '../run-folder/run-config.ts';
+import { exportPolicy, refuseRun } from '../run-folder/run-folder.ts';
+import { checkEvent } from './check-event.ts';
+import { type PreparedRun, prepareRun, type TrainOptions } from './prepare-run.ts';
+import { RunFiles } from './run-files.ts';
 
 /**
  * Trains, and yields what happens: `for await (const event of train({ env, policy, steps: 4 })) …`. Nothing runs until the
@@ -29,4 +36,46 @@ export async function* train<Options extends object = RunOptions>(
   } finally {
     await lock.release();
   }
+}
+
+/** Passes the events of a run on, and keeps its folder. */
+async function* keepRun(
+  { run, trainer, identity, settings, sinks }: PreparedRun,
+  events: AsyncIterable<TrainEvent>,
+): AsyncGenerator<TrainEvent, void, void> {
+  const { out, env, resume, signal } = run;
+  const config = { ...identity, ...(await runVersions(env)) };
+  const title = `${trainer.name}${env ? ` on ${envName(env)}` : ''}, seed ${run.seed}`;
+  const isNew = !(resume && existsSync(join(out, configFile)));
+  if (isNew) await writeConfig(out, config);
+  const files = new RunFiles(out, { ...settings, title });
+  const reports = await Reports.begin(sinks, { name: title, folder: out, config });
+  let isAtWork = false;
+  let end: RunEnd = 'killed';
+  try {
+    for await (const event of events) {
+      checkEvent(event, String(config.trainer));
+      // Only the first event says from which step on a resumed run has the present options.
+      if (!isAtWork && !isNew) await recordChanges(out, nextStep(event), config);
+      isAtWork = true;
+      await files.write(event);
+      reports.write(event);
+      yield event;
+    }
+    await files.drawCurves();
+    await exportPolicy(out);
+    end = 'finished';
+  } catch (error) {
+    if (!signal?.aborted) end = 'failed';
+    // A run that failed before its first step may be tried again with the same folder.
+    if (!isAtWork && isNew) await removeConfig(out);
+    throw error;
+  } finally {
+    await reports.close(end);
+  }
+}
+
+/** The step that a resumed run plays next, or has just played. An evaluation or a checkpoint belongs to the step before. */
+function nextStep({ type, step }: TrainEvent): number {
+  return type === 'rollout' || type === 'update' ? step : step + 1;
 }

@@ -1,7 +1,6 @@
 /** Parts of a trainer that users define: losses and advantage estimators. Each is called to change its options' defaults. */
 import type { JsonSchema } from '@toolenv/core';
-import type { TrainerPart } from '@toolenv/core/plugins';
-import { withDefaults } from '../options/with-defaults.ts';
+import { completeOptions, type TrainerPart } from '@toolenv/core/plugins';
 
 /** A part that can be called: `myLoss({ strength: 2 })` is the same loss with another default. */
 export type ConfigurablePart<Part extends TrainerPart, Options> = Part &
@@ -24,4 +23,22 @@ export function configurable<Part extends TrainerPart, Options>(part: Part): Con
 /** The schema of a part's options, complete. */
 export function partOptions(options: JsonSchema | undefined): JsonSchema {
   return { properties: {}, ...options, type: 'object', additionalProperties: false };
+}
+
+/**
+ * The schema with other defaults.
+ * @param owner Names in errors whose options they are.
+ * @throws ToolEnvError `usage.unknown_option` or `usage.bad_option`, naming the option.
+ */
+export function withDefaults(
+  schema: JsonSchema,
+  defaults: Record<string, unknown>,
+  owner: string,
+): JsonSchema {
+  // Options that must be given may still come later.
+  completeOptions({ ...schema, required: [] }, defaults, owner);
+  const properties = schema.properties as Record<string, object>;
+  const changed = Object.entries(defaults).filter(([, value]) => value !== undefined);
+  const replaced = changed.map(([option, value]) => [option, { ...properties[option], default: value }]);
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(replaced) } };
 }

@@ -9,11 +9,11 @@ import type {
   TokenValues,
 } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
-import { defaultLearningRate } from '../learning-rate/default-learning-rate.ts';
+import { defaultLearningRate } from '../learning-rate/learning-rate-schedule.ts';
 import type { Loss } from '../losses/define-loss.ts';
 import type { LossOptions } from '../losses/loss-options.ts';
 import { type PolicyLossOptions, policyLoss } from '../losses/policy-loss.ts';
-import { correctionOf } from '../losses/stale-samples.ts';
+import { correctionOf } from '../losses/sampler-mismatch.ts';
 import { type ValueLoss, valueLoss } from '../losses/value-loss.ts';
 import { meanMetrics } from '../metrics/mean-metrics.ts';
 import { policyMetrics, samplerMetrics } from '../metrics/policy-metrics.ts';

@@ -1,6 +1,5 @@
 /** scoreTokens: what the policy, the sampler and the reference say of each token before an update. */
 import type { Learner, Rows, TokenOutputs, TokenRow } from '@toolenv/core/learner';
-import { sampledLogprobsOf } from '../losses/stale-samples.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 
 /** Arrays are [B][T]. */
@@ -11,7 +10,7 @@ export interface ScoredTokens {
   outputs?: TokenOutputs;
   /** Log-probabilities under the policy before the update: those of `outputs`, or of the sampler. */
   oldLogprobs: Rows;
-  /** From the sampler. */
+  /** From the sampler; at the environment's tokens, those of `oldLogprobs`. */
   sampledLogprobs: Rows;
   /** Under the reference policy, if there is one. */
   referenceLogprobs?: Rows;
@@ -39,7 +38,9 @@ export async function scoreTokens(
     scoredRows,
     ...(outputs && { outputs }),
     oldLogprobs,
-    sampledLogprobs: sampledLogprobsOf(rows, oldLogprobs),
+    sampledLogprobs: rows.map((row, b) =>
+      row.logprobs.map((value, t) => (row.mask[t] === 1 ? value : oldLogprobs[b]![t]!)),
+    ),
     ...(reference && { referenceLogprobs: (await reference.forward(batch)).logprobs }),
   };
 }

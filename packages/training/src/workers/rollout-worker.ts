@@ -126,8 +126,9 @@ class RolloutWorker {
     let idle = poll;
     let lookAt = 0;
     for (;;) {
+      if (signal?.aborted && !this.#failure) await Promise.all(this.#playing.values());
       if (this.#failure) throw this.#failure.error;
-      if (signal?.aborted) return await this.#drain(signal);
+      signal?.throwIfAborted();
       const wanted = await read();
       if (wanted?.finished) return;
       if (wanted && key === undefined) await this.#begin(wanted);
@@ -151,7 +152,8 @@ class RolloutWorker {
         idle = Math.min(2 * idle, Math.max(poll, expiry / 4));
       }
       const playing = this.#playing.size;
-      await Promise.race([...this.#playing.values(), this.#pause(poll)]);
+      const pause = sleep(poll, undefined, { signal }).catch(() => {});
+      await Promise.race([...this.#playing.values(), pause]);
       if (this.#playing.size < playing) [idle, lookAt] = [poll, 0];
     }
   }
@@ -165,15 +167,6 @@ class RolloutWorker {
   async #begin({ version }: Wanted): Promise<void> {
     await (await this.#policies.hold(version)).release();
     this.#options.onEvent?.({ type: 'ready', version: this.#policies.version });
-  }
-
-  async #drain(signal: AbortSignal): Promise<never> {
-    await Promise.all(this.#playing.values());
-    throw this.#failure?.error ?? signal.reason;
-  }
-
-  async #pause(milliseconds: number): Promise<void> {
-    await sleep(milliseconds, undefined, { signal: this.#options.signal }).catch(() => {});
   }
 
   /** A group that nobody plays and nobody has finished; `undefined` if there is none. */

@@ -37,7 +37,15 @@ export async function openSharedFolder(folder: string): Promise<SharedFolder> {
     const message = `${folder} is an address, but workers need a shared folder: ${remedy}.`;
     throw new ToolEnvError('usage.shared_folder', message);
   }
-  const layout = layoutOf(folder);
+  const layout: SharedFolder = {
+    plan: join(folder, 'plan.json'),
+    state: join(folder, 'state.json'),
+    groups: join(folder, 'groups'),
+    leases: join(folder, 'leases'),
+    workers: join(folder, 'workers'),
+    policy: join(folder, 'policy'),
+    merged: join(folder, 'trajectories.jsonl'),
+  };
   for (const each of [layout.groups, layout.leases, layout.workers, layout.policy]) await makeFolder(each);
   const probe = join(layout.leases, `probe-${randomBytes(6).toString('hex')}`);
   try {
@@ -51,16 +59,4 @@ export async function openSharedFolder(folder: string): Promise<SharedFolder> {
     await rm(probe, { force: true }).catch(() => {});
   }
   return layout;
-}
-
-function layoutOf(folder: string): SharedFolder {
-  return {
-    plan: join(folder, 'plan.json'),
-    state: join(folder, 'state.json'),
-    groups: join(folder, 'groups'),
-    leases: join(folder, 'leases'),
-    workers: join(folder, 'workers'),
-    policy: join(folder, 'policy'),
-    merged: join(folder, 'trajectories.jsonl'),
-  };
 }

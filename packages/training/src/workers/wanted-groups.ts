@@ -1,5 +1,4 @@
 /** Which groups a worker may play now: all of a plan, or those that a trainer wants. */
-
 import type { PolicyVersion } from './policy-versions.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import type { SharedFolder } from './shared-folder.ts';
@@ -17,15 +16,15 @@ export interface Wanted {
   finished: boolean;
 }
 
-/** Reads what is wanted; `undefined` while no trainer has begun. */
-export type ReadWanted = () => Promise<Wanted | undefined>;
-
-/** @param length Tasks of the split. */
+/**
+ * @param length Tasks of the split.
+ * @returns Reads what is wanted; `undefined` while no trainer has begun.
+ */
 export function wantedGroups(
   folder: Pick<SharedFolder, 'state'>,
   { count }: Pick<RolloutPlan, 'count'>,
   length: number,
-): ReadWanted {
+): () => Promise<Wanted | undefined> {
   if (count !== undefined) {
     const groups = Array.from({ length: Math.min(count, length) }, (_, group) => [group, group] as const);
     const wanted: Wanted = { groups, key: 'plan', finished: false };

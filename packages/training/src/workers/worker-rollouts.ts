@@ -115,7 +115,8 @@ export class WorkerRollouts {
     for (const [index, trajectory] of played.entries()) trajectory.index = index;
     const ages = taken.map(({ policyVersion }) => step - policyVersion);
     const metrics: Metrics = {
-      ...metricsOf(played, (performance.now() - started) / 1000),
+      // Which part of the time went to the environment is known to the workers only.
+      ...rolloutMetrics(played, { rollout: (performance.now() - started) / 1000 }),
       ...attempts,
       'staleness/max': Math.max(...ages),
       stale_episodes: this.#stale,
@@ -157,7 +158,7 @@ export class WorkerRollouts {
   }
 
   /** `count` finished groups that are young enough, those with the oldest policy first. Waits for them. */
-  async #take(step: number, count: number, except: readonly ReadyGroup[] = []): Promise<ReadyGroup[]> {
+  async #take(step: number, count: number, except: readonly ReadyGroup[]): Promise<ReadyGroup[]> {
     const isTaken = new Set(except.map(({ group }) => group));
     for (let wait = poll.first; ; wait = Math.min(2 * wait, poll.longest)) {
       this.#run.signal?.throwIfAborted();
@@ -244,14 +245,4 @@ async function policiesOf(folder: string): Promise<string[]> {
     else if (name.endsWith('.partial')) await rm(join(folder, name), { recursive: true, force: true });
   }
   return found.sort((a, b) => a.restart - b.restart || a.version - b.version).map(({ name }) => name);
-}
-
-/** Which part of the time went to the environment is known to the workers only. */
-function metricsOf(played: readonly Trajectory[], seconds: number): Metrics {
-  const {
-    'time/environment': _environment,
-    'time/generation': _generation,
-    ...metrics
-  } = rolloutMetrics(played, { rollout: seconds, environment: 0 });
-  return metrics;
 }

@@ -1,6 +1,6 @@
 /** Writes a file once: of several processes, on several machines, one succeeds, and none sees half of the file. */
 import { randomBytes } from 'node:crypto';
-import { link, open, rm, stat } from 'node:fs/promises';
+import { link, rm, stat, writeFile } from 'node:fs/promises';
 import { writing } from '@toolenv/core/recording';
 
 /**
@@ -11,23 +11,13 @@ export async function writeOnce(file: string, content: string): Promise<boolean>
   const partial = `${file}.${randomBytes(6).toString('hex')}.partial`;
   return writing(file, async () => {
     try {
-      await writeThrough(partial, content);
+      // A machine that crashes must not leave a name without its content.
+      await writeFile(partial, content, { flag: 'wx', flush: true });
       return await linkOnce(partial, file);
     } finally {
       await rm(partial, { force: true }).catch(() => {});
     }
   });
-}
-
-/** A machine that crashes must not leave a name without its content. */
-async function writeThrough(file: string, content: string): Promise<void> {
-  const handle = await open(file, 'wx');
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** A hard link either makes the name or fails, which a rename does not: it replaces the file of another process. */

@@ -1,7 +1,8 @@
 /** GAE against the numbers of Agent-R1's original code, and its blindness to the environment's tokens. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completionMask, generalizedAdvantages, turnGeneralizedAdvantages, whiten } from '../../src/index.ts';
+import { generalizedAdvantages, turnGeneralizedAdvantages, whiten } from '../../src/index.ts';
+import { completionMask } from '../../src/update/token-masks.ts';
 import { chained } from './chained-rows.ts';
 
 const rewards = [

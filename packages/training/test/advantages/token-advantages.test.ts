@@ -9,8 +9,8 @@ import {
   reinforceAdvantages,
   reinforceBaselineAdvantages,
 } from '../../src/advantages/reinforce-advantages.ts';
-import { completionMask } from '../../src/rows/completion-mask.ts';
 import { type TrainingRow, toTrainingRows } from '../../src/rows/training-row.ts';
+import { completionMask } from '../../src/update/token-masks.ts';
 
 /** The golden episodes; what lies at m = 0 is garbage. */
 const rewards = [

@@ -2,13 +2,8 @@
 import { type RewardSpec, type Rewards, type Trajectory, terminated } from '@toolenv/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  carriedAdvantages,
-  completionMask,
-  normalisedRewards,
-  toTrainingRows,
-  whiten,
-} from '../../src/index.ts';
+import { normalisedRewards, toTrainingRows, whiten } from '../../src/index.ts';
+import { carriedAdvantages, completionMask } from '../../src/update/token-masks.ts';
 
 const rewardSpec: RewardSpec = {
   right: { kind: 'outcome', range: [0, 1], weight: 2 },

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Clipping } from '../../src/losses/clipped-loss.ts';
 import { type PolicyLossInputs, type PolicyLossOptions, policyLoss } from '../../src/losses/policy-loss.ts';
-import { completionMask } from '../../src/rows/completion-mask.ts';
+import { completionMask } from '../../src/update/token-masks.ts';
 import { bits, golden, randomInputs, rows } from './loss-cases.ts';
 
 const clip = [0.2, 0.28] as const;

@@ -6,7 +6,9 @@ import type { Learner } from '@toolenv/core/learner';
 import { beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { TableLearner } from '../../../testing/test/table-model.ts';
 import { resumeCheckpoint, saveCheckpoint } from '../../src/index.ts';
-import { checkpointSteps } from '../../src/run-folder/checkpoints.ts';
+import { checkpointsOf } from '../../src/run-folder/checkpoints.ts';
+
+const stepsOf = async (out: string) => (await checkpointsOf(out)).map(({ step }) => step);
 
 let out: string;
 let warn: MockInstance<typeof process.emitWarning>;
@@ -34,7 +36,7 @@ async function weightsFileOf(step: number): Promise<string> {
 
 test('keeps the last three checkpoints, and resumes the newest', async () => {
   const learner = await saveSteps(1, 2, 3, 4);
-  expect(await checkpointSteps(out)).toEqual([2, 3, 4]);
+  expect(await stepsOf(out)).toEqual([2, 3, 4]);
   learner.table[0] = -1;
   expect(await resumeCheckpoint(out, learner)).toEqual({ step: 4, seed: 1 });
   expect(learner.table[0]).toBe(4);
@@ -45,9 +47,9 @@ test('keeps as many as it is told, and the best beside them', async () => {
   const learner = new TableLearner();
   for (const step of [1, 2, 3, 4, 5])
     await saveCheckpoint(out, learner, { step, seed: 1 }, { keep: 1, best: Math.min(step, 2) });
-  expect(await checkpointSteps(out)).toEqual([2, 5]);
+  expect(await stepsOf(out)).toEqual([2, 5]);
   await saveCheckpoint(out, learner, { step: 6, seed: 1 }, { keep: 2, best: 6 });
-  expect(await checkpointSteps(out)).toEqual([5, 6]);
+  expect(await stepsOf(out)).toEqual([5, 6]);
 });
 
 test('a checkpoint that cannot be written costs no other, however few are kept', async () => {
@@ -58,7 +60,7 @@ test('a checkpoint that cannot be written costs no other, however few are kept',
   await expect(saveCheckpoint(out, full, { step: 3, seed: 1 }, { keep: 1, best: 1 })).rejects.toMatchObject({
     code: 'infrastructure.checkpoint',
   });
-  expect(await checkpointSteps(out)).toEqual([1, 2]);
+  expect(await stepsOf(out)).toEqual([1, 2]);
   expect(await resumeCheckpoint(out, learner)).toMatchObject({ step: 2 });
 });
 
@@ -150,7 +152,7 @@ test('a state of a later version stops the run, and stays', async () => {
     code: 'usage.checkpoint_version',
     message: `${file}: version: a later toolenv wrote 2, and this toolenv reads 1: update toolenv.`,
   });
-  expect(await checkpointSteps(out)).toEqual([1, 2]);
+  expect(await stepsOf(out)).toEqual([1, 2]);
 });
 
 test('checks files that a learner keeps in subfolders', async () => {
@@ -173,14 +175,14 @@ test('throws if all checkpoints are damaged, and keeps the last', async () => {
     code: 'usage.checkpoint_damaged',
     message: expect.stringContaining('start a new run'),
   });
-  expect(await checkpointSteps(out)).toEqual([1]);
+  expect(await stepsOf(out)).toEqual([1]);
 });
 
 test('an error of the learner does not count as damage', async () => {
   await saveSteps(1, 2);
   const refusing = Object.assign(new TableLearner(), { load: () => Promise.reject(new Error('no room')) });
   await expect(resumeCheckpoint(out, refusing as Learner)).rejects.toThrow('no room');
-  expect(await checkpointSteps(out)).toEqual([1, 2]);
+  expect(await stepsOf(out)).toEqual([1, 2]);
 });
 
 test.runIf(process.platform === 'linux')(

@@ -5,8 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { lockFolder, refuseLockedFolder } from '../../src/run-folder/folder-lock.ts';
-import { processStart } from '../../src/run-folder/process-start.ts';
+import { lockFolder, processStart, refuseLockedFolder } from '../../src/run-folder/folder-lock.ts';
 
 let folder: string;
 beforeEach(async () => {
