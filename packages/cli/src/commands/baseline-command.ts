@@ -9,6 +9,7 @@ import {
 } from '@toolenv/training';
 import { Option } from 'commander';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
+import { environmentHelp } from '../run/open-run.ts';
 import { addEvaluationFlags, type Entrant, type EvaluationFlags, evaluateEntrants } from './eval-command.ts';
 import type { MakeCommand } from './make-command.ts';
 
@@ -25,10 +26,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .description(
       'Plays the first tasks of a split with a policy as a baseline, and reports the scores with their intervals. With --against, a trained policy plays the same tasks with the same tools, and the differences are reported.',
     )
-    .argument(
-      '<environment>',
-      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
-    )
+    .argument('<environment>', environmentHelp)
     .addOption(
       new Option(
         '--kind <kind>',

@@ -1,10 +1,11 @@
 /** `toolenv check`: checks a plugin, a package, a checkpoint or a file of trajectories against the rules of the spec. */
 import { ToolEnvError } from '@toolenv/core';
 import { type Report, type RuleId, rules } from '@toolenv/testing';
-import { CheckProgress } from '../display/check-progress.ts';
+import { LateStatus } from '../display/late-status.ts';
+import { countText } from '../display/number-text.ts';
 import { reportView } from '../display/report-view.ts';
 import { addPluginFlags } from '../flags/plugin-flags.ts';
-import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { completeFlags, parseJson, schemaFlags } from '../flags/schema-flags.ts';
 import { checkSubject } from './check-subject.ts';
 import type { MakeCommand } from './make-command.ts';
 
@@ -60,7 +61,8 @@ async function check(
 ): Promise<void> {
   const { seed, actions, timeout } = completeFlags(schema, given);
   const reports: Report[] = [];
-  const progress = new CheckProgress();
+  const status = new LateStatus();
+  let line = '';
   const options = {
     seed,
     actions,
@@ -70,20 +72,30 @@ async function check(
     material: readMaterial(given.material),
     skip: readRules(given.skip),
     signal,
-    onRules: progress.rules,
-    onActions: (done: number) => progress.actions(done, actions),
+    onRules: (checked: readonly RuleId[], name: string) => {
+      line = `${name}  ${rulesText(checked)}`;
+      status.show(line);
+    },
+    onActions: (done: number) =>
+      status.show(`${line}  ${countText(Math.min(done, actions))}/${countText(actions)} actions`),
   };
   try {
     for await (const report of checkSubject(subject, options)) {
       reports.push(report);
-      progress.clear();
+      status.clear();
       if (!given.json) process.stdout.write(`${reportView(report)}\n`);
     }
   } finally {
-    progress.stop();
+    status.stop();
   }
   if (given.json) process.stdout.write(`${JSON.stringify(reports)}\n`);
   if (reports.some(({ ok, warnings }) => !ok || warnings.length > 0)) process.exitCode = 1;
+}
+
+/** The rules that are being checked now, of which there is at least one. */
+function rulesText(checked: readonly RuleId[]): string {
+  const [first, last] = [checked[0]!, checked.at(-1)];
+  return first === last ? `${first} ${rules[first].title}` : `${first} to ${last}`;
 }
 
 function readRules(ids: readonly string[] = []): RuleId[] {
@@ -93,10 +105,7 @@ function readRules(ids: readonly string[] = []): RuleId[] {
 }
 
 function readMaterial(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ToolEnvError('usage.bad_flag', `--material ${text}: give JSON.`);
-  }
+  const material = text === undefined ? undefined : parseJson(text);
+  if (text === undefined || material !== undefined) return material;
+  throw new ToolEnvError('usage.bad_flag', `--material ${text}: give JSON.`);
 }

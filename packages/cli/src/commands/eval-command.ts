@@ -8,7 +8,7 @@ import {
   ToolEnvError,
   type Trajectory,
 } from '@toolenv/core';
-import { changeableOptions, type PolicyUsage } from '@toolenv/core/plugins';
+import type { PolicyUsage } from '@toolenv/core/plugins';
 import type { ToolTap } from '@toolenv/core/recording';
 import {
   type EvaluateOptions,
@@ -36,6 +36,8 @@ import {
 import {
   type EnvFlags,
   envFlags,
+  environmentHelp,
+  lastingOptions,
   openRun,
   openRunEnv,
   type RecordingFlags,
@@ -73,10 +75,7 @@ interface Evaluated {
 export const make: MakeCommand = async (command, { words, signal }) => {
   command
     .description('Plays the first tasks of a split with one or more policies, and reports the scores.')
-    .argument(
-      '<environment>',
-      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
-    )
+    .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
       'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags. Repeat --policy to compare policies on the same tasks',
@@ -188,11 +187,9 @@ async function evaluateEntrant(
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;
-    const changeable = changeableOptions(chosen.plugin.options, chosen.options);
-    const lasting = Object.entries(chosen.options).filter(([option]) => !changeable.includes(option));
     const identity = {
       ...{ env: ref, envVersion: env.packageVersion, envOptions: options, tools: given.tool ?? [] },
-      ...{ policy: name, policyOptions: Object.fromEntries(lasting) },
+      ...{ policy: name, policyOptions: lastingOptions(chosen) },
       ...{ split, temperature, maxTokens, topP, topK, minP, seed },
     };
     await enter();

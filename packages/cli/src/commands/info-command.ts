@@ -11,7 +11,7 @@ import {
   type PluginFlags,
 } from '../flags/plugin-flags.ts';
 import { completeFlags, propertiesOf, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, readTools, envFlags as sharedEnvFlags } from '../run/open-run.ts';
+import { type EnvFlags, envFlags as sharedEnvFlags } from '../run/open-run.ts';
 import {
   findSubject,
   importPlugin,
@@ -135,10 +135,9 @@ async function reportOf(found: Found, context: Context): Promise<Report> {
   const options = optionsOf(found.plugin, context);
   report.missingOptions = missingOptions(found.plugin, options);
   if (report.missingOptions.length > 0) return report;
-  const env = found.source ?? found.plugin;
+  const { source = found.plugin, from } = found;
   try {
-    const tools = readTools(given.tool);
-    report.opened = await openedDetails(env, { options, tools, seed, from: found.from, signal });
+    report.opened = await openedDetails({ source, options }, { tool: given.tool, seed, from, signal });
   } catch (failure) {
     signal.throwIfAborted();
     report.failure = failure;

@@ -32,10 +32,8 @@ async function list({ kind, json, details }: Flags): Promise<void> {
     throw new ToolEnvError('usage.bad_flag', `--kind ${kind}: give one of ${known.join(', ')}.`);
   }
   if (details && !json) {
-    throw new ToolEnvError(
-      'usage.arguments',
-      '--details is for --json: read about a plugin with toolenv info <ref>.',
-    );
+    const message = '--details is for --json: read about a plugin with toolenv info <ref>.';
+    throw new ToolEnvError('usage.arguments', message);
   }
   const plugins = listPlugins(pluginFolders(), ({ message }) =>
     process.stderr.write(`Left out: ${safeLine(message)}\n`),

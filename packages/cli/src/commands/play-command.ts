@@ -1,15 +1,16 @@
 /** `toolenv play`: a person plays the policy's part, in the terminal or in the browser. */
-import { once } from 'node:events';
-import { type OpenedEnv, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
+import { serveProperties } from '@toolenv/core/serving';
 import { endView } from '../display/episode-view.ts';
 import { paint } from '../display/paint.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { NoMoreTurns, TerminalPlayer } from '../play/terminal-player.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import type { MakeCommand } from './make-command.ts';
+import { stayOpen } from './stay-open.ts';
 
 const schema = {
   type: 'object',
@@ -22,10 +23,7 @@ const schema = {
     task: { type: 'integer', minimum: 0, default: 0, description: 'number of the first task' },
     seed: { type: 'integer', default: 0, description: 'seed of the environment and its episodes' },
     port: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      default: 0,
+      ...serveProperties.port,
       description: 'with --browser: port of the page on this machine, 0 for any free port',
     },
   },
@@ -38,10 +36,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .description(
       'Plays episodes by hand: you read what the policy reads, call tools, answer, and see the rewards. Finished episodes can be kept as training examples.',
     )
-    .argument(
-      '<environment>',
-      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
-    )
+    .argument('<environment>', environmentHelp)
     .option('--browser', 'play in a web page, where tools are forms')
     .option(
       '--out <file>',
@@ -62,7 +57,7 @@ async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): 
       throw new ToolEnvError('usage.no_tasks', message);
     }
     const task = (number: number) => tasks.get((first + number - 1) % tasks.length);
-    const episodes = { env: opened, task, seed, ...(given.out !== undefined && { out: given.out }) };
+    const episodes = { env: opened, task, seed, out: given.out };
     if (given.browser) await playInBrowser({ ...episodes, port }, signal);
     else await playInTerminal(episodes, signal);
   } finally {
@@ -81,13 +76,8 @@ interface Episodes {
 async function playInBrowser(options: Episodes & { port: number }, signal: AbortSignal): Promise<void> {
   const { servePlay } = await import('@toolenv/view');
   const page = await servePlay(options);
-  try {
-    process.stdout.write(`${page.url}  (Ctrl-C ends it)\n`);
-    await (signal.aborted || once(signal, 'abort'));
-  } finally {
-    await page.close();
-  }
-  signal.throwIfAborted();
+  process.stdout.write(`${page.url}  (Ctrl-C ends it)\n`);
+  await stayOpen(page, signal);
 }
 
 async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortSignal): Promise<void> {
@@ -98,7 +88,10 @@ async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortS
       player.begin();
       const trajectory = await playByHand({ env, task: task(number), number, seed, player, signal });
       process.stdout.write(`${endView(trajectory)}\n`);
-      if (out !== undefined) await keep(out, trajectory);
+      if (out !== undefined) {
+        await appendTrajectory(out, trajectory);
+        process.stdout.write(`${paint('dim', `          kept in ${out}`)}\n`);
+      }
       const again = await player.ask('another episode? [Y/n] ', signal);
       if (/^\s*(n|no|q|quit)\s*$/i.test(again)) return;
     }
@@ -108,9 +101,4 @@ async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortS
   } finally {
     player.close();
   }
-}
-
-async function keep(file: string, trajectory: Trajectory): Promise<void> {
-  await appendTrajectory(file, trajectory);
-  process.stdout.write(`${paint('dim', `          kept in ${file}`)}\n`);
 }

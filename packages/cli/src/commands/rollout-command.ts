@@ -18,7 +18,7 @@ import {
 import { plural, scoreText } from '../display/number-text.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, envFlags, openRunEnv } from '../run/open-run.ts';
+import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -53,10 +53,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .description(
       'Plays episodes into a folder that any number of workers share, on one machine or on many. A worker may be killed at any moment: the other workers play its episodes again. With {version} in --policy, the workers play for "toolenv train --rollouts <folder>", which tells them what to play. Without {version}, they play the first tasks of a split, and merge all episodes into trajectories.jsonl.',
     )
-    .argument(
-      '<environment>',
-      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
-    )
+    .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
       "Hugging Face folder, openai:<url>#<model>, or reference of a policy; its options are flags. {version} stands for the name of the trainer's newest policy: <folder>/policy/{version}, or openai:<url>#{version}",
@@ -133,26 +130,19 @@ async function trainersPlan(folder: SharedFolder, signal: AbortSignal): Promise<
   }
 }
 
+/** Flags in which the workers of a folder may differ. */
+const ownFlags = ['concurrency', 'retries', 'maxAborted', 'lease', 'drain'];
+
 /** The values that all workers of a folder must agree on. */
-function planFlags({
-  concurrency: _concurrency,
-  retries: _retries,
-  maxAborted: _maxAborted,
-  lease: _lease,
-  drain: _drain,
-  ...plan
-}: Record<string, unknown>): Partial<RolloutPlan> {
-  return plan as Partial<RolloutPlan>;
+function planFlags(flags: Record<string, unknown>): Partial<RolloutPlan> {
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => !ownFlags.includes(name)));
 }
 
 /** The options of the policy with the name of a version. */
 function versioned(options: Record<string, unknown>, version: string | undefined): Record<string, unknown> {
   if (version === undefined) return options;
-  const entries = Object.entries(options).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? withVersion(value, version) : value,
-  ]);
-  return Object.fromEntries(entries);
+  const named = (value: unknown) => (typeof value === 'string' ? withVersion(value, version) : value);
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, named(value)]));
 }
 
 function progressLine({ groups, episodes, takenOver }: WorkerStatus): string {

@@ -6,10 +6,11 @@ import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/cor
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
-import { type EnvFlags, envFlags, openRunEnv, readTools } from '../run/open-run.ts';
+import { type EnvFlags, envFlags, environmentHelp, openRunEnv, readTools } from '../run/open-run.ts';
 import { httpSchema, importMcp, importOpenEnv } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 import { searchPort, serveTool } from './serve-tool.ts';
+import { stayOpen } from './stay-open.ts';
 
 const schema = {
   type: 'object',
@@ -50,10 +51,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .description(
       'Serves an environment as an MCP server or an OpenEnv server. Each client plays its own episodes. Without an environment, --tool search=<reference> serves a search tool over HTTP, with the protocols of the retrieval servers of Search-R1 and Agent-R1.',
     )
-    .argument(
-      '[environment]',
-      'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags',
-    );
+    .argument('[environment]', environmentHelp);
   for (const flag of [...envFlags(), ...schemaFlags(schema)]) command.addOption(flag);
   for (const flag of httpFlags(http)) command.addOption(flag.helpGroup('Options of --http:'));
   const { env } = await addPluginFlags(command, words);
@@ -69,21 +67,14 @@ async function serveSearchTool(
   http: JsonSchema,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!given.tool?.length) {
-    const message = 'Name what to serve: an environment, or a search tool with --tool search=<reference>.';
-    throw new ToolEnvError('usage.arguments', message);
-  }
+  if (!given.tool?.length)
+    throw refuse('Name what to serve: an environment, or a search tool with --tool search=<reference>.');
   const { http: port = searchPort } = completeFlags(schema, given);
   const options = { ...(readHttpFlags(http, given, port) as ServeOptions) };
   const secret = withToken(options);
   const service = await serveTool(readTools(given.tool), options);
-  try {
-    announce(service.name, service.url, secret);
-    await (signal.aborted || once(signal, 'abort'));
-  } finally {
-    await service.close();
-  }
-  signal.throwIfAborted();
+  announce(service.name, service.url, secret);
+  await stayOpen(service, signal);
 }
 
 /** As Jupyter does: other machines can connect, so they need a secret. @returns A token that was made now. */
@@ -112,15 +103,9 @@ const openEnvPort = 8_000;
 async function serve(name: string, { chosen, given, http, signal }: Serving): Promise<void> {
   const { http: givenPort, protocol, drain, scores, split, seed } = completeFlags(schema, given);
   if (drain > 0 && protocol !== 'openenv')
-    throw new ToolEnvError(
-      'usage.arguments',
-      '--drain is for clients of OpenEnv: give --protocol openenv too.',
-    );
+    throw refuse('--drain is for clients of OpenEnv: give --protocol openenv too.');
   if (scores !== undefined && protocol !== 'mcp')
-    throw new ToolEnvError(
-      'usage.arguments',
-      '--scores is for clients of MCP: leave out --protocol openenv.',
-    );
+    throw refuse('--scores is for clients of MCP: leave out --protocol openenv.');
   const port = givenPort ?? (protocol === 'openenv' ? openEnvPort : undefined);
   const options: Record<string, unknown> & ServeOptions = readHttpFlags(http, given, port);
   const start = protocol === 'openenv' ? await openEnvServer() : await mcpServer(scores);
@@ -139,6 +124,10 @@ async function serve(name: string, { chosen, given, http, signal }: Serving): Pr
     await env.close();
   }
   signal.throwIfAborted();
+}
+
+function refuse(message: string): ToolEnvError {
+  return new ToolEnvError('usage.arguments', message);
 }
 
 interface Service {

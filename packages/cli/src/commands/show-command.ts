@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { readChanges, readMetrics } from '@toolenv/training';
-import type { RecordedEpisode } from '@toolenv/view/recorded';
-import { findRecordedRun, type RecordedRun } from '@toolenv/view/recorded';
+import { findRecordedRun, type RecordedEpisode, type RecordedRun } from '@toolenv/view/recorded';
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
 import { LateStatus } from '../display/late-status.ts';
@@ -75,10 +74,8 @@ async function show(
   const { count, sort } = completeFlags(schema, given);
   const isPaged = !given.json && hasKeys();
   if (given.json && sort !== undefined && count === undefined) {
-    throw new ToolEnvError(
-      'usage.arguments',
-      `--json with --sort ${sort}: give --count, because sorted episodes are held in memory.`,
-    );
+    const message = `--json with --sort ${sort}: give --count, because sorted episodes are held in memory.`;
+    throw new ToolEnvError('usage.arguments', message);
   }
   const most = given.json || isPaged ? (sort === undefined ? Number.POSITIVE_INFINITY : many) : few;
   const selection = { filter: readFilter(given), order: sort, count: count ?? most, signal };

@@ -3,6 +3,7 @@ import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
+import { parseJson } from '../flags/schema-flags.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
 import { importMcp } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -52,14 +53,9 @@ async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
 
 function listText(tools: readonly Tool[], json: boolean | undefined): string {
   if (json) {
+    const shown = ['name', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const;
     return JSON.stringify(
-      tools.map(({ name, description, inputSchema, outputSchema, annotations }) => ({
-        name,
-        description,
-        inputSchema,
-        outputSchema,
-        annotations,
-      })),
+      tools.map((tool) => Object.fromEntries(shown.map((field) => [field, tool[field]]))),
     );
   }
   if (tools.length === 0) return 'The server offers no tools.';
@@ -102,10 +98,8 @@ async function callText(
   const blocks = result!.content.map(blockText);
   if (!result!.isError) return json ? JSON.stringify(result) : blocks.join('\n');
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  throw new ToolEnvError(
-    'usage.tool_refused',
-    `Tool "${name}" says that the call failed: ${blocks.join(' ')}`,
-  );
+  const message = `Tool "${name}" says that the call failed: ${blocks.join(' ')}`;
+  throw new ToolEnvError('usage.tool_refused', message);
 }
 
 function blockText(block: ContentBlock): string {
@@ -118,19 +112,11 @@ function blockText(block: ContentBlock): string {
 }
 
 function readArguments(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The error below is also for text that is not JSON.
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  const value = parseJson(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  }
-  throw new ToolEnvError(
-    'usage.bad_flag',
-    `--arguments ${text}: give a JSON object, such as '{"name": "value"}'.`,
-  );
+  const message = `--arguments ${text}: give a JSON object, such as '{"name": "value"}'.`;
+  throw new ToolEnvError('usage.bad_flag', message);
 }
 
 /** @returns Milliseconds. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
 import type { TrainablePolicy } from '@toolenv/core/learner';
-import { changeableOptions, type TrainEvent } from '@toolenv/core/plugins';
+import type { TrainEvent } from '@toolenv/core/plugins';
 import {
   bestCheckpoint,
   newestCheckpoint,
@@ -17,10 +17,10 @@ import { plural } from '../display/number-text.ts';
 import { terminalChart } from '../display/terminal-chart.ts';
 import { safeLine } from '../display/terminal-text.ts';
 import { TrainingProgress } from '../display/training-progress.ts';
-import { addPluginFlags, type Chosen, type NamedPlugins } from '../flags/plugin-flags.ts';
+import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { checkMemory } from '../run/memory-check.ts';
-import { envFlags, openRun, recordingFlags } from '../run/open-run.ts';
+import { envFlags, lastingOptions, openRun, recordingFlags } from '../run/open-run.ts';
 import { chooseTrainingEnvs, type TrainingFlags } from '../run/training-envs.ts';
 import { defaultTrainer } from '../subject/load-named.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -131,12 +131,6 @@ async function trainPolicy(
     await run.close();
   }
   if (!given.json) await report(out, isAtWork, Number(trainer.options.steps ?? 0));
-}
-
-/** The options of a policy that a resumed run must have too. */
-function lastingOptions({ plugin, options }: Chosen<'policies'>): object {
-  const mayChange = changeableOptions(plugin.options, options);
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }
 
 /** Warns of a step whose episodes all aborted: the step has nothing to learn from. */

@@ -1,20 +1,15 @@
 /** `toolenv view`: a web page over runs, live while they train. */
-import { once } from 'node:events';
+import { serveProperties } from '@toolenv/core/serving';
 import { findRecordedRun } from '@toolenv/view/recorded';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { tokenTextsOf } from '../show/token-texts.ts';
 import type { MakeCommand } from './make-command.ts';
+import { stayOpen } from './stay-open.ts';
 
 const schema = {
   type: 'object',
   properties: {
-    port: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65_535,
-      default: 0,
-      description: 'port of the page on this machine, 0 for any free port',
-    },
+    port: { ...serveProperties.port, description: 'port of the page on this machine, 0 for any free port' },
   },
 } as const;
 
@@ -43,12 +38,7 @@ async function view(
   const { serveView } = await import('@toolenv/view');
   const tokenTexts = (path: string) => tokenTextsOf(findRecordedRun(path), given.policy);
   const page = await serveView({ runs, port, tokenTexts });
-  try {
-    const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
-    process.stdout.write(`${text}\n`);
-    await (signal.aborted || once(signal, 'abort'));
-  } finally {
-    await page.close();
-  }
-  signal.throwIfAborted();
+  const text = given.json ? JSON.stringify({ url: page.url }) : `${page.url}  (Ctrl-C ends it)`;
+  process.stdout.write(`${text}\n`);
+  await stayOpen(page, signal);
 }

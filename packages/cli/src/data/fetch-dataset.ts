@@ -1,12 +1,13 @@
 /** fetchDataset: the published files of an environment in a folder, each whole and with its digest. */
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { type PublishedFile, ToolEnvError } from '@toolenv/core';
 import { makeFolder } from '@toolenv/core/recording';
-import { lockFolder } from '@toolenv/training';
+import { lockFolder, writeWhole } from '@toolenv/training';
 import { Progress } from '../display/progress.ts';
 import { download } from './download.ts';
-import { recordDigest, recordedDigest, sha256Of } from './file-digest.ts';
 
 export interface FetchedFile {
   path: string;
@@ -46,7 +47,7 @@ export async function fetchDataset(
 }
 
 async function fetchFile(file: PublishedFile, path: string, signal: AbortSignal): Promise<FetchedFile> {
-  const isThere = await exists(path);
+  const isThere = existsSync(path);
   if (!isThere) await fetchWithBar(file, path, signal);
   const sha256 = await sha256Of(path, signal);
   const known = file.sha256 ?? (await recordedDigest(path));
@@ -90,9 +91,20 @@ function differs(
   return new ToolEnvError('usage.digest', message);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/** In hexadecimal digits. */
+async function sha256Of(file: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20, signal })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** The digest that an earlier run recorded; `undefined` without a record. */
+async function recordedDigest(file: string): Promise<string | undefined> {
+  const text = await readFile(`${file}.sha256`, 'utf8').catch(() => '');
+  return /^[0-9a-f]{64}\b/.exec(text)?.[0];
+}
+
+/** Writes `<file>.sha256` in the format of `sha256sum`, so that `sha256sum -c` can check it too. */
+async function recordDigest(file: string, digest: string): Promise<void> {
+  await writeWhole(`${file}.sha256`, `${digest}  ${basename(file)}\n`);
 }

@@ -39,20 +39,21 @@ function sideBySide(panels: readonly string[][], width: number): string {
 }
 
 function panel({ name, points }: Curve, width: number, height: number): string {
-  const values = resample(
-    points.map(([, value]) => value),
-    width,
-  );
-  const [lowest, highest] = [
-    Math.min(...points.map(([, value]) => value)),
-    Math.max(...points.map(([, value]) => value)),
-  ];
-  const min = Math.min(0, lowest);
+  const values = points.map(([, value]) => value);
+  const min = Math.min(0, ...values);
+  const highest = Math.max(...values);
   const max = highest > min ? highest : min + 1;
   const digits = digitsOf(max - min, min < 0);
   const label = (value: number) => `${value.toFixed(digits).padStart(margin - 2)} `;
   // asciichart's offset counts the label as one cell, and the axis as one.
-  const body = plot(values, { height: height - 1, offset: 2, min, max, format: label, symbols });
+  const body = plot(resample(values, width), {
+    height: height - 1,
+    offset: 2,
+    min,
+    max,
+    format: label,
+    symbols,
+  });
   const lines = body.split('\n').map((line) => line.trimEnd());
   return [`${' '.repeat(margin)}${name}`, ...lines, ...stepAxis(points, width)].join('\n');
 }

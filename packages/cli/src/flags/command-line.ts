@@ -1,7 +1,21 @@
-/** Parses command lines. A mistake becomes an error of one line. */
+/** Parses command lines, and lays out their help. A mistake becomes an error of one line. */
 import { ToolEnvError } from '@toolenv/core/errors';
-import { type Command, CommanderError } from 'commander';
-import { helpLayout } from '../display/help-layout.ts';
+import { type Command, CommanderError, Help } from 'commander';
+
+/** Width of the column of flags. Commander wraps a description only if it has 40 columns. */
+const widest = 34;
+
+/** Long flags get their own line, so that descriptions wrap in 80 columns. */
+const helpLayout: Partial<Help> = {
+  subcommandTerm: (command) => `${command.name()} ${command.usage()}`,
+  padWidth(command, helper) {
+    return Math.min(widest, Help.prototype.padWidth.call(this, command, helper));
+  },
+  formatItem(term, width, description, helper) {
+    const format = (text: string) => Help.prototype.formatItem.call(this, text, width, description, helper);
+    return helper.displayWidth(term) > width ? `  ${term}\n${format('')}` : format(term);
+  },
+};
 
 /**
  * Parses and runs the command's action; `--help` and `--version` print and run nothing.

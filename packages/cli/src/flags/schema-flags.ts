@@ -145,7 +145,8 @@ function parse(property: Property, text: string): unknown {
   }
 }
 
-function parseJson(text: string): unknown {
+/** `undefined` if the text is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -177,18 +178,9 @@ function expected(property: Property): string {
 }
 
 function range({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Property): string {
-  const low =
-    minimum !== undefined
-      ? `from ${minimum}`
-      : exclusiveMinimum !== undefined
-        ? `above ${exclusiveMinimum}`
-        : '';
-  const high =
-    maximum !== undefined
-      ? `to ${maximum}`
-      : exclusiveMaximum !== undefined
-        ? `to below ${exclusiveMaximum}`
-        : '';
+  const bound = (word: string, value?: number) => (value === undefined ? '' : `${word} ${value}`);
+  const low = bound('from', minimum) || bound('above', exclusiveMinimum);
+  const high = bound('to', maximum) || bound('to below', exclusiveMaximum);
   if (low && !high) return minimum !== undefined ? ` ${low} up` : ` ${low}`;
   if (high && !low) return ` up ${high}`;
   return low && ` ${low} ${high}`;

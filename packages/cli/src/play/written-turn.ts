@@ -2,6 +2,7 @@
 import { type ToolDescription, ToolEnvError } from '@toolenv/core';
 import type { WrittenTurn } from '@toolenv/view';
 import { toolSignature } from '../display/tool-signature.ts';
+import { parseJson } from '../flags/schema-flags.ts';
 
 /**
  * `search {"query": "Ada"}` and `search Ada` call the tool, the latter if one argument is enough. Every other line is an answer, and
@@ -38,14 +39,7 @@ function readArguments(tool: ToolDescription, text: string): Record<string, unkn
     const message = `Write the arguments of ${toolSignature(tool)} as JSON: ${tool.name} {${names.map((each) => `"${each}": …`).join(', ')}}.`;
     throw new ToolEnvError('usage.turn', message);
   }
-  return { [only]: properties[only]?.type === 'string' ? text : jsonOrText(text) };
-}
-
-/** A number, true or false where the text is one; else the text. */
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  // A number, true or false where the text is one; else the text.
+  const value = properties[only]?.type === 'string' ? undefined : parseJson(text);
+  return { [only]: value === undefined ? text : value };
 }

@@ -1,9 +1,13 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
 import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
-import type { PolicyHandle } from '@toolenv/core/plugins';
+import { changeableOptions, type PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
 import { Option } from 'commander';
 import type { Chosen } from '../flags/plugin-flags.ts';
+
+/** The argument of a command that opens an environment. */
+export const environmentHelp =
+  'reference, such as @toolenv/envs-qa/bridge-v1, or a module; its options are flags';
 
 /** What the flags of {@link envFlags} give. */
 export interface EnvFlags {
@@ -75,12 +79,25 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
   }
 }
 
+interface OpeningSettings {
+  seed: number;
+  tap?: ToolTap | undefined;
+  /** Folder that plugins are looked for from. Default: the working folder. */
+  from?: string;
+}
+
 export function openRunEnv(
   { source, options }: Pick<Chosen<'envs'>, 'source' | 'options'>,
-  { seed, tap, tool = [] }: EnvFlags & { seed: number; tap?: ToolTap | undefined },
+  { seed, tap, tool, from }: EnvFlags & OpeningSettings,
 ): Promise<OpenedEnv<unknown>> {
-  const settings = { seed, tools: readTools(tool), tap };
+  const settings = { seed, tools: readTools(tool), tap, from };
   return typeof source === 'string' ? openEnv(source, options, settings) : openEnv(source, options, settings);
+}
+
+/** The options of a policy that a resumed run must have too. */
+export function lastingOptions({ plugin, options }: Chosen<'policies'>): Record<string, unknown> {
+  const mayChange = changeableOptions(plugin.options, options);
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !mayChange.includes(name)));
 }
 
 /** The tools that `--tool` puts into roles. */

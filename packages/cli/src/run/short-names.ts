@@ -18,9 +18,7 @@ export function shortNames(texts: readonly string[]): string[] {
   return forms.map((own, index) => {
     const name = own.find(isUnique);
     if (name !== undefined) return name;
-    throw new ToolEnvError(
-      'usage.arguments',
-      `${texts[index]} is named twice: give one of them other options.`,
-    );
+    const message = `${texts[index]} is named twice: give one of them other options.`;
+    throw new ToolEnvError('usage.arguments', message);
   });
 }

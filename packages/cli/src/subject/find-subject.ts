@@ -61,21 +61,14 @@ export async function importPlugin(file: string): Promise<AnyPlugin> {
   throw new ToolEnvError('usage.not_a_plugin', `${file} has no plugin as its default export: use ${makers}.`);
 }
 
-function kindOf({
-  open,
-  rewards,
-  train,
-  create,
-  episode,
-  estimate,
-  options,
-}: Record<string, unknown>): PluginKind | undefined {
-  if (typeof open === 'function' && rewards !== undefined) return 'envs';
-  if (typeof train === 'function') return 'trainers';
-  if (typeof create === 'function') return 'tools';
-  if (typeof episode === 'function') return 'losses';
-  if (typeof estimate === 'function') return 'advantages';
-  return typeof open === 'function' && options !== undefined ? 'policies' : undefined;
+function kindOf(plugin: Record<string, unknown>): PluginKind | undefined {
+  const has = (method: string) => typeof plugin[method] === 'function';
+  if (has('open') && plugin.rewards !== undefined) return 'envs';
+  if (has('train')) return 'trainers';
+  if (has('create')) return 'tools';
+  if (has('episode')) return 'losses';
+  if (has('estimate')) return 'advantages';
+  return has('open') && plugin.options !== undefined ? 'policies' : undefined;
 }
 
 /**

@@ -25,11 +25,8 @@ async function useTsx(file: string, cause: unknown): Promise<void> {
   try {
     tsx = createRequire(file).resolve('tsx');
   } catch {
-    throw new ToolEnvError(
-      'usage.typescript',
-      `Node ${process.versions.node} does not read TypeScript, so ${file} was not loaded. Use Node 22.18 or later, or let toolenv read it with tsx: npm install --save-dev tsx`,
-      { cause },
-    );
+    const message = `Node ${process.versions.node} does not read TypeScript, so ${file} was not loaded. Use Node 22.18 or later, or let toolenv read it with tsx: npm install --save-dev tsx`;
+    throw new ToolEnvError('usage.typescript', message, { cause });
   }
   // The entry that `node --import tsx` loads. It registers tsx's hooks.
   await import(pathToFileURL(tsx).href);

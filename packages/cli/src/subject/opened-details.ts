@@ -1,6 +1,7 @@
 /** What an environment shows once it is open: its tasks, and what the model reads first. */
-import { type EnvDefinition, type Observation, openEnv, type Split } from '@toolenv/core';
+import type { EnvDefinition, Observation, Split } from '@toolenv/core';
 import { propertiesOf } from '../flags/schema-flags.ts';
+import { type EnvFlags, openRunEnv } from '../run/open-run.ts';
 
 export interface OpenedDetails {
   /** Tasks of each split. */
@@ -8,15 +9,6 @@ export interface OpenedDetails {
   /** Of the first task of `split`; absent if the environment has no tasks. */
   observation?: Observation;
   split?: Split;
-}
-
-export interface OpeningOptions {
-  options: Record<string, unknown>;
-  tools: Record<string, string>;
-  seed: number;
-  /** Folder that plugins are looked for from. */
-  from: string;
-  signal: AbortSignal;
 }
 
 /** The options that opening needs and that have no default, without those that are given. */
@@ -28,19 +20,13 @@ export function missingOptions({ options }: EnvDefinition, given: Record<string,
 
 /** @throws What opening the environment throws. */
 export async function openedDetails(
-  env: string | EnvDefinition,
-  { options, tools, seed, from, signal }: OpeningOptions,
+  chosen: Parameters<typeof openRunEnv>[0],
+  { tool, seed, from, signal }: EnvFlags & { seed: number; from: string; signal: AbortSignal },
 ): Promise<OpenedDetails> {
-  const settings = { seed, tools, from };
-  const open = await (typeof env === 'string'
-    ? openEnv(env, options, settings)
-    : openEnv(env, options, settings));
+  const open = await openRunEnv(chosen, { tool, seed, from });
   try {
-    const tasks = {
-      train: open.tasks.train.length,
-      validation: open.tasks.validation.length,
-      test: open.tasks.test.length,
-    };
+    const { train, validation, test } = open.tasks;
+    const tasks = { train: train.length, validation: validation.length, test: test.length };
     const split = (['train', 'validation', 'test'] as const).find((each) => tasks[each] > 0);
     if (split === undefined) return { tasks };
     const episode = open.episode();

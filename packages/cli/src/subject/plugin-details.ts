@@ -42,10 +42,8 @@ export async function pluginDetails(info: PluginInfo): Promise<PluginDetails> {
 export function detailsOf(plugin: PluginTypes[keyof PluginTypes]): Details {
   // A trainer is a function with these properties.
   if (typeof plugin?.description !== 'string') {
-    throw new ToolEnvError(
-      'usage.bad_plugin',
-      'The default export is not a plugin: toolenv check says what it must be.',
-    );
+    const message = 'The default export is not a plugin: toolenv check says what it must be.';
+    throw new ToolEnvError('usage.bad_plugin', message);
   }
   const { name, description } = plugin;
   if ('example' in plugin) return { name, description, example: plugin.example.material };
