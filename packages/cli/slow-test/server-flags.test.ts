@@ -55,10 +55,7 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
   const connection = await connectMcp(
     {
       command: process.execPath,
-      args: [
-        cli,
-        ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red ${reference}`],
-      ],
+      args: [cli, ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red ${reference}`]],
       cwd: join(folder, 'my-env'),
       env: { TOOLENV_TEST_WORD: 'clover' },
     },
