@@ -10,7 +10,6 @@ import {
   ownVersion,
   UsageError,
 } from './create-package.ts';
-import { printable } from './printable.ts';
 import { type TemplateName, templates } from './templates.ts';
 
 const help = `Usage: npm create toolenv [folder] -- [options]
@@ -118,4 +117,12 @@ async function ask(
   if (!terminal) throw new UsageError(`Give ${missing}: there is no terminal to ask at. See --help.`);
   const answer = await terminal.question(`${question} [${otherwise}]: `);
   return answer.trim() || otherwise;
+}
+
+/** Replaces what could control a terminal, control characters and those that reverse text, by its code: `\u001b`. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (character) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${code}`;
+  });
 }

@@ -1,8 +1,26 @@
 /** servePage: a page of this package on loopback, and what it asks. */
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { completeServeOptions, HttpAccess, listen, readBody, replyJson } from '@toolenv/core/serving';
-import { type PageName, readPageFile } from './page-files.ts';
+
+/** The files of the page, as they were built into the package. */
+const folder = join(import.meta.dirname, '..', 'dist', 'page');
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The pages that the package has. */
+type PageName = 'index.html' | 'play.html';
+
+interface PageFile {
+  type: string;
+  bytes: Buffer;
+}
 
 /** What the page asks. A question may be left before it is answered. */
 export type Get = (query: URLSearchParams, signal: AbortSignal) => Promise<object>;
@@ -72,6 +90,24 @@ export async function servePage({ page, port, get, post = {}, follow }: PageServ
     });
   });
   return { url: `${listener.origin}/`, close: () => listener.close() };
+}
+
+/**
+ * @param path Of a request.
+ * @param page What `/` is.
+ * @throws ToolEnvError `usage.page_not_built` in a checkout of the repository without `npm run build`.
+ */
+async function readPageFile(path: string, page: PageName): Promise<PageFile | undefined> {
+  const name = path === '/' ? `/${page}` : path;
+  const type = types[extname(name)];
+  if (type === undefined || !/^(\/[\w-][\w.-]*)+$/.test(name)) return undefined;
+  try {
+    return { type, bytes: await readFile(join(folder, name)) };
+  } catch (error) {
+    if (path !== '/') return undefined;
+    const message = `The page is not in ${folder}: run npm run build.`;
+    throw new ToolEnvError('usage.page_not_built', message, { cause: error });
+  }
 }
 
 /** Sends each event until the page is closed. */

@@ -39,14 +39,8 @@ const day = 24 * 60 * 60 * 1000;
  * The trajectory of the episode. It has no tokens, so trainers learn from its messages.
  * @throws The signal's reason, and what the environment and the player throw.
  */
-export async function playByHand<Task>({
-  env,
-  task,
-  number,
-  seed,
-  player,
-  signal,
-}: HandPlayedEpisode<Task>): Promise<Trajectory<Task>> {
+export async function playByHand<Task>(episode: HandPlayedEpisode<Task>): Promise<Trajectory<Task>> {
+  const { env, task, number, seed, player, signal } = episode;
   const policy: Policy = {
     spec: { name: 'person', contextLength: Number.MAX_SAFE_INTEGER },
     act: async (observation) => toAction(await player.write(observation, signal), number),
@@ -55,16 +49,8 @@ export async function playByHand<Task>({
   const episodes = [{ task, group: number, sample: 0 }];
   // Sampling options mean nothing to a person.
   const sampling = { maxTokens: 1_000_000, temperature: 1 };
-  const played = rollout({
-    env: watched,
-    policy,
-    episodes,
-    concurrency: 1,
-    sampling,
-    seed,
-    deadline: day,
-    signal,
-  });
+  const settings = { concurrency: 1, sampling, seed, deadline: day, signal };
+  const played = rollout({ env: watched, policy, episodes, ...settings });
   for await (const trajectory of played) return trajectory;
   throw new Error('The rollout ended without its episode.');
 }

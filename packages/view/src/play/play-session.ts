@@ -8,7 +8,7 @@ import {
   type Trajectory,
   type TrajectoryStep,
 } from '@toolenv/core';
-import { playByHand, type WrittenTurn } from './play-by-hand.ts';
+import { type Player, playByHand, type WrittenTurn } from './play-by-hand.ts';
 
 export interface PlayState {
   env: string;
@@ -79,17 +79,11 @@ export class PlaySession<Task> {
 
   async #play(number: number): Promise<void> {
     const { env, task, seed, keep, signal } = this.#options;
-    const trajectory = await playByHand({
-      env,
-      task: task(number),
-      number,
-      seed,
-      signal,
-      player: {
-        write: (observation) => this.#turn(observation),
-        answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
-      },
-    });
+    const player: Player = {
+      write: (observation) => this.#turn(observation),
+      answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
+    };
+    const trajectory = await playByHand({ env, task: task(number), number, seed, signal, player });
     await keep(trajectory);
     this.#set({ trajectory, observation: undefined });
   }

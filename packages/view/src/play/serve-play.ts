@@ -54,12 +54,7 @@ export async function servePlay<Task>(options: PlayOptions<Task>): Promise<Serve
   };
   const { rewards: rewardSpec } = env.episode().spec;
   const session = new PlaySession({ env, task, seed, keep, signal: end.signal });
-  const state = async (): Promise<PlayAnswer> => ({
-    ...session.state,
-    rewardSpec,
-    kept,
-    ...(out !== undefined && { out }),
-  });
+  const state = async (): Promise<PlayAnswer> => ({ ...session.state, rewardSpec, kept, out });
   const served = await servePage({
     page: 'play.html',
     port,
