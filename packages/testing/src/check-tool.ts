@@ -8,6 +8,7 @@ import { schemaError } from './env/transition-rules.ts';
 import { answered, inTime } from './in-time.ts';
 import { notJson } from './json-value.ts';
 import { leaksOf } from './leaks.ts';
+import { isObjectSchema } from './options-schema.ts';
 import { type CheckOptions, type Report, Reporter } from './report.ts';
 import type { RuleId } from './rules.ts';
 import { schemaValues } from './schema-values.ts';
@@ -161,13 +162,8 @@ async function checkDescription(tool: Tool, report: Reporter): Promise<void> {
     }
   });
   await report.check(['TOOL-2'], () => {
-    if (
-      typeof inputSchema !== 'object' ||
-      inputSchema === null ||
-      (inputSchema.type ?? 'object') !== 'object'
-    ) {
+    if (!isObjectSchema(inputSchema))
       throw new Violation('TOOL-2', 'an inputSchema of type "object"', brief(inputSchema));
-    }
     const error = schemaError(inputSchema);
     if (error) throw new Violation('TOOL-2', 'a valid JSON Schema', error);
   });
@@ -194,10 +190,7 @@ function validArguments(schema: JsonSchema, count: number, seed: number): Argume
 async function cancel(caller: Caller, args: Arguments): Promise<void> {
   const { tool, timeout } = caller;
   const limit = Math.min(grace, timeout);
-  for (const [when, delay] of [
-    ['before', 0],
-    ['during', 10],
-  ] as const) {
+  for (const [when, delay] of Object.entries({ before: 0, during: 10 })) {
     const controller = new AbortController();
     if (delay === 0) controller.abort(new Error('cancelled by the check'));
     const expected = `a call to settle when its signal aborts ${when} it`;
@@ -227,11 +220,8 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
       const [first, second] = [await caller.call(args, index), await caller.call(args, index)];
       alone.push(JSON.stringify(first));
       if (JSON.stringify(second) === alone[index]) continue;
-      throw new Violation(
-        'TOOL-9',
-        `the same result for ${brief(args)} again: ${brief(first)}`,
-        brief(second),
-      );
+      const expected = `the same result for ${brief(args)} again: ${brief(first)}`;
+      throw new Violation('TOOL-9', expected, brief(second));
     }
   };
   await report.check(['TOOL-9'], repeat, report.wants('TOOL-10'));
@@ -240,11 +230,8 @@ async function checkRepeats(caller: Caller, all: readonly Arguments[]): Promise<
     const together = await Promise.all(all.map((args, index) => caller.call(args, index)));
     const wrong = together.findIndex((result, index) => JSON.stringify(result) !== alone[index]);
     if (wrong < 0) return;
-    throw new Violation(
-      'TOOL-10',
-      `the same result concurrently as alone: ${brief(JSON.parse(alone[wrong]!))}`,
-      brief(together[wrong]),
-    );
+    const expected = `the same result concurrently as alone: ${brief(JSON.parse(alone[wrong]!))}`;
+    throw new Violation('TOOL-10', expected, brief(together[wrong]));
   });
 }
 

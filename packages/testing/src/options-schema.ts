@@ -5,11 +5,16 @@ import { schemaError } from './env/transition-rules.ts';
 import type { RuleId } from './rules.ts';
 import { brief, Violation } from './violation.ts';
 
+/** Whether the value may be the schema of an object, as far as its type says. */
+export function isObjectSchema(schema: unknown): boolean {
+  return (
+    typeof schema === 'object' && schema !== null && ((schema as JsonSchema).type ?? 'object') === 'object'
+  );
+}
+
 /** @throws Violation unless the schema is valid and describes an object, and its defaults follow it. */
 export function checkOptionsSchema(rule: RuleId, schema: JsonSchema): void {
-  if (typeof schema !== 'object' || schema === null || (schema.type ?? 'object') !== 'object') {
-    throw new Violation(rule, 'options of type "object"', brief(schema));
-  }
+  if (!isObjectSchema(schema)) throw new Violation(rule, 'options of type "object"', brief(schema));
   const error = schemaError(schema);
   if (error) throw new Violation(rule, 'a valid JSON Schema of the options', error);
   const options: Record<string, unknown> = {};

@@ -66,17 +66,9 @@ export async function checkEnv(
     openEnv(definition, { ...given, ...changes }, { seed, tools: tools.factories, from });
   const first = await opened(report, () => open());
   if (!first) return report.report;
+  const shared = { definition, tools, report, timeout, seed, signal };
   const subjectOf = (opened: EnvHandle<unknown>) =>
-    new EnvSubject({
-      definition,
-      open: opened,
-      tools,
-      tasks: someTasks(opened, playedTasks),
-      report,
-      timeout,
-      seed,
-      signal,
-    });
+    new EnvSubject({ ...shared, open: opened, tasks: someTasks(opened, playedTasks) });
   try {
     await report.check(['ENV-3'], async () => {
       await using again = await open();

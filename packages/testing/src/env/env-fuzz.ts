@@ -1,12 +1,11 @@
 /** Fuzzes an environment: plays episodes of arbitrary actions, checks each answer, and shrinks counterexamples. */
 import { setImmediate } from 'node:timers/promises';
-import type { Action, Transition } from '@toolenv/core';
-import { deriveSeed } from '@toolenv/core';
+import { type Action, deriveSeed, type Transition } from '@toolenv/core';
 import fc, { type Arbitrary } from 'fast-check';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
-import { fuzzActions } from './fuzz-actions.ts';
+import { type FuzzKind, fuzzActions } from './fuzz-actions.ts';
 
 /** Largest number of actions in an episode. */
 export const longestFuzz = 24;
@@ -59,16 +58,11 @@ export async function fuzzEnv(
   const fuzzer = new Fuzzer(subject, onActions);
   for (let round = 0; fuzzer.taken < count; round++) {
     const anything = fuzzActions(tools, { maxCalls });
-    const before =
-      round === 0
-        ? anything
-        : fuzzActions(tools, { maxCalls, kinds: fuzzer.answersEnd ? ['calls'] : ['calls', 'answer'] });
-    const plan = fc.record({
-      task: fc.nat(1000),
-      actions: fc
-        .tuple(fc.array(before, { maxLength: longest - 1, size: 'max' }), anything)
-        .map(([most, last]) => [...most, last]),
-    });
+    const kinds: FuzzKind[] = fuzzer.answersEnd ? ['calls'] : ['calls', 'answer'];
+    const before = round === 0 ? anything : fuzzActions(tools, { maxCalls, kinds });
+    const most = fc.array(before, { maxLength: longest - 1, size: 'max' });
+    const actions = fc.tuple(most, anything).map(([first, last]) => [...first, last]);
+    const plan = fc.record({ task: fc.nat(1000), actions });
     const wanted = Math.ceil((count - fuzzer.taken) / longest);
     const episodes = round === 0 ? Math.min(learning, wanted) : wanted;
     const found = await fuzzer.round(plan, episodes, deriveSeed(subject.seed, 'fuzz', round));

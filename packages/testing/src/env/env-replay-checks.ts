@@ -28,7 +28,8 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
   const plans: Plan[] = [];
   const playTwice = async () => {
     for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
-    for (const plan of plans) await playedAgain(subject, plan);
+    for (const plan of plans)
+      expectSame('ENV-11', 'the same episode again', plan.transcript, await transcriptOf(subject, plan));
   };
   await report.check(['ENV-11', 'ENV-13'], playTwice, report.wants('ENV-9', 'ENV-12'));
   // The other rules compare episodes, so they need episodes that repeat.
@@ -55,12 +56,12 @@ async function firstPlay(subject: EnvSubject, index: number): Promise<Plan> {
   });
 }
 
-async function playedAgain(subject: EnvSubject, plan: Plan): Promise<void> {
-  const transcript = await subject.withWatched(async (env) => {
-    await env.play(plan.task, plan.seed, plan.actions);
+/** The transcript of the plan in a fresh Env. */
+function transcriptOf(subject: EnvSubject, { task, seed, actions }: Plan): Promise<string[]> {
+  return subject.withWatched(async (env) => {
+    await env.play(task, seed, actions);
     return env.transcript;
   });
-  expectSame('ENV-11', 'the same episode again', plan.transcript, transcript);
 }
 
 /** Plays all episodes in turn, one step of each at a time. */
@@ -75,28 +76,16 @@ async function playedInterleaved(subject: EnvSubject, plans: readonly Plan[]): P
         if (action && env.running) await env.step(action);
       }
     }
-    for (const [i, env] of envs.entries()) {
-      expectSame(
-        'ENV-12',
-        'the same episode interleaved with others as alone',
-        plans[i]!.transcript,
-        env.transcript,
-      );
-    }
+    const expected = 'the same episode interleaved with others as alone';
+    for (const [i, env] of envs.entries())
+      expectSame('ENV-12', expected, plans[i]!.transcript, env.transcript);
   } finally {
     await Promise.all(envs.map(({ env }) => env.close().catch(() => {})));
   }
 }
 
 async function playedAtOnce(subject: EnvSubject, plans: readonly Plan[]): Promise<void> {
-  const played = await Promise.allSettled(
-    plans.map((plan) =>
-      subject.withWatched(async (env) => {
-        await env.play(plan.task, plan.seed, plan.actions);
-        return env.transcript;
-      }),
-    ),
-  );
+  const played = await Promise.allSettled(plans.map((plan) => transcriptOf(subject, plan)));
   for (const [i, result] of played.entries()) {
     if (result.status === 'rejected') throw result.reason;
     expectSame('ENV-12', 'the same episode concurrently as alone', plans[i]!.transcript, result.value);

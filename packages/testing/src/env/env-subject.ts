@@ -11,20 +11,20 @@ import { type Watch, WatchedEnv } from './watched-env.ts';
 export type AnyEnvDefinition = EnvDefinition<unknown, Record<string, unknown>>;
 
 export class EnvSubject {
-  readonly definition: AnyEnvDefinition;
-  readonly open: EnvHandle<unknown>;
-  readonly tools: FaultyTools;
+  readonly definition!: AnyEnvDefinition;
+  readonly open!: EnvHandle<unknown>;
+  readonly tools!: FaultyTools;
   /** Some of the tasks of every split. */
-  readonly tasks: readonly unknown[];
-  readonly report: Reporter;
+  readonly tasks!: readonly unknown[];
+  readonly report!: Reporter;
   /** Milliseconds that a reset or a step may take. */
-  readonly timeout: number;
-  readonly seed: number;
+  readonly timeout!: number;
+  readonly seed!: number;
   readonly signal: AbortSignal | undefined;
   /** Two different values of each component at the end of the episodes so far, or one if there is no second. Unscored is 0. */
-  readonly totals: Map<string, Set<number>>;
+  readonly totals: Map<string, Set<number>> = new Map();
   /** What the oracle did in its episodes so far, by the number of the task. */
-  readonly oracleActions: Map<number, Action[]>;
+  readonly oracleActions: Map<number, Action[]> = new Map();
 
   constructor(
     of: Pick<
@@ -33,16 +33,7 @@ export class EnvSubject {
     > &
       Partial<Pick<EnvSubject, 'totals' | 'oracleActions'>>,
   ) {
-    this.definition = of.definition;
-    this.open = of.open;
-    this.tools = of.tools;
-    this.tasks = of.tasks;
-    this.report = of.report;
-    this.timeout = of.timeout;
-    this.seed = of.seed;
-    this.signal = of.signal;
-    this.totals = of.totals ?? new Map();
-    this.oracleActions = of.oracleActions ?? new Map();
+    Object.assign(this, of);
   }
 
   /** The same check in another opening of the environment. */
