@@ -68,12 +68,9 @@ async function encoded(
   if (!isDeepStrictEqual(await policy.encode!(given), rows))
     throw new Violation('POL-12', 'equal rows for equal examples', 'other rows');
   const found = rows.flatMap(runsOf);
-  if (isDeepStrictEqual(found, [...Array(count).keys()])) return rows;
-  throw new Violation(
-    'POL-12',
-    `turns ${brief([...Array(count).keys()])}, one run of tokens each`,
-    brief(found),
-  );
+  const expected = [...Array(count).keys()];
+  if (isDeepStrictEqual(found, expected)) return rows;
+  throw new Violation('POL-12', `turns ${brief(expected)}, one run of tokens each`, brief(found));
 }
 
 /** The turns of a row in order, one entry for each run of tokens. */

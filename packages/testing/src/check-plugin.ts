@@ -36,11 +36,8 @@ export async function checkPlugin(folder: string, options: CheckOptions = {}): P
   const manifest = await manifestOf(installed, report);
   await report.check(['PLUG-5'], () => {
     if (Array.isArray(json.keywords) && json.keywords.includes('toolenv-plugin')) return;
-    throw new Violation(
-      'PLUG-5',
-      '"toolenv-plugin" among the keywords',
-      brief(json.keywords ?? 'no keywords'),
-    );
+    const received = brief(json.keywords ?? 'no keywords');
+    throw new Violation('PLUG-5', '"toolenv-plugin" among the keywords', received);
   });
   const entries = pluginKinds.flatMap((kind) =>
     Object.entries(manifest?.[kind] ?? {}).map(([name, subpath]): Entry => ({ kind, name, subpath })),
@@ -115,11 +112,10 @@ async function checkImport({ kind, name, subpath }: Entry, file: string): Promis
   }
   const missing = missingParts(kind, module.default);
   if (missing.length === 0) return;
-  throw new Violation(
-    'PLUG-4',
-    `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`,
-    module.default === undefined ? 'no default export' : `a default export without ${missing.join(', ')}`,
-  );
+  const isNone = module.default === undefined;
+  const received = isNone ? 'no default export' : `a default export without ${missing.join(', ')}`;
+  const expected = `a default export of "${subpath}" that is ${parts[kind].what} "${name}"`;
+  throw new Violation('PLUG-4', expected, received);
 }
 
 /** What each kind of plugin is called, and the objects and the function that it has besides its name and description. */

@@ -46,16 +46,8 @@ const withTool: Observation = {
 };
 
 /** Asks the policy for actions, one by one and concurrently, and reports the rules that it breaks. Does not close the policy. */
-export async function checkPolicy(
-  policy: Policy,
-  {
-    observations = [question, withTool],
-    maxTokens = 24,
-    seed = 1,
-    timeout = 60_000,
-    ...options
-  }: CheckPolicyOptions = {},
-): Promise<Report> {
+export async function checkPolicy(policy: Policy, options: CheckPolicyOptions = {}): Promise<Report> {
+  const { observations = [question, withTool], maxTokens = 24, seed = 1, timeout = 60_000 } = options;
   const report = new Reporter(`policy ${policy.spec?.name}`, 'POL', options);
   await report.check(['POL-1'], () => checkSpec(policy));
   if (!report.report.ok) return report.report;
@@ -103,11 +95,9 @@ class Asker {
     const sampling = { maxTokens, temperature: 1, seed: seed + index, episodeId, ...options };
     const action = await answered(rule, 'an action', timeout, () => policy.act(given, sampling));
     policy.endEpisode?.(sampling.episodeId);
-    if (JSON.stringify(given) !== JSON.stringify(observation)) {
-      report.add(
-        new Violation('POL-11', `the observation left as it was: ${brief(observation)}`, brief(given)),
-      );
-    }
+    const expected = `the observation left as it was: ${brief(observation)}`;
+    if (JSON.stringify(given) !== JSON.stringify(observation))
+      report.add(new Violation('POL-11', expected, brief(given)));
     return action;
   }
 
@@ -238,19 +228,17 @@ function checkTokens({ tokens, stopReason }: Action, maxTokens: number, contextL
     prompt instanceof Int32Array && action instanceof Int32Array && logprobs instanceof Float32Array;
   if (!arrays) throw new Violation('POL-3', 'Int32Array, Int32Array and Float32Array', 'other types');
   if (prompt.length === 0 || action.length === 0 || action.length !== logprobs.length) {
-    throw new Violation(
-      'POL-3',
-      'a prompt, and as many logprobs as action tokens',
-      `${prompt.length} prompt tokens, ${action.length} action tokens, ${logprobs.length} logprobs`,
-    );
+    const received = `${prompt.length} prompt tokens, ${action.length} action tokens, ${logprobs.length} logprobs`;
+    throw new Violation('POL-3', 'a prompt, and as many logprobs as action tokens', received);
   }
   const strange = logprobs.find((logprob) => !(Number.isFinite(logprob) && logprob <= signTolerance));
   if (strange !== undefined) throw new Violation('POL-3', 'finite log-probabilities ≤ 0', String(strange));
   if (action.length > maxTokens || prompt.length + action.length > contextLength) {
+    const received = `${prompt.length} + ${action.length} tokens, stopReason "${stopReason}"`;
     throw new Violation(
       'POL-4',
       `${maxTokens} tokens at most, within a context of ${contextLength}`,
-      `${prompt.length} + ${action.length} tokens, stopReason "${stopReason}"`,
+      received,
     );
   }
 }

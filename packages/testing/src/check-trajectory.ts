@@ -1,8 +1,7 @@
 /** checkTrajectory: checks a trajectory, in memory or as a line of JSONL, against the TRAJ rules of the spec. */
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { Trajectory } from '@toolenv/core';
-import { rewardTolerance, sumRewards, ToolEnvError, weigh } from '@toolenv/core';
+import { rewardTolerance, sumRewards, ToolEnvError, type Trajectory, weigh } from '@toolenv/core';
 import { decodeTrajectory, encodeTrajectory, readJsonLines } from '@toolenv/core/recording';
 import { recordBounds, validate, wireSchemas } from '@toolenv/core/schemas';
 import { notJson } from './json-value.ts';
@@ -48,10 +47,8 @@ export async function checkTrajectory(
  */
 export async function checkTrajectoryFile(file: string, options: CheckOptions = {}): Promise<Report> {
   if (!existsSync(file)) {
-    throw new ToolEnvError(
-      'usage.missing_file',
-      `${file} does not exist: name a JSONL file of trajectories.`,
-    );
+    const message = `${file} does not exist: name a JSONL file of trajectories.`;
+    throw new ToolEnvError('usage.missing_file', message);
   }
   const findings = new Map<RuleId, Finding>();
   let last: Report | undefined;
@@ -85,12 +82,9 @@ function readLine(line: string): Trajectory {
 
 function readBack(trajectory: Trajectory): Trajectory {
   const { task, steps } = trajectory;
-  const parts = {
-    task,
-    steps: steps.map(({ action: { tokens: _, ...action }, ...step }) => ({ ...step, action })),
-  };
+  const plain = steps.map(({ action: { tokens: _, ...action }, ...step }) => ({ ...step, action }));
   // Results are five levels below the parts.
-  const unheld = notJson(parts, recordBounds.depth + 5);
+  const unheld = notJson({ task, steps: plain }, recordBounds.depth + 5);
   if (unheld) throw new Violation('TRAJ-2', 'a trajectory that JSON can hold', unheld);
   const line = encodeTrajectory(trajectory);
   checkForm(JSON.parse(line));
@@ -145,11 +139,9 @@ function checkTokens({ steps }: Trajectory): void {
     if (!action.tokens) continue;
     const { prompt, action: generated, logprobs } = action.tokens;
     if (prompt.length > 0 && generated.length > 0 && generated.length === logprobs.length) continue;
-    throw new Violation(
-      'TRAJ-6',
-      `a prompt, and as many logprobs as action tokens, in step ${turn}`,
-      `${prompt.length} prompt tokens, ${generated.length} action tokens, ${logprobs.length} logprobs`,
-    );
+    const expected = `a prompt, and as many logprobs as action tokens, in step ${turn}`;
+    const received = `${prompt.length} prompt tokens, ${generated.length} action tokens, ${logprobs.length} logprobs`;
+    throw new Violation('TRAJ-6', expected, received);
   }
 }
 

@@ -18,10 +18,8 @@ export class Violation extends Error {
 
 /** A value as a report shows it: as JSON if possible, on one line, at most 200 characters. */
 export function brief(value: unknown): string {
-  const text = (value instanceof Error ? `${value.name}: ${value.message}` : json(value)).replace(
-    /\s+/g,
-    ' ',
-  );
+  const whole = value instanceof Error ? `${value.name}: ${value.message}` : json(value);
+  const text = whole.replace(/\s+/g, ' ');
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 

@@ -34,11 +34,8 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
     }
     const idle = sumRewards(spec, await playNothing(subject, task, index));
     if (weigh(spec, idle) < weigh(spec, total)) continue;
-    throw new Violation(
-      'ENV-33',
-      `less than the oracle's ${weigh(spec, total)} for an empty answer on ${brief(task)}`,
-      `${weigh(spec, idle)}`,
-    );
+    const expected = `less than the oracle's ${weigh(spec, total)} for an empty answer on ${brief(task)}`;
+    throw new Violation('ENV-33', expected, `${weigh(spec, idle)}`);
   }
 }
 

@@ -45,11 +45,8 @@ function checkRewardSpec(rewards: RewardSpec): void {
   for (const [name, { range, weight }] of Object.entries(rewards)) {
     const [low, high] = range;
     if (low <= high && [low, high, weight].every(Number.isFinite)) continue;
-    throw new Violation(
-      'ENV-4',
-      `a finite range and weight of "${name}", low ≤ high`,
-      brief(`[${range}], weight ${weight}`),
-    );
+    const expected = `a finite range and weight of "${name}", low ≤ high`;
+    throw new Violation('ENV-4', expected, brief(`[${range}], weight ${weight}`));
   }
 }
 
@@ -96,13 +93,9 @@ function checkTask(where: string, set: TaskSet<unknown>, other: TaskSet<unknown>
   );
   if (first !== second)
     throw new Violation('ENV-3', `the same task from ${where} again: ${brief(task)}`, second!);
-  if (first !== reopened) {
-    throw new Violation(
-      'ENV-3',
-      `the same task from ${where} for the same seed: ${brief(task)}`,
-      brief(reopened),
-    );
-  }
+  if (first === reopened) return;
+  const expected = `the same task from ${where} for the same seed: ${brief(task)}`;
+  throw new Violation('ENV-3', expected, brief(reopened));
 }
 
 /** Indices of at most `count` tasks, spread evenly. */

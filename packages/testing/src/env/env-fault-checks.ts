@@ -1,14 +1,12 @@
 /** Checks how an episode ends when it is cancelled and when its tools hang or fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Action, Observation, ToolCall } from '@toolenv/core';
-import { isInfrastructure } from '@toolenv/core';
+import { type Action, isInfrastructure, type Observation, type ToolCall } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
 import fc from 'fast-check';
 import { inTime } from '../in-time.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';
-import type { EnvSubject } from './env-subject.ts';
-import { nothing } from './env-subject.ts';
+import { type EnvSubject, nothing } from './env-subject.ts';
 import { validCalls } from './fuzz-actions.ts';
 
 /** Milliseconds that a step runs before it is cancelled. */
@@ -73,10 +71,8 @@ export async function checkFaults(subject: EnvSubject): Promise<void> {
   };
   await report.check(['ENV-14'], findCall, report.wants('ENV-30', 'ENV-31'));
   if (!action) {
-    report.skip(
-      ['ENV-30', 'ENV-31'],
-      'the first observation offers no tool of a role, so none can be made to fail',
-    );
+    const reason = 'the first observation offers no tool of a role, so none can be made to fail';
+    report.skip(['ENV-30', 'ENV-31'], reason);
     return;
   }
   await report.check(['ENV-31'], () => expectAborted(subject, 'fail', 'ENV-31', action!));

@@ -1,6 +1,5 @@
 /** Checks the order in which an Env may be used: reset, steps, end, close. */
-import type { Action, Env } from '@toolenv/core';
-import { ToolEnvError } from '@toolenv/core';
+import { type Action, type Env, ToolEnvError } from '@toolenv/core';
 import { inTime } from '../in-time.ts';
 import type { RuleId } from '../rules.ts';
 import { brief, Violation } from '../violation.ts';

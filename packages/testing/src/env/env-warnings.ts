@@ -40,11 +40,8 @@ async function checkReplies(subject: EnvSubject): Promise<void> {
   }
   // A single episode may be alike by chance.
   if (alike.length < Math.min(2, subject.tasks.length)) return;
-  throw new Violation(
-    'WARN-3',
-    'different replies to different actions',
-    `${brief(alike[0])} to all of them`,
-  );
+  const received = `${brief(alike[0])} to all of them`;
+  throw new Violation('WARN-3', 'different replies to different actions', received);
 }
 
 /** Each action once. Answers come after calls, and the oracle's own after the others: both may end the episode. */

@@ -7,19 +7,13 @@ export function* observationViolations(observation: Observation, first: Observat
   const { messages } = observation;
   const last = messages.at(-1);
   if (last?.role === 'assistant') {
-    yield new Violation(
-      'ENV-37',
-      'a message after that of the assistant',
-      `the assistant's ${brief(last.content)}`,
-    );
+    const received = `the assistant's ${brief(last.content)}`;
+    yield new Violation('ENV-37', 'a message after that of the assistant', received);
   }
   const empty = messages.findIndex(({ role, content }) => role === 'user' && content.trim() === '');
   if (empty >= 0) {
-    yield new Violation(
-      'WARN-2',
-      `text in message ${empty + 1}, of the user`,
-      brief(messages[empty]!.content),
-    );
+    const expected = `text in message ${empty + 1}, of the user`;
+    yield new Violation('WARN-2', expected, brief(messages[empty]!.content));
   }
   const task = first.messages.filter(isTask).map(({ content }) => content);
   const isGone = (content: string) => !messages.some((message) => message.content.includes(content));

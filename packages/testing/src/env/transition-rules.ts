@@ -54,19 +54,17 @@ export function checkTransitionForm(transition: Transition): void {
 export function* transitionViolations(transition: Transition, step: StepTaken): Generator<Violation> {
   yield* toolViolations(transition.observation.tools);
   const { outcome, rewards } = transition;
-  if ((outcome.kind === 'aborted') !== (rewards === undefined)) {
-    yield new Violation(
-      'ENV-18',
-      outcome.kind === 'aborted' ? 'no rewards in an aborted transition' : 'an object of rewards',
-      brief(rewards),
-    );
+  const isAborted = outcome.kind === 'aborted';
+  if (isAborted !== (rewards === undefined)) {
+    const expected = isAborted ? 'no rewards in an aborted transition' : 'an object of rewards';
+    yield new Violation('ENV-18', expected, brief(rewards));
   }
   if (rewards) yield* rewardViolations(rewards, transition, step.spec);
   if (step.turn >= step.spec.limits.maxTurns && outcome.kind === 'running') {
     yield new Violation('ENV-23', `the end at step ${step.spec.limits.maxTurns}`, brief(outcome));
   }
   if (step.action.stopReason === 'length') yield* cutOffViolations(transition);
-  else if (outcome.kind !== 'aborted') yield* callViolations(transition.calls, step);
+  else if (!isAborted) yield* callViolations(transition.calls, step);
 }
 
 /** Tool names must be distinct, and their schemas valid. */
@@ -137,21 +135,14 @@ function* callViolations(records: readonly ToolCallRecord[], step: StepTaken): G
   const { maxToolCharacters } = step.spec.limits;
   for (const [index, { text, mistake }] of records.entries()) {
     if (text.length > maxToolCharacters + noteLength) {
-      yield new Violation(
-        'ENV-35',
-        `a text of ${maxToolCharacters} characters at most`,
-        `${text.length} characters`,
-      );
+      const expected = `a text of ${maxToolCharacters} characters at most`;
+      yield new Violation('ENV-35', expected, `${text.length} characters`);
     }
     const allowed = mistakesOf(toolCalls[index]!, index, step);
     const code = mistake?.code ?? 'none';
     if (!allowed.includes(code)) {
-      const call = brief(toolCalls[index]);
-      yield new Violation(
-        'ENV-25',
-        `mistake ${allowed.join(' or ')} for call ${index + 1}: ${call}`,
-        brief(mistake ?? 'none'),
-      );
+      const expected = `mistake ${allowed.join(' or ')} for call ${index + 1}: ${brief(toolCalls[index])}`;
+      yield new Violation('ENV-25', expected, brief(mistake ?? 'none'));
     }
   }
 }

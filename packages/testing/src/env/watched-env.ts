@@ -127,9 +127,8 @@ export class WatchedEnv<Task> {
 
   #expectSame(what: string, before: string, value: unknown): void {
     if (JSON.stringify(value) === before) return;
-    this.#watch.onViolation(
-      new Violation('ENV-13', `${what} left as it was: ${brief(before)}`, brief(value)),
-    );
+    const expected = `${what} left as it was: ${brief(before)}`;
+    this.#watch.onViolation(new Violation('ENV-13', expected, brief(value)));
   }
 }
 

@@ -50,11 +50,8 @@ export async function checkLearner(learner: Learner, options: CheckLearnerOption
     await report.check(['LRN-6'], () => student.steps());
     await report.check(['LRN-7'], () => student.refusesInfinity());
     await report.check(['LRN-9'], () => student.keepsReference());
-    await report.check(
-      ['LRN-8'],
-      () => student.savesAndLoads(join(folder, 'middle')),
-      report.wants('LRN-11'),
-    );
+    const middle = join(folder, 'middle');
+    await report.check(['LRN-8'], () => student.savesAndLoads(middle), report.wants('LRN-11'));
     await report.check(['LRN-8'], () => student.load(join(folder, 'first')), true);
     // Last, because a critic cannot be removed.
     if (report.settled('LRN-8')) report.skip(['LRN-11'], 'LRN-8 is broken or left out');
@@ -176,9 +173,8 @@ class Student {
     if (!(await this.#forward('LRN-4')).entropy) return;
     const zeros = scale(this.#d1, 0);
     const entropy = await this.#norm('LRN-4', () => this.#backward('LRN-4', zeros, { dEntropy: this.#d2 }));
-    const doubled = await this.#norm('LRN-4', () =>
-      this.#backward('LRN-4', zeros, { dEntropy: scale(this.#d2, 2) }),
-    );
+    const twice = { dEntropy: scale(this.#d2, 2) };
+    const doubled = await this.#norm('LRN-4', () => this.#backward('LRN-4', zeros, twice));
     expectNorm('LRN-4', 'twice the norm for twice dEntropy', 2 * entropy, doubled);
   }
 
@@ -212,12 +208,9 @@ class Student {
     expectNear('LRN-6', 'no change at learning rate 0', before.logprobs, still.logprobs);
     await this.#train('LRN-6');
     const after = await this.#forward('LRN-6');
-    if (sum(after.logprobs) > sum(before.logprobs)) return;
-    throw new Violation(
-      'LRN-6',
-      `logprobs that rise from ${sum(before.logprobs)} for dLogprobs of −1`,
-      String(sum(after.logprobs)),
-    );
+    const [low, high] = [sum(before.logprobs), sum(after.logprobs)];
+    if (high > low) return;
+    throw new Violation('LRN-6', `logprobs that rise from ${low} for dLogprobs of −1`, String(high));
   }
 
   async refusesInfinity(): Promise<void> {
@@ -266,12 +259,12 @@ class Student {
     return checkCritic(this.#learner, this.#rows, { folder, timeout: this.#timeout });
   }
 
-  async save(folder: string): Promise<void> {
-    await answered('LRN-8', 'save() to end', this.#timeout, () => this.#learner.save(folder));
+  save(folder: string): Promise<void> {
+    return answered('LRN-8', 'save() to end', this.#timeout, () => this.#learner.save(folder));
   }
 
-  async load(folder: string): Promise<void> {
-    await answered('LRN-8', 'load() to end', this.#timeout, () => this.#learner.load(folder));
+  load(folder: string): Promise<void> {
+    return answered('LRN-8', 'load() to end', this.#timeout, () => this.#learner.load(folder));
   }
 
   #forward(rule: RuleId, batch: TokenBatch = { rows: this.#rows }): Promise<TokenOutputs> {

@@ -185,11 +185,8 @@ async function checkAborted(subject: TrainerSubject): Promise<void> {
     checkMetrics(events, 'TRN-8');
     const wrong = failing.find((machine) => learnedFrom.has(machine));
     if (wrong === undefined) continue;
-    throw new Violation(
-      'TRN-8',
-      'no gradient of an aborted episode',
-      `a gradient of an episode of machine ${wrong}`,
-    );
+    const received = `a gradient of an episode of machine ${wrong}`;
+    throw new Violation('TRN-8', 'no gradient of an aborted episode', received);
   }
 }
 
@@ -215,11 +212,8 @@ async function checkLearning(subject: TrainerSubject): Promise<void> {
     await subject.play('TRN-10', { model, best, options: { steps: learningSteps } });
     const chance = model.probabilities()[best]!;
     if (chance >= learned) continue;
-    throw new Violation(
-      'TRN-10',
-      `a chance of at least ${learned} for the best of two arms after ${learningSteps} steps, from 0.5`,
-      chance.toFixed(3),
-    );
+    const expected = `a chance of at least ${learned} for the best of two arms after ${learningSteps} steps, from 0.5`;
+    throw new Violation('TRN-10', expected, chance.toFixed(3));
   }
 }
 
