@@ -11,7 +11,7 @@ export { type DeviceInfo, devices } from './runtime/device-name.ts';
 export { type OnnxRuntimeOptions, onnxRuntime } from './runtime/onnx/onnx-runtime.ts';
 export { type DeviceProbe, probeDevice } from './runtime/probe-device.ts';
 export { type Precision, type Runtime, type Tensors, tensor } from './runtime/runtime.ts';
-export type { TfjsBackend } from './runtime/tfjs/load-tfjs.ts';
+export type { TfjsBackend } from './runtime/tfjs/tfjs-backend.ts';
 export { type TfjsRuntimeOptions, tfjsRuntime } from './runtime/tfjs/tfjs-runtime.ts';
 export type { Sample, SampleRequest } from './sampler/sample-request.ts';
 export { Sampler, type SamplerOptions } from './sampler/sampler.ts';

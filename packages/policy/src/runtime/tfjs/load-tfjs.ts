@@ -2,12 +2,10 @@
 import { createRequire } from 'node:module';
 import util from 'node:util';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { type TfjsBackend, tfjsBackends } from './tfjs-backend.ts';
 
 /** The common part of all packages, with the types of `@tensorflow/tfjs`. */
 export type Tfjs = typeof import('@tensorflow/tfjs');
-
-/** `gpu`: native TensorFlow with CUDA; `node`: native TensorFlow on the CPU; `wasm`: WebAssembly. */
-export type TfjsBackend = 'gpu' | 'node' | 'wasm';
 
 /** The packages of each backend, the package with the operations first, and TensorFlow.js's name of the backend. */
 const installations: Record<TfjsBackend, { packages: readonly string[]; name: string }> = {
@@ -21,7 +19,7 @@ const installations: Record<TfjsBackend, { packages: readonly string[]; name: st
  * @throws ToolEnvError `usage.runtime_missing` if it is not installed, `usage.runtime_broken` if it does not load.
  */
 export async function loadTfjs(asked?: TfjsBackend): Promise<{ tf: Tfjs; backend: TfjsBackend }> {
-  const candidates = asked ? [asked] : (Object.keys(installations) as TfjsBackend[]);
+  const candidates = asked ? [asked] : tfjsBackends;
   const backend = candidates.find((candidate) => installations[candidate].packages.every(isInstalled));
   if (!backend) {
     const commands = candidates.map(

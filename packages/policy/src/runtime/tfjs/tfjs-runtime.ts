@@ -11,7 +11,8 @@ import {
   type Tensor,
   type Tensors,
 } from '../runtime.ts';
-import { loadTfjs, type Tfjs, type TfjsBackend } from './load-tfjs.ts';
+import { loadTfjs, type Tfjs } from './load-tfjs.ts';
+import type { TfjsBackend } from './tfjs-backend.ts';
 import { type TfjsOps, tfjsOps, toTf } from './tfjs-ops.ts';
 
 export interface TfjsRuntimeOptions {
