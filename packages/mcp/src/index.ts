@@ -1,6 +1,7 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
 
 export { connectMcp } from './client/connect-mcp.ts';
+export { loginMcp, logoutMcp, type McpLogin } from './client/login-mcp.ts';
 export type { McpMaterial } from './client/material-tools.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './client/mcp-client.ts';
 export type { McpConnection, McpOptions } from './client/mcp-connection.ts';
