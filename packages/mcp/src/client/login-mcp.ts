@@ -8,17 +8,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { untilAborted } from '@toolenv/core/tools';
 import { asClause } from './client-error.ts';
 import { describeServer, toUrl } from './mcp-server.ts';
-import { type LoginOptions, StoredLogin } from './stored-login.ts';
-
-export interface McpLogin extends Pick<LoginOptions, 'clientId' | 'clientSecret' | 'expectedIssuer'> {
-  /** Called with the address at which the user agrees. */
-  ask(address: URL): void;
-  /** Scopes, separated by spaces. Default: what the server asks for. */
-  scope?: string;
-  /** Port for the answer of the browser on this machine, 0 (default) for any. */
-  port?: number;
-  signal?: AbortSignal;
-}
+import { type McpLogin, StoredLogin } from './stored-login.ts';
 
 /**
  * Logs in, and keeps the tokens in a file that only this user can read. `connectMcp` sends them to this URL from then on, and

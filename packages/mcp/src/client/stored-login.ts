@@ -22,17 +22,26 @@ interface Kept {
   tokens?: StoredOAuthTokens;
 }
 
-/** How a login is made. Later connections use what it keeps. */
-export interface LoginOptions {
-  /** Where the authorization server sends the user's browser back to. */
-  redirectUrl?: string;
+/** How a user logs in. */
+export interface McpLogin {
   /** Of a client that is registered already. Default: a new client is registered. */
   clientId?: string;
   clientSecret?: string;
   /** The only authorization server that gets anything. Default: the one that the MCP server names. */
   expectedIssuer?: string;
-  /** Called with the address at which the user agrees. Default: nobody is asked. */
-  ask?(address: URL): void;
+  /** Called with the address at which the user agrees. */
+  ask(address: URL): void;
+  /** Scopes, separated by spaces. Default: what the server asks for. */
+  scope?: string;
+  /** Port for the answer of the browser on this machine, 0 (default) for any. */
+  port?: number;
+  signal?: AbortSignal;
+}
+
+/** How a login is made. Later connections, which ask nobody, use what it keeps. */
+interface LoginOptions extends Partial<Omit<McpLogin, 'scope' | 'port' | 'signal'>> {
+  /** Where the authorization server sends the user's browser back to. */
+  redirectUrl?: string;
   state?: string;
 }
 
