@@ -34,6 +34,9 @@ const pages = [
       'pause',
     ],
     'spoil',
+    'shrink',
+    'misname',
+    'data',
   ].map((name) => ({ name, inputSchema: object })),
   [
     {
@@ -65,6 +68,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
       process.stderr.write(`out of luck with ${process.env.LUCK_KEY ?? 'no key'}\n`);
       process.exit(3);
       break;
+    case 'data':
+      return { content: [], structuredContent: { lucky: [7] } };
     case 'hang':
       for (;;);
     case 'wait':
@@ -98,11 +103,22 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
       closeSSEStream();
       await new Promise((resolve) => setTimeout(resolve, 300));
       return text('resumed');
-    case 'spoil':
-      pages[1].push({
-        name: params.arguments?.name ?? 'spoilt',
-        inputSchema: { ...object, $ref: '#/nowhere' },
-      });
+    case 'misname':
+      pages[1].push({ name: 'wait', description: 'Another.', inputSchema: object });
+      pages[1].push({ name: '', inputSchema: object }, { name: 'two words', inputSchema: object });
+      await server.sendToolListChanged();
+      return text('ok');
+    case 'spoil': {
+      const name = params.arguments?.name ?? 'spoilt';
+      const tool = pages.flat().find((each) => each.name === name);
+      const inputSchema = { ...object, $ref: '#/nowhere' };
+      if (tool) tool.inputSchema = inputSchema;
+      else pages[1].push({ name, inputSchema });
+      await server.sendToolListChanged();
+      return text('ok');
+    }
+    case 'shrink':
+      pages[1].pop();
       await server.sendToolListChanged();
       return text('ok');
     case 'grow':
@@ -114,6 +130,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
         structuredContent: params.arguments?.wrong ? {} : { size: pages[1].length },
       };
     default:
+      if (!pages.flat().some(({ name }) => name === params.name))
+        throw new McpError(ErrorCode.InvalidParams, `no tool ${params.name}`);
       return text(params.name);
   }
 });
@@ -121,6 +139,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
 /** Open responses to POST, in HTTP mode. */
 const streams = new Set();
 
+// A server that needs long to start.
+if (process.env.START_AFTER)
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.START_AFTER)));
 const mode = process.argv[2];
 if (mode) {
   const transport = new StreamableHTTPServerTransport({

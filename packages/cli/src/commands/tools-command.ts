@@ -1,11 +1,11 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
-import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
+import { type ContentBlock, type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { parseJson } from '../flags/schema-flags.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp } from './import-optional.ts';
+import { importMcp, serverSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {
@@ -13,33 +13,31 @@ interface Flags extends ServerFlags {
   arguments?: string;
   resources?: boolean;
   prompts?: boolean;
-  timeout?: string;
   json?: boolean;
 }
 
-export const make: MakeCommand = (command, { signal }) => {
+export const make: MakeCommand = async (command, { signal }) => {
+  const schema = await serverSchema();
   command.description('Lists the tools of an MCP server, or calls one of them.');
-  for (const flag of serverFlags()) command.addOption(flag);
+  for (const flag of serverFlags(schema)) command.addOption(flag);
   command
     .option('--call <tool>', 'tool to call')
     .option('--arguments <json>', 'arguments of the call (default: {})')
     .option('--resources', 'offer the resources of the server as tools')
     .option('--prompts', 'offer the prompts of the server as tools')
-    .option('--timeout <seconds>', 'longest time without progress, in seconds')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
-    .action((flags: Flags) => showTools(flags, signal));
+    .action((flags: Flags) => showTools(schema, flags, signal));
 };
 
-async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
+async function showTools(schema: JsonSchema, flags: Flags, signal: AbortSignal): Promise<void> {
   if (flags.call === undefined && flags.arguments !== undefined) {
     throw new ToolEnvError('usage.arguments', '--arguments without --call: name the tool to call.');
   }
   const args = readArguments(flags.arguments ?? '{}');
-  const callTimeout = flags.timeout === undefined ? undefined : readSeconds(flags.timeout);
   const { connectMcp } = await importMcp('--mcp');
-  const { server, only } = await readServer(flags);
+  const { server, options } = await readServer(schema, flags);
   const offer = (['resources', 'prompts'] as const).filter((material) => flags[material]);
-  const connection = await connectMcp(server, { signal, callTimeout, only, offer });
+  const connection = await connectMcp(server, { ...options, signal, offer });
   try {
     const output =
       flags.call === undefined
@@ -95,7 +93,8 @@ async function callText(
     const message = `--arguments${path}: expected ${expected}; received ${received}. ${hint}`;
     throw new ToolEnvError('usage.tool_arguments', message);
   }
-  const blocks = result!.content.map(blockText);
+  const { content, structuredContent: data } = result!;
+  const blocks = content.length === 0 && data !== undefined ? [JSON.stringify(data)] : content.map(blockText);
   if (!result!.isError) return json ? JSON.stringify(result) : blocks.join('\n');
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   const message = `Tool "${name}" says that the call failed: ${blocks.join(' ')}`;
@@ -104,11 +103,13 @@ async function callText(
 
 function blockText(block: ContentBlock): string {
   if (block.type === 'text') return String(block.text);
-  const { data, mimeType, uri, resource } = block as Record<string, unknown>;
+  const { data, mimeType, uri, resource, name, description } = block as Record<string, unknown>;
   const embedded = resource as { text?: string; uri?: string } | undefined;
   if (embedded?.text !== undefined) return embedded.text;
   const bytes = typeof data === 'string' ? `${Buffer.byteLength(data, 'base64')} bytes` : undefined;
-  return `[${[block.type, mimeType, bytes, uri ?? embedded?.uri].filter((part) => part !== undefined).join(' ')}]`;
+  const given = (parts: unknown[], mark: string) => parts.filter((part) => part !== undefined).join(mark);
+  const said = given([name, description], ': ');
+  return `[${given([block.type, mimeType, bytes, uri ?? embedded?.uri], ' ')}]${said && ` ${said}`}`;
 }
 
 function readArguments(text: string): Record<string, unknown> {
@@ -117,11 +118,4 @@ function readArguments(text: string): Record<string, unknown> {
     return value as Record<string, unknown>;
   const message = `--arguments ${text}: give a JSON object, such as '{"name": "value"}'.`;
   throw new ToolEnvError('usage.bad_flag', message);
-}
-
-/** @returns Milliseconds. */
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && Number.isFinite(seconds)) return seconds * 1000;
-  throw new ToolEnvError('usage.bad_flag', `--timeout ${text}: give seconds, more than 0.`);
 }

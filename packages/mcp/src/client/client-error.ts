@@ -1,4 +1,5 @@
 /** Distinguishes the errors of an MCP client: the server's answer, a result that breaks its schema, a timeout, a lost connection. */
+import { OAuthClientFlowError, OAuthError } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
 
@@ -17,6 +18,11 @@ export function isErrorAnswer(error: unknown): boolean {
 /** The server's own words, without the prefixes that the SDK adds on both sides. */
 export function answerOf(error: unknown): string {
   return messageOf(error).replace(/^(MCP error -?\d+: )+/, '');
+}
+
+/** The text without its full stop, so that a sentence can go on after it. */
+export function asClause(text: string): string {
+  return text.replace(/[\s.:;,]+$/, '');
 }
 
 /** The SDK has refused a result of the server that breaks the tool's outputSchema. Some servers check that themselves. */
@@ -60,9 +66,10 @@ export function isOtherHttp(error: unknown): boolean {
   return status === 400 || status === 404 || status === 405;
 }
 
-/** The request was not authorized: it had no valid token, and the provider got none. */
+/** The request was not authorized: it had no valid token, and the provider got none, as for a client that is not known (`invalid_client`). */
 export function isUnauthorized(error: unknown): boolean {
-  return statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError';
+  if (statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError') return true;
+  return OAuthError.isInstance(error) || OAuthClientFlowError.isInstance(error);
 }
 
 /** The message in the body of an HTTP refusal. The SDK's errors do not always have it. */

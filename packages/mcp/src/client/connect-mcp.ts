@@ -1,7 +1,7 @@
 /** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { isUnauthorized } from './client-error.ts';
+import { asClause, isUnauthorized } from './client-error.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';
 import { ServerLink } from './server-link.ts';
@@ -29,7 +29,7 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     parent: options.signal,
     reason: () => {
       const silence = connection.explain(`${name} did not answer within ${connectTimeout / 1000} s`);
-      const message = `${silence}: raise connectTimeout or fix the server.`;
+      const message = `${silence}: raise connectTimeout (--connect-timeout) or fix the server.`;
       return new ToolEnvError('infrastructure.mcp_connect', message);
     },
   });
@@ -55,7 +55,7 @@ function unauthorized(name: string, server: McpServer, cause: unknown): ToolEnvE
   const remedy =
     'authProvider' in server && server.authProvider
       ? 'let its user agree, finish with `auth` of @modelcontextprotocol/client, and connect again'
-      : 'give a header such as Authorization, or an authProvider';
-  const message = `${name} wants authorization (${messageOf(cause)}): ${remedy}.`;
+      : `log in with \`toolenv mcp login ${'url' in server ? server.url : '<url>'}\`, or give a header such as Authorization (--header), or an authProvider`;
+  const message = `${name} wants authorization (${asClause(messageOf(cause))}): ${remedy}.`;
   return new ToolEnvError('usage.mcp_authorization', message, { cause });
 }

@@ -8,6 +8,8 @@ export interface LinkOwner {
   /** Marks the connection as lost. The first reason is kept. */
   lose(why: string): void;
   close(): Promise<void>;
+  /** Fails the calls in flight, because one of them may be what the hook was to answer. */
+  hookFailed(error: unknown): void;
   /** Lists the tools again. */
   listChanged(): Promise<void>;
 }
@@ -24,6 +26,8 @@ export interface Link {
   listTools?(request: McpRequestOptions): Promise<McpToolDefinition[]>;
   /** Asks a server that may have ended or hang for a sign of life. Settles when the answer is known. */
   ping?(): Promise<void>;
+  /** Called after an answer. Settles when the notifications have arrived that the server sent before the answer. */
+  heard?(): Promise<void>;
   /** Ends the session and the server. */
   close?(): Promise<void>;
   /** Ends a server that has not answered in time. */

@@ -1,16 +1,18 @@
 /** McpConnection: a server's tools while a connection to it is open. */
 import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
+import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
-import { isClosed, isErrorAnswer } from './client-error.ts';
+import { asClause, isClosed, isErrorAnswer } from './client-error.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
+import type { McpHooks } from './mcp-hooks.ts';
 import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
 import { warnOnce } from './warn-once.ts';
 
-export interface McpOptions {
+export interface McpOptions extends McpHooks {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
   /**
@@ -43,7 +45,10 @@ export interface McpOptions {
    * Whether to begin with `initialize`, as MCP 2025-11-25 and older do. Default false: ask the server for its protocol first.
    */
   initialize?: boolean;
-  /** Called with each warning, a sentence, when a tool is left out because its schema is unusable. Default: write it to stderr. */
+  /**
+   * Called with each warning, a sentence, when a tool is left out because its schema is unusable or its name is taken, or when many
+   * models cannot call it by its name. Default: write it to stderr.
+   */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
   onProgress?(progress: McpCallProgress): void;
@@ -89,6 +94,10 @@ export class Connection implements McpConnection, LinkOwner {
   readonly #warn: (message: string) => void;
   /** Resources and prompts as tools, by name. */
   #material: ReadonlyMap<string, MaterialTool> = new Map();
+  /** The listing of the tools that the server has changed last. It never rejects. */
+  #changing: Promise<void> | undefined;
+  /** The calls in flight, and the failure of a hook in their time. */
+  readonly #running: Set<{ failure?: ToolEnvError }> = new Set();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -139,13 +148,18 @@ export class Connection implements McpConnection, LinkOwner {
 
   /** Marks the connection as lost. The first reason is kept. */
   lose(why: string): ToolEnvError {
-    const message = `${this.#name} is no longer connected: ${why}: connect again.`;
+    const message = `${this.#name} is no longer connected: ${asClause(why)}: connect again.`;
     this.lost ??= new ToolEnvError('infrastructure.mcp_closed', message);
     return this.lost;
   }
 
-  /** Lists the tools again after the server has changed them. */
-  async listChanged(): Promise<void> {
+  /** Lists the tools again after the server has changed them. Calls that end meanwhile wait for the list. */
+  listChanged(): Promise<void> {
+    this.#changing = this.#listChanges();
+    return this.#changing;
+  }
+
+  async #listChanges(): Promise<void> {
     let tools: readonly McpTool[];
     try {
       tools = await this.refresh();
@@ -153,19 +167,21 @@ export class Connection implements McpConnection, LinkOwner {
       // The tools listed before are out of date.
       if (ToolEnvError.isInstance(error)) this.lost ??= error;
       else this.lose(`its changed tools cannot be listed (${this.why(error)})`);
-      return this.close();
+      // A call that waits for the list does not wait for the server to end.
+      this.close().catch(() => {});
+      return;
     }
     this.#options.onToolsChanged?.(tools);
   }
 
   /** The cause of an error, in words. */
   why(error: unknown): string {
-    return this.#link.why?.(error) ?? messageOf(error);
+    return asClause(this.#link.why?.(error) ?? messageOf(error));
   }
 
   /** A failure of the server, with the server's own words about it, if they are known. */
   explain(failure: string): string {
-    return this.#link.explain?.(failure) ?? failure;
+    return asClause(this.#link.explain?.(failure) ?? failure);
   }
 
   /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
@@ -173,7 +189,7 @@ export class Connection implements McpConnection, LinkOwner {
     const { only, offer } = this.#options;
     const { client } = this.#link;
     const listed = await (this.#link.listTools?.(request) ?? listAllTools(client, request));
-    const own = listed.filter(({ execution }) => execution?.taskSupport !== 'required');
+    const own = this.#distinct(listed.filter(({ execution }) => execution?.taskSupport !== 'required'));
     const taken = new Set(own.map(({ name }) => name));
     const extra = materialTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
     this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
@@ -181,6 +197,18 @@ export class Connection implements McpConnection, LinkOwner {
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
     this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
     return definitions;
+  }
+
+  /** The first tool of each name, with warnings about names that servers should not use. */
+  #distinct(listed: readonly McpToolDefinition[]): McpToolDefinition[] {
+    const first = new Map<string, McpToolDefinition>();
+    for (const definition of listed) {
+      const { name } = definition;
+      const fault = nameFault(name, first);
+      if (fault) this.#warn(`Tool "${name}" of ${this.#name} ${fault}: fix the server.`);
+      if (name !== '' && !first.has(name)) first.set(name, definition);
+    }
+    return [...first.values()];
   }
 
   /** `undefined`, with a warning, for a tool with an unusable schema, unless `only` asks for it. */
@@ -195,7 +223,33 @@ export class Connection implements McpConnection, LinkOwner {
     }
   }
 
+  hookFailed(error: unknown): void {
+    const message = `A hook could not answer ${this.#name}: ${messageOf(error)}`;
+    const failure = ToolEnvError.isInstance(error)
+      ? error
+      : new ToolEnvError('bug.mcp_hook', message, { cause: error });
+    for (const call of this.#running) call.failure ??= failure;
+  }
+
   async #call(
+    name: string,
+    args: Record<string, unknown>,
+    context: ToolContext,
+  ): Promise<{ [field: string]: unknown }> {
+    const call: { failure?: ToolEnvError } = {};
+    this.#running.add(call);
+    try {
+      const result = await this.#ask(name, args, context);
+      if (call.failure) throw call.failure;
+      return result;
+    } catch (error) {
+      throw context.signal.aborted ? error : (call.failure ?? error);
+    } finally {
+      this.#running.delete(call);
+    }
+  }
+
+  async #ask(
     name: string,
     args: Record<string, unknown>,
     context: ToolContext,
@@ -205,15 +259,23 @@ export class Connection implements McpConnection, LinkOwner {
     signal.throwIfAborted();
     if (this.lost) throw this.lost;
     const request: McpRequestOptions = { signal, timeout: callTimeout ?? noTimeout };
-    if (callTimeout !== undefined || onProgress) {
+    if (callTimeout !== undefined || onProgress || context.progress) {
       request.resetTimeoutOnProgress = true;
-      request.onprogress = (progress) => onProgress?.({ ...progress, tool: name, episodeId, callIndex });
+      request.onprogress = (progress) => {
+        context.progress?.(progress);
+        onProgress?.({ ...progress, tool: name, episodeId, callIndex });
+      };
     }
+    const { client } = this.#link;
+    const material = this.#material.get(name);
     try {
-      const material = this.#material.get(name);
-      if (material) return { ...(await material.ask(this.#link.client, args, request)) };
-      return { ...(await callTool(this.#link.client, { name, arguments: args }, request)) };
+      const result = material
+        ? await material.ask(client, args, request)
+        : await callTool(client, { name, arguments: args }, request);
+      await this.#changesListed(signal);
+      return { ...result };
     } catch (error) {
+      if (isErrorAnswer(error)) await this.#changesListed(signal);
       if (signal.aborted) {
         // The call may have taken too long because the server hangs.
         this.#ping();
@@ -221,6 +283,12 @@ export class Connection implements McpConnection, LinkOwner {
       }
       throw await this.#failure(name, error);
     }
+  }
+
+  /** Settles when the tools are listed that a call has unlocked or removed, so that the next observation shows them. */
+  async #changesListed(signal: AbortSignal): Promise<void> {
+    await this.#link.heard?.();
+    await untilAborted(signal, async () => this.#changing);
   }
 
   /** The error of a failed call: unchanged if the server answered with it, otherwise an infrastructure error. */
@@ -241,6 +309,17 @@ export class Connection implements McpConnection, LinkOwner {
   async #ping(): Promise<void> {
     if (!this.lost) await this.#link.ping?.();
   }
+}
+
+/** MCP 2025-11-25, server/tools#tool-names. */
+const usableName = /^[\w.-]{1,128}$/;
+
+function nameFault(name: string, before: ReadonlyMap<string, unknown>): string | undefined {
+  if (name === '') return 'is left out, because it has no name';
+  if (before.has(name)) return 'is listed twice, and the second is left out';
+  const usable =
+    'other characters than letters, digits, "_", "-" and ".", or more than 128, so that many models cannot call it';
+  return usableName.test(name) ? undefined : `has a name with ${usable}`;
 }
 
 function noSuchTool(name: string, names: readonly string[], owner: string): ToolEnvError {

@@ -9,8 +9,9 @@ import {
   type ToolResult,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import { answerOf, isErrorAnswer } from './client-error.ts';
+import { answerOf, asClause, isErrorAnswer } from './client-error.ts';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
+import { withDefaults, withoutDefaulted } from './required-defaults.ts';
 
 export interface McpTool extends Tool {
   /** The tool as the server lists it, with its title, `_meta` and other fields that a Tool lacks. */
@@ -42,22 +43,23 @@ export type Call = (
  * @throws ToolEnvError `infrastructure.mcp_schema` for a schema that cannot be compiled.
  */
 export function mcpTool(definition: McpToolDefinition, call: Call, owner: string): McpTool {
-  const { name, description = '', annotations } = definition;
-  const inputSchema = definition.inputSchema as JsonSchema;
+  const { name, description = '', title } = definition;
+  const annotations = title === undefined ? definition.annotations : { title, ...definition.annotations };
+  const listed = definition.inputSchema as JsonSchema;
   const outputSchema = definition.outputSchema as JsonSchema | undefined;
   const subject = `Tool "${name}" of ${owner}`;
-  checkSchema(inputSchema, `${subject}: its inputSchema`);
+  checkSchema(listed, `${subject}: its inputSchema`);
   if (outputSchema) checkSchema(outputSchema, `${subject}: its outputSchema`);
   return {
     name,
     description,
-    inputSchema,
+    inputSchema: withoutDefaulted(listed),
     ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
     definition,
     async execute(args, context) {
       try {
-        return toResult(await call(name, args, context), outputSchema, subject);
+        return toResult(await call(name, withDefaults(listed, args), context), outputSchema, subject);
       } catch (error) {
         if (!isErrorAnswer(error)) throw error;
         // Some servers refuse a call by a protocol error. The server lives, so this is an answer to the model too.
@@ -68,10 +70,12 @@ export function mcpTool(definition: McpToolDefinition, call: Call, owner: string
 }
 
 function toResult(
-  { content, structuredContent, isError, _meta }: { [field: string]: unknown },
+  { content: given, structuredContent, isError, _meta }: { [field: string]: unknown },
   outputSchema: JsonSchema | undefined,
   subject: string,
 ): McpToolResult {
+  // Some servers send nothing but data. A policy reads it as JSON.
+  const content = given === undefined && structuredContent !== undefined ? [] : given;
   if (!Array.isArray(content)) {
     throw badResult(`${subject} answered without a "content" array of blocks: fix the server.`);
   }
@@ -96,7 +100,7 @@ function checkSchema(schema: JsonSchema, subject: string): void {
   try {
     validate(schema, {});
   } catch (error) {
-    const message = `${subject} is not a usable JSON Schema: ${messageOf(error)}`;
+    const message = `${subject} is not a usable JSON Schema: ${asClause(messageOf(error))}`;
     const remedy = 'fix the server, or name other tools in "only"';
     throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
   }

@@ -1,23 +1,26 @@
 /** ServerLink: a client that this package opens, to a server process or over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
+import type {
   Client,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
-  type McpSubscription,
+  ClientOptions,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+  McpSubscription,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
-import { implementation } from '../implementation.ts';
 import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
-import type { McpEndpoint, McpUrl } from './mcp-server.ts';
-import { withVariables } from './server-additions.ts';
+import { createClient } from './mcp-hooks.ts';
+import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
+import { type ExpandedServer, withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
+import { hideSecrets } from './server-secrets.ts';
 import { SseTransport } from './sse-transport.ts';
+import { StoredLogin } from './stored-login.ts';
 
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
@@ -26,6 +29,9 @@ const defaultGrace = 2_000;
 const probeTimeout = 10_000;
 /** Milliseconds before a lost stream of changes is opened again. */
 const listenAgain = 1_000;
+
+/** Milliseconds that a notification on one HTTP stream may arrive after an answer on another that the server sent later. */
+const streamsApart = 10;
 
 /** Accepts everything: tools validate results themselves, since one odd schema must not fail the whole list of tools. */
 const trusting: jsonSchemaValidator = {
@@ -40,16 +46,16 @@ const trusting: jsonSchemaValidator = {
  */
 export class ServerLink implements Link {
   client: Client;
-  readonly #server: McpEndpoint;
+  readonly #server: ExpandedServer;
   readonly #options: McpOptions;
   #transport: ServerProcess | HttpTransport | SseTransport;
   #owner!: LinkOwner;
   #pinging: Promise<void> | undefined;
 
   constructor(server: McpEndpoint, options: McpOptions) {
-    this.client = newClient(options);
     this.#options = options;
-    this.#server = withVariables(server);
+    this.client = this.#newClient();
+    this.#server = withLogin(withVariables(server));
     this.#transport = newTransport(this.#server, options);
   }
 
@@ -96,14 +102,31 @@ export class ServerLink implements Link {
 
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   why(error: unknown): string {
-    const said = withoutMarkup(messageOf(error));
-    const refusal = refusalOf(error);
-    if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
+    // A server may repeat what it was sent.
+    const said = hideSecrets(withoutMarkup(messageOf(error)), this.#server);
+    const refusal = hideSecrets(refusalOf(error) ?? '', this.#server);
+    if (!said.includes(refusal)) return `${said}: ${refusal}`;
     return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
   }
 
   explain(failure: string): string {
     return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
+  }
+
+  #newClient(initialize: boolean = this.#options.initialize ?? false): Client {
+    const { connectTimeout = defaultConnectTimeout } = this.#options;
+    const options: ClientOptions = {
+      jsonSchemaValidator: trusting,
+      listMaxPages: 0,
+      ...(!initialize && {
+        // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
+        versionNegotiation: {
+          mode: 'auto',
+          probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
+        },
+      }),
+    };
+    return createClient(options, this.#options, (error) => this.#owner.hookFailed(error));
   }
 
   get #serverEnd(): string | undefined {
@@ -114,8 +137,9 @@ export class ServerLink implements Link {
     try {
       await this.#negotiate(signal);
     } catch (error) {
-      if (signal.aborted || !('url' in this.#server) || !isOtherHttp(error)) throw error;
-      await this.#connectSse(this.#server, signal).catch(() => {
+      const { server } = this.#server;
+      if (signal.aborted || !('url' in server) || !isOtherHttp(error)) throw error;
+      await this.#connectSse(server, signal).catch(() => {
         throw error;
       });
     }
@@ -127,7 +151,7 @@ export class ServerLink implements Link {
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     } catch (error) {
       if (signal.aborted || this.#options.initialize || !isUndecided(error)) throw error;
-      this.client = newClient({ ...this.#options, initialize: true });
+      this.client = this.#newClient(true);
       this.#transport = newTransport(this.#server, this.#options);
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     }
@@ -135,7 +159,7 @@ export class ServerLink implements Link {
 
   /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
   async #connectSse(server: McpUrl, signal: AbortSignal): Promise<void> {
-    this.client = newClient({ ...this.#options, initialize: true });
+    this.client = this.#newClient(true);
     const transport = new SseTransport(server);
     this.#transport = transport;
     // A server of Streamable HTTP opens a stream too, but says nothing in it.
@@ -152,6 +176,12 @@ export class ServerLink implements Link {
     if (!this.client.getServerCapabilities()?.tools) return [];
     // The list may be cached (MCP 2026-07-28), but it is only asked for when a new list is needed.
     return listAllTools(this.client, { ...request, cacheMode: 'refresh' });
+  }
+
+  /** Over stdio and SSE, notifications and answers come in the server's order. */
+  async heard(): Promise<void> {
+    const { tools } = this.client.getServerCapabilities() ?? {};
+    if (this.#transport instanceof HttpTransport && tools?.listChanged) await sleep(streamsApart);
   }
 
   /** Pings the server, and closes the connection if there is no answer. */
@@ -191,22 +221,25 @@ export class ServerLink implements Link {
   }
 }
 
-function newClient({ connectTimeout = defaultConnectTimeout, initialize }: McpOptions): Client {
-  return new Client(implementation, {
-    jsonSchemaValidator: trusting,
-    listMaxPages: 0,
-    ...(!initialize && {
-      // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
-      versionNegotiation: {
-        mode: 'auto',
-        probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
-      },
-    }),
-  });
+function newTransport(
+  expanded: ExpandedServer,
+  { closeGrace = defaultGrace, resumeTimeout }: McpOptions,
+): ServerProcess | HttpTransport {
+  return isProcess(expanded)
+    ? new ServerProcess(expanded, closeGrace)
+    : new HttpTransport(expanded.server as McpUrl, resumeTimeout);
 }
 
-function newTransport(server: McpEndpoint, { closeGrace = defaultGrace, resumeTimeout }: McpOptions) {
-  return 'command' in server
-    ? new ServerProcess(server, closeGrace)
-    : new HttpTransport(server, resumeTimeout);
+/** Without other authorization, a server gets the tokens of `toolenv mcp login`. */
+function withLogin(expanded: ExpandedServer): ExpandedServer {
+  const { server } = expanded;
+  if (!('url' in server) || server.authProvider) return expanded;
+  if (Object.keys(server.headers ?? {}).some((name) => name.toLowerCase() === 'authorization'))
+    return expanded;
+  const authProvider = StoredLogin.of(server.url);
+  return authProvider ? { ...expanded, server: { ...server, authProvider } } : expanded;
+}
+
+function isProcess(expanded: ExpandedServer): expanded is ExpandedServer<McpCommand> {
+  return 'command' in expanded.server;
 }

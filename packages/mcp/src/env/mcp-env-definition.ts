@@ -13,25 +13,12 @@ import {
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
 import type { McpMaterial } from '../client/material-tools.ts';
+import type { McpHooks } from '../client/mcp-hooks.ts';
+import { serverOptionsSchema } from '../client/server-options.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
-const poolOptions = {
-  only: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'tools that the policy gets',
-  },
-  env: {
-    type: 'array',
-    items: { type: 'string' },
-    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's process`,
-  },
-  header: {
-    type: 'array',
-    items: { type: 'string' },
-    description: `Name: value, headers for servers at URLs; \${NAME} as in env`,
-  },
+const poolProperties = {
   maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
   lifetime: {
     enum: ['episode', 'shared'],
@@ -41,7 +28,8 @@ const poolOptions = {
 } as const;
 
 /** Options of a run, in addition to the definition's own options. */
-export type McpEnvOptions = OptionsOf<{ properties: typeof poolOptions }>;
+export type McpEnvOptions = OptionsOf<typeof serverOptionsSchema> &
+  OptionsOf<{ properties: typeof poolProperties }>;
 
 /** The definition's own options, as the properties of a JSON Schema. */
 export interface McpOptionsSchema {
@@ -91,6 +79,12 @@ export interface McpEnvDefinition<
   readonly only?: readonly string[];
   /** What the servers offer as tools in addition to their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
   readonly offer?: readonly McpMaterial[];
+  /** Milliseconds, as in `connectMcp`. Options of the run replace them. */
+  readonly connectTimeout?: number;
+  readonly callTimeout?: number;
+  readonly closeGrace?: number;
+  /** Answer what the servers ask their client: by script, or by a policy with `policyHooks`. Default: servers cannot ask. */
+  readonly hooks?: McpHooks;
   /** The system message. Default: none. */
   readonly system?: string;
   /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */
@@ -122,9 +116,9 @@ export function withPoolOptions(
   servers: Readonly<Record<string, McpServerOf<never, never>>>,
   own?: McpOptionsSchema,
 ): JsonSchema {
-  const { lifetime, ...size } = poolOptions;
+  const { lifetime, ...others } = { ...serverOptionsSchema.properties, ...poolProperties };
   const canShare = Object.values(servers).some((server) => typeof server !== 'function');
-  const properties: Record<string, JsonSchema> = canShare ? poolOptions : size;
+  const properties: Record<string, JsonSchema> = canShare ? { ...others, lifetime } : others;
   const taken = Object.keys(properties).find((name) => Object.hasOwn(own?.properties ?? {}, name));
   if (taken === undefined) return { ...own, properties: { ...own?.properties, ...properties } };
   const message = `${env}: option "${taken}" is an option of every MCP environment already: rename yours.`;

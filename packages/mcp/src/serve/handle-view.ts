@@ -13,7 +13,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { ToolEnvError } from '@toolenv/core';
 import type { AgentView } from './agent-server.ts';
-import { answerName, type EnvSession, mistake, type SessionSource } from './env-session.ts';
+import {
+  type AgentRequest,
+  answerName,
+  type EnvSession,
+  mistake,
+  type SessionSource,
+} from './env-session.ts';
 import { OpenEpisodes } from './open-episodes.ts';
 import { toPrompt } from './session-view.ts';
 
@@ -74,12 +80,12 @@ export class HandleView implements AgentView {
   async call(
     name: string,
     { [parameter]: handle, ...args }: Record<string, unknown>,
-    signal: AbortSignal,
+    request: AgentRequest,
   ): Promise<CallToolResult> {
-    const episode = this.episodes.find(String(handle));
+    const episode = this.#find(handle);
     if (!episode) return mistake(unknown(handle));
     const { session } = episode;
-    return this.#play(episode, () => session.call(name, args, signal));
+    return this.#play(episode, () => session.call(name, args, request));
   }
 
   async prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {
@@ -89,10 +95,15 @@ export class HandleView implements AgentView {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const handle = args[parameter];
-    const episode = this.episodes.find(String(handle));
+    const episode = this.#find(handle);
     if (!episode) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknown(handle));
     const { session } = episode;
     return this.#play(episode, async () => toPrompt(await session.observe(signal)));
+  }
+
+  /** Any JSON may stand in place of a handle. */
+  #find(handle: unknown): OpenEpisode | undefined {
+    return typeof handle === 'string' ? this.episodes.find(handle) : undefined;
   }
 
   async #open(signal: AbortSignal): Promise<GetPromptResult> {
@@ -158,7 +169,7 @@ export class HandleView implements AgentView {
 }
 
 function unknown(handle: unknown): string {
-  return handle === undefined
-    ? `${parameter}: expected the handle of an episode; the prompt "open" opens one.`
-    : `There is no episode "${String(handle).slice(0, 100)}", or it has ended.`;
+  return typeof handle === 'string'
+    ? `There is no episode "${handle.slice(0, 100)}", or it has ended.`
+    : `${parameter}: expected the handle of an episode; the prompt "open" opens one.`;
 }

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
-import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
+import { connectMcp, type McpCallProgress, type McpConnection, type McpTool } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { badServer, context, groupLives, realServer } from '../servers.ts';
 
@@ -58,6 +60,7 @@ describe('server-everything', () => {
     expect(structured.outputSchema).toMatchObject({ required: ['temperature', 'conditions', 'humidity'] });
     expect(structured.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
     expect(structured.definition.title).toBe('Get Structured Content Tool');
+    expect(structured.annotations!.title).toBe('Get Structured Content Tool');
   });
 
   test('calls a tool', async () => {
@@ -107,6 +110,12 @@ describe('server-everything', () => {
     };
     const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
     expect(record!.text).toContain('Resource 1: This is a plaintext resource');
+  });
+
+  test('shows the model the name and the description of a link', async () => {
+    const asked = { id: '1', name: 'get-resource-links', arguments: { count: 1 } };
+    const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
+    expect(record!.text).toMatch(/\[resource_link demo:\/\/\S+\] \S+ Resource 1: Resource 1: \S+ resource/);
   });
 
   test('reports progress in order', async () => {
@@ -194,16 +203,27 @@ describe('a server that misbehaves', () => {
   };
 
   test('lists all pages, and lists again when the list changes', async () => {
-    let changed = () => {};
-    const change = new Promise<void>((resolve) => {
-      changed = resolve;
-    });
-    await connect({ onToolsChanged: () => changed() });
-    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['spoil', 'grow']);
+    const changes: string[] = [];
+    await connect({ onToolsChanged: (tools: readonly McpTool[]) => changes.push(tools.at(-1)!.name) });
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['data', 'grow']);
     const grown = await call(bad, 'grow');
     expect(grown.structuredContent).toEqual({ size: 3 });
-    await change;
+    // The list is new before the call returns.
     expect(bad.tools.at(-1)!.name).toBe('grown-2');
+    await call(bad, 'shrink');
+    expect(bad.tools.at(-1)!.name).toBe('grow');
+    expect(changes).toEqual(['grown-2', 'grow']);
+    await bad.close();
+  });
+
+  test('shows the model the data of a result without blocks', async () => {
+    await connect();
+    const [record] = await dispatch(
+      [{ id: '1', name: 'data', arguments: {} }],
+      [...bad.tools],
+      dispatchOptions,
+    );
+    expect(record!.text).toBe('{"lucky":[7]}');
     await bad.close();
   });
 
@@ -267,10 +287,30 @@ describe('a server that misbehaves', () => {
     });
     await call(bad, 'spoil');
     await call(bad, 'grow');
-    await expect.poll(() => changes).toBe(2);
+    expect(changes).toBe(2);
     expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['grow', 'grown-3']);
     expect(warnings).toEqual([
       expect.stringMatching(/^Left out: Tool "spoilt" of .*#\/nowhere.*: fix the server/),
+    ]);
+    await bad.close();
+  });
+
+  test('warns of names that are taken, missing or hard to call', async () => {
+    const warnings: string[] = [];
+    await connect({ onWarning: (message: string) => warnings.push(message) });
+    await call(bad, 'misname');
+    await call(bad, 'misname');
+    const names = bad.tools.map(({ name }) => name);
+    expect(names.filter((name) => name === 'wait' || name === '')).toEqual(['wait']);
+    expect(toolOf(bad, 'wait').description).toBe('');
+    expect(names.at(-1)).toBe('two words');
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^Tool "wait" of .* is listed twice, and the second is left out: fix the server\.$/,
+      ),
+      expect.stringMatching(/^Tool "" of .* is left out, because it has no name: fix the server\.$/),
+      expect.stringMatching(/^Tool "two words" of .* has a name with other characters than letters/),
+      expect.stringMatching(/^Tool "two words" of .* is listed twice/),
     ]);
     await bad.close();
   });
@@ -356,12 +396,37 @@ describe('connecting fails', () => {
     await expect(failure).rejects.not.toThrow('exited with code');
   });
 
+  test.each([
+    [
+      'process.stderr.write("Error: no licence.\\n"); process.exit(1)',
+      /says: Error: no licence: check the server/,
+    ],
+    ['process.exit(1)', /exited with code 1: check the server/],
+  ])('with one mark after the words of the server: %s', async (script, message) => {
+    const failure = await connectMcp({ command: process.execPath, args: ['-e', script] }).catch(
+      (error: Error) => error.message,
+    );
+    expect(failure).toMatch(message);
+    expect(String(failure).replaceAll(script, '')).not.toMatch(/[.:;,]\s*[.:;,]/);
+  });
+
+  test('for a port that is closed, with the cause', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    await new Promise((resolve) => taken.close(resolve));
+    const url = `http://localhost:${port}/mcp`;
+    const failure = await connectMcp({ url }).catch((error: Error) => error.message);
+    expect(failure).toMatch(/cannot be used: .*ECONNREFUSED.*: check the server/);
+    expect(failure).not.toMatch(/[.:;,]\s+[.:;,]/);
+  });
+
   test('for a command that writes nothing', async () => {
     const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] };
     const connecting = connectMcp(silent, { connectTimeout: 300, closeGrace: 100 });
     await expect(connecting).rejects.toMatchObject({
       code: 'infrastructure.mcp_connect',
-      message: expect.stringContaining('within 0.3 s'),
+      message: expect.stringMatching(/within 0\.3 s.*: raise connectTimeout \(--connect-timeout\) or fix/),
     });
   });
 

@@ -149,6 +149,76 @@ describe('recording', () => {
   });
 });
 
+test('offers the tools that a call unlocks in the next observation, and no longer those that a call removes', async () => {
+  const growing = defineMcpEnv({
+    name: 'growing-v1',
+    server: badServer,
+    tasks: { test: [{ prompt: 'Grow.' }] },
+  });
+  await using env = await openEnv(growing);
+  const episode = env.episode();
+  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  const step = async (...names: string[]) => {
+    const toolCalls = names.map((name) => ({ id: name, name, arguments: {} }));
+    const { observation, calls } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+    return { last: observation.tools.at(-1)!.name, calls };
+  };
+  expect(await step('grow')).toMatchObject({ last: 'grown-2' });
+  const unlocked = await step('grown-2');
+  expect(unlocked.calls).toMatchObject([{ text: 'grown-2' }]);
+  expect(unlocked.calls[0]).not.toHaveProperty('mistake');
+  // In the turn that removes a tool, the server itself says that it is gone.
+  expect((await step('shrink', 'grown-2')).calls[1]).toMatchObject({ text: 'Error: no tool grown-2' });
+  const removed = await step('grown-2');
+  expect(removed).toMatchObject({ last: 'grow', calls: [{ mistake: { code: 'unknown_tool' } }] });
+  await episode.close();
+});
+
+describe('a server that needs long to start', () => {
+  const slow = (options: object = {}) =>
+    defineMcpEnv({
+      name: 'slow-v1',
+      server: { ...badServer, env: { START_AFTER: '1000' } },
+      tasks: { test: [{ prompt: 'Go.' }] },
+      limits: { toolTimeout: 900 },
+      ...options,
+    });
+
+  test('gets the time that the definition or the run gives it', async () => {
+    const late = {
+      code: 'infrastructure.mcp_connect',
+      message: expect.stringContaining('--connect-timeout'),
+    };
+    await expect(openEnv(slow(), { connectTimeout: 300 })).rejects.toMatchObject(late);
+    await expect(openEnv(slow({ connectTimeout: 300 }))).rejects.toMatchObject(late);
+    const env = await openEnv(slow({ connectTimeout: 300, closeGrace: 50 }), { connectTimeout: 30_000 });
+    await env.close();
+  });
+
+  test('does not start at the expense of the first call', async () => {
+    await using env = await openEnv(slow({ closeGrace: 50 }));
+    const outcomes = [1, 2, 3].map(async (seed) => {
+      const episode = env.episode();
+      await episode.reset({ task: env.tasks.test.get(0), seed });
+      const toolCalls = [{ id: '1', name: 'cancelled', arguments: {} }];
+      const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+      await episode.close();
+      return outcome.kind;
+    });
+    expect(await Promise.all(outcomes)).toEqual(['running', 'running', 'running']);
+  });
+
+  test('is not waited for by a call beyond callTimeout', async () => {
+    await using env = await openEnv(slow({ callTimeout: 50, closeGrace: 50 }));
+    const episode = env.episode();
+    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const toolCalls = [{ id: '1', name: 'wait', arguments: {} }];
+    const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.mcp_timeout' } });
+    await episode.close();
+  });
+});
+
 test('never runs more servers than maxServers', async () => {
   const running = new Set<string>();
   let most = 0;

@@ -1,13 +1,24 @@
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { type EnvHandle, openEnv } from '@toolenv/core';
-import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
+import { type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
+import {
+  connectMcp,
+  defineMcpEnv,
+  type McpService,
+  openMcpPool,
+  type ServeOptions,
+  serveMcp,
+} from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
-import { context, doorServer, groupLives } from '../servers.ts';
+import { badServer, context, doorServer, groupLives, realServer } from '../servers.ts';
 
 let env: EnvHandle<string>;
 const services: McpService[] = [];
@@ -107,14 +118,44 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('and gets an infrastructure fault as a protocol error, after which the episode is over', async () => {
-    const client = await pair();
+  test('and gets the code of an infrastructure fault as a protocol error, after which the episode is over', async () => {
+    const causes: unknown[] = [];
+    const client = await pair({ onError: (error) => causes.push(error) });
     await expect(call(client, 'collapse')).rejects.toMatchObject({
       code: -32603,
-      message: expect.stringContaining('The house fell.'),
+      message: 'MCP error -32603: The episode was aborted (infrastructure.quake): see the log of its server.',
+      data: { code: 'infrastructure.quake' },
     });
+    expect(causes).toMatchObject([{ code: 'infrastructure.quake', message: 'The house fell.' }]);
     expect(textOf(await call(client, 'knock'))).toBe('The episode has ended.');
     await client.close();
+  });
+
+  test('and learns neither command line nor stderr of an MCP server that it crashes', async () => {
+    const { command, args } = badServer;
+    const server = {
+      command,
+      // An empty argument, because this server takes a mode as its first.
+      args: [...args!, '', '--api-key', 'sk-four-leaves', '--answer=clover'],
+      env: { LUCK_KEY: 'hidden clover' },
+    };
+    const unlucky = defineMcpEnv({ name: 'luck-v1', server, tasks: [{ prompt: 'Go.', answer: 'clover' }] });
+    const open = await openEnv(unlucky);
+    const causes: ToolEnvError[] = [];
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    const onError = (error: unknown) => causes.push(error as ToolEnvError);
+    services.push(await serveMcp(open, { transport: there, onError }));
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(here);
+    const failure = await call(client, 'crash').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ data: { code: 'infrastructure.mcp_closed' } });
+    expect(String(failure)).not.toMatch(/clover|leaves|luck|node/);
+    // The operator learns the command, and why it failed, without the secrets.
+    expect(causes[0]!.message).toContain('--api-key [redacted] --answer=clover');
+    expect(causes[0]!.message).toContain('its stderr says: out of luck with [LUCK_KEY]');
+    await client.close();
+    await services.pop()!.close();
+    await open.close();
   });
 
   test('and does not see the message of a bug, which only onError receives', async () => {
@@ -138,6 +179,75 @@ describe('the SDK’s client plays an episode', () => {
     const results = await Promise.all([call(client, 'knock'), call(client, 'look'), call(client, 'knock')]);
     expect(results.map(textOf)).toEqual(['The door opens.', 'a cat\n[image]', 'The door opens.']);
     await client.close();
+  });
+});
+
+test('annotations and titles of an MCP server survive serving', async () => {
+  const definition = defineMcpEnv({
+    name: 'weather-v1',
+    server: realServer('everything'),
+    only: ['get-structured-content'],
+    tasks: [{ prompt: 'Go.' }],
+  });
+  const open = await openEnv(definition);
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  services.push(await serveMcp(open, { transport: there }));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  const { tools } = await client.listTools();
+  expect(tools[0]).toMatchObject({
+    title: 'Get Structured Content Tool',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  });
+  await client.close();
+  await services.pop()!.close();
+  await open.close();
+});
+
+describe.each(['in memory', 'over Streamable HTTP', 'without a session'])('progress of a tool %s', (way) => {
+  test('is passed on, if the client asks for it', async () => {
+    const definition = defineMcpEnv({
+      name: 'long-v1',
+      server: realServer('everything'),
+      only: ['trigger-long-running-operation'],
+      tasks: [{ prompt: 'Go.' }],
+      // The environment's own calls are not the agent's.
+      async episode({ call }) {
+        await call('trigger-long-running-operation', { duration: 0.05, steps: 1 });
+      },
+    });
+    const open = await openEnv(definition);
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    const transport = way === 'in memory' ? there : { type: 'http' as const };
+    const service = await serveMcp(open, { transport });
+    services.push(service);
+    const reports: unknown[] = [];
+    const name = 'trigger-long-running-operation';
+    if (way === 'without a session') {
+      const client = new ModernClient(
+        { name: 'test', version: '1' },
+        { versionNegotiation: { mode: 'auto' } },
+      );
+      await client.connect(new ModernTransport(new URL(service.url!)));
+      const { _meta } = await client.getPrompt({ name: 'open' });
+      const args = { duration: 0.2, steps: 2, episode: _meta!['toolenv/episode'] };
+      const onprogress = (report: unknown) => void reports.push(report);
+      await client.callTool({ name, arguments: args }, { onprogress });
+      await client.close();
+    } else {
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      await client.connect(service.url ? new StreamableHTTPClientTransport(new URL(service.url)) : here);
+      await call(client, name, { duration: 0.1, steps: 1 });
+      const onprogress = (report: unknown) => void reports.push(report);
+      await call(client, name, { duration: 0.2, steps: 2 }, { onprogress });
+      await client.close();
+    }
+    expect(reports).toMatchObject([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+    ]);
+    await services.pop()!.close();
+    await open.close();
   });
 });
 
