@@ -4,5 +4,10 @@ import config from './vitest.config.ts';
 
 export default defineConfig({
   ...config,
-  test: { ...config.test, include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'] },
+  test: {
+    ...config.test,
+    include: ['packages/*/slow-test/**/*.test.ts', 'workshop/slow-test/**/*.test.ts'],
+    // Most of these tests wait for processes.
+    maxWorkers: 3,
+  },
 });
