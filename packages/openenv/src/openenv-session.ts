@@ -27,7 +27,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface SessionHooks {
   /** Counts the episodes of all clients. */
   readonly metrics: ServerMetrics;
-  /** Called with bugs of the environment. The client learns only that there was one. */
+  /** Called with bugs of the environment and causes of aborted episodes. The client learns only the code of a cause. */
   onError(error: unknown): void;
   /** Called once the Env is closed. */
   onClosed(): void;
@@ -240,16 +240,15 @@ export class OpenEnvSession {
     return toResult({ ...observe(asked, said, calls), messages }, metadata, { reward, done });
   }
 
-  /** The error as the client sees it. The message of a bug stays on this side. */
+  /** The error as the client sees it. Messages stay on this side: they may name a secret or the answer of the task. */
   #toFrame(error: unknown): FrameError {
     if (error instanceof FrameError) return error;
+    if (!this.#left.signal.aborted) this.#hooks.onError(error);
     if (isInfrastructure(error)) {
-      const message = `The episode was aborted and is not scored: ${error.message}`;
-      return new FrameError('EXECUTION_ERROR', message, {
-        errors: [{ type: error.code, retryable: true }],
-      });
+      const { code } = error;
+      const message = `The episode was aborted and is not scored (${code}): see the log of its server.`;
+      return new FrameError('EXECUTION_ERROR', message, { errors: [{ type: code, retryable: true }] });
     }
-    this.#hooks.onError(error);
     return new FrameError('EXECUTION_ERROR', 'The environment failed: see the log of its server.');
   }
 

@@ -21,7 +21,10 @@ import { OpenSessions } from './open-sessions.ts';
 import { serveSession } from './session-socket.ts';
 
 export interface ServeOpenEnvOptions extends ServeOptions, EpisodeOptions {
-  /** Called with errors that are bugs. The client learns only that there was one. Default: write to stderr. */
+  /**
+   * Called with the causes of aborted episodes, of which the client learns only the code, and with errors that are bugs. Default:
+   * write to stderr.
+   */
   onError?(error: unknown): void;
 }
 

@@ -66,7 +66,7 @@ describe('an environment that toolenv serves', () => {
       kind: 'aborted',
       cause: { code: 'infrastructure.openenv_error' },
     });
-    expect(played.outcome).toHaveProperty('cause.message', expect.stringContaining('The house fell.'));
+    expect(played.outcome).toHaveProperty('cause.message', expect.stringContaining('infrastructure.quake'));
     expect(played.steps.at(-1)?.rewards).toBeUndefined();
   });
 

@@ -174,6 +174,9 @@ describe('what is wrong', () => {
       data: { code: 'EXECUTION_ERROR', errors: [{ type: 'infrastructure.quake', retryable: true }] },
     });
     expect(fault.data).not.toHaveProperty('reward');
+    // The client learns the code, the operator the text.
+    expect(JSON.stringify(fault)).not.toContain('The house fell.');
+    expect(errors.splice(0)).toMatchObject([{ message: 'The house fell.' }]);
     expect(await client.call('knock')).toMatchObject({ type: 'error', data: { code: 'EXECUTION_ERROR' } });
     expect(await client.ask('reset', { task: 0 })).toMatchObject({ type: 'observation' });
     expect(await client.call('knock')).toMatchObject({ type: 'observation' });

@@ -9,6 +9,7 @@ import { startCli } from '../../../packages/cli/test/start-cli.ts';
 import { type Attack, holds, within } from './attack.ts';
 
 const single = join(import.meta.dirname, 'single-env.ts');
+const mortal = join(import.meta.dirname, 'mortal-env.ts');
 const token = 'a-token-of-more-than-16-characters';
 
 export const serving: Attack[] = [
@@ -143,6 +144,21 @@ export const serving: Attack[] = [
         holds(status === 200, `status ${status} although the origin is allowed`);
       });
     },
+  },
+  {
+    name: 'crashed server',
+    attack: 'an agent makes the MCP server of its environment die',
+    expected: 'it learns a code, and neither the command line nor the stderr of that server',
+    run: () =>
+      served(mortal, [], async (port) => {
+        const { session } = await begin(port);
+        const params = { name: 'work', arguments: { what: 'dies' } };
+        const { text } = await send(port, {
+          body: JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'tools/call', params }),
+          headers: { 'mcp-session-id': session!, 'mcp-protocol-version': '2025-06-18' },
+        });
+        holds(text.includes('infrastructure.mcp_closed') && !text.includes('clover'), text);
+      }),
   },
   {
     name: 'port that is taken',

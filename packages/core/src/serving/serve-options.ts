@@ -1,5 +1,5 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
-import { messageOf } from '../protocol/errors.ts';
+import { isInfrastructure, messageOf } from '../protocol/errors.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
 import type { OptionsOf } from '../schemas/json-schema-type.ts';
 
@@ -79,7 +79,8 @@ export function completeServeOptions(given: ServeOptions, owner: string): Comple
   return completeOptions({ type: 'object', properties: serveProperties }, given, owner);
 }
 
-/** What a server does with errors that are bugs, by default. */
+/** What a server does with errors, by default. The stack of a failing machine says nothing. */
 export function writeToStderr(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : messageOf(error)}\n`);
+  const isBug = error instanceof Error && !isInfrastructure(error);
+  process.stderr.write(`${isBug ? error.stack : messageOf(error)}\n`);
 }

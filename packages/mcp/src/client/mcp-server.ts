@@ -1,12 +1,14 @@
 /** McpServer: names the server to use, and parses servers from command lines. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { ToolEnvError } from '@toolenv/core';
+import { hideInArguments } from './hide-arguments.ts';
 import type { McpClient } from './mcp-client.ts';
 
 /** A server that runs as a process and communicates over stdin and stdout. No shell is involved. */
 export interface McpCommand {
   /** Searched for on PATH. On Windows, start launchers such as npx by `{ command: 'cmd', args: ['/c', 'npx', …] }`. */
   command: string;
+  /** An argument may name a variable of this process: `--api-key=${API_KEY}`. `$${NAME}` stands for `${NAME}` itself. */
   args?: readonly string[];
   /**
    * Added to the few variables that are safe to pass on (HOME, PATH, …). The rest of `process.env` is not passed on, except where a
@@ -34,10 +36,12 @@ export interface McpClientGiven {
 export type McpEndpoint = McpCommand | McpUrl;
 export type McpServer = McpEndpoint | McpClientGiven;
 
-/** The name of a server in errors, without a URL's credentials or query. */
+/** The name of a server in errors, without a URL's credentials or query, and without what looks secret in a command line. */
 export function describeServer(server: McpServer): string {
   if ('client' in server) return 'the given MCP client';
-  if ('command' in server) return `MCP server \`${[server.command, ...(server.args ?? [])].join(' ')}\``;
+  if ('command' in server) {
+    return `MCP server \`${[server.command, ...hideInArguments(server.args ?? [])].join(' ')}\``;
+  }
   const { origin, pathname } = toUrl(server.url);
   return `MCP server ${origin}${pathname}`;
 }

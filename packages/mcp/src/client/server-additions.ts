@@ -1,6 +1,6 @@
-/** Additions to a server that come from outside its definition: variables of its environment, headers, and `${NAME}` in their values. */
+/** Additions to a server that come from outside its definition: variables of its environment, headers, and the values of `${NAME}`. */
 import { ToolEnvError } from '@toolenv/core';
-import { describeServer, type McpEndpoint } from './mcp-server.ts';
+import { describeServer, type McpCommand, type McpEndpoint, type McpUrl } from './mcp-server.ts';
 
 export interface ServerAdditions {
   /** `NAME=value`, for a server that runs as a process. */
@@ -22,21 +22,39 @@ export function withAdditions(server: McpEndpoint, { env = [], header = [] }: Se
   return { ...server, headers: { ...server.headers, ...pairs(header, ':', 'header', 'Name: value') } };
 }
 
+/** A server whose variables were read. */
+export interface ExpandedServer<Server extends McpEndpoint = McpEndpoint> {
+  /** As it was given: with the names of the variables, for errors. */
+  given: Server;
+  server: Server;
+  /** The variables that were read, and their values. */
+  variables: ReadonlyMap<string, string>;
+}
+
 /**
- * The server, with the variables of this process in place of `${NAME}` in the values of `env` and `headers`. So a definition or an
- * option names a secret without containing it.
+ * The server, with the variables of this process in place of `${NAME}` in its arguments and in the values of `env` and `headers`. So
+ * a definition or an option names a secret without containing it. `$${NAME}` stands for `${NAME}` itself.
  * @throws ToolEnvError `usage.mcp_variable` for a variable that is not set.
  */
-export function withVariables(server: McpEndpoint): McpEndpoint {
-  const expand = (values: Readonly<Record<string, string>>) =>
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [
-        name,
-        value.replace(/\$\{(\w+)\}/g, (_, variable: string) => readVariable(variable, server)),
-      ]),
-    );
-  if ('command' in server) return server.env ? { ...server, env: expand(server.env) } : server;
-  return server.headers ? { ...server, headers: expand(server.headers) } : server;
+export function withVariables<Server extends McpEndpoint>(given: Server): ExpandedServer<Server> {
+  const variables = new Map<string, string>();
+  const expand = (text: string) =>
+    text.replace(/\$(\$\{\w+\})|\$\{(\w+)\}/g, (_, escaped: string | undefined, name: string) => {
+      if (escaped !== undefined) return escaped;
+      const value = readVariable(name, given);
+      variables.set(name, value);
+      return value;
+    });
+  const expandAll = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(value)]));
+  const { args, env, headers } = given as Partial<McpCommand & McpUrl>;
+  const server = {
+    ...given,
+    ...(args && { args: args.map(expand) }),
+    ...(env && { env: expandAll(env) }),
+    ...(headers && { headers: expandAll(headers) }),
+  };
+  return { given, server, variables };
 }
 
 function readVariable(variable: string, server: McpEndpoint): string {

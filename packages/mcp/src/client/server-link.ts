@@ -14,9 +14,10 @@ import { HttpTransport } from './http-transport.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
-import type { McpEndpoint, McpUrl } from './mcp-server.ts';
-import { withVariables } from './server-additions.ts';
+import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
+import { type ExpandedServer, withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
+import { hideSecrets } from './server-secrets.ts';
 import { SseTransport } from './sse-transport.ts';
 
 /** Milliseconds that a server has to exit. */
@@ -40,7 +41,7 @@ const trusting: jsonSchemaValidator = {
  */
 export class ServerLink implements Link {
   client: Client;
-  readonly #server: McpEndpoint;
+  readonly #server: ExpandedServer;
   readonly #options: McpOptions;
   #transport: ServerProcess | HttpTransport | SseTransport;
   #owner!: LinkOwner;
@@ -96,9 +97,10 @@ export class ServerLink implements Link {
 
   /** If the connection broke, the cause is the end of the server. After any other error, closing may have ended the server. */
   why(error: unknown): string {
-    const said = withoutMarkup(messageOf(error));
-    const refusal = refusalOf(error);
-    if (refusal !== undefined && !said.includes(refusal)) return `${said}: ${refusal}`;
+    // A server may repeat what it was sent.
+    const said = hideSecrets(withoutMarkup(messageOf(error)), this.#server);
+    const refusal = hideSecrets(refusalOf(error) ?? '', this.#server);
+    if (!said.includes(refusal)) return `${said}: ${refusal}`;
     return (isClosed(error) ? this.#serverEnd : undefined) ?? this.explain(said);
   }
 
@@ -114,8 +116,9 @@ export class ServerLink implements Link {
     try {
       await this.#negotiate(signal);
     } catch (error) {
-      if (signal.aborted || !('url' in this.#server) || !isOtherHttp(error)) throw error;
-      await this.#connectSse(this.#server, signal).catch(() => {
+      const { server } = this.#server;
+      if (signal.aborted || !('url' in server) || !isOtherHttp(error)) throw error;
+      await this.#connectSse(server, signal).catch(() => {
         throw error;
       });
     }
@@ -205,8 +208,15 @@ function newClient({ connectTimeout = defaultConnectTimeout, initialize }: McpOp
   });
 }
 
-function newTransport(server: McpEndpoint, { closeGrace = defaultGrace, resumeTimeout }: McpOptions) {
-  return 'command' in server
-    ? new ServerProcess(server, closeGrace)
-    : new HttpTransport(server, resumeTimeout);
+function newTransport(
+  expanded: ExpandedServer,
+  { closeGrace = defaultGrace, resumeTimeout }: McpOptions,
+): ServerProcess | HttpTransport {
+  return isProcess(expanded)
+    ? new ServerProcess(expanded, closeGrace)
+    : new HttpTransport(expanded.server as McpUrl, resumeTimeout);
+}
+
+function isProcess(expanded: ExpandedServer): expanded is ExpandedServer<McpCommand> {
+  return 'command' in expanded.server;
 }

@@ -11,12 +11,12 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
+import type { ExpandedServer } from './server-additions.ts';
 import { ServerGone } from './server-gone.ts';
+import { hideSecrets } from './server-secrets.ts';
 
 /** Characters of stderr that are kept to explain why a server failed: enough for a long stack, and what is logged after it. */
 const stderrTail = 1 << 16;
-/** Shortest value of a variable that is treated as a secret. Shorter values may occur in any text. */
-const secretLength = 6;
 /** Milliseconds to wait for output after the process has ended, in case another process holds its pipe. */
 const drainTime = 500;
 
@@ -29,7 +29,7 @@ export class ServerProcess implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
 
-  readonly #command: McpCommand;
+  readonly #command: ExpandedServer<McpCommand>;
   readonly #grace: number;
   readonly #buffer = new ReadBuffer();
   #child: ChildProcess | undefined;
@@ -43,7 +43,7 @@ export class ServerProcess implements Transport {
   #closing = false;
 
   /** @param grace Milliseconds that the server has to exit after its input ends, and again after SIGTERM. */
-  constructor(command: McpCommand, grace: number) {
+  constructor(command: ExpandedServer<McpCommand>, grace: number) {
     this.#command = command;
     this.#grace = grace;
   }
@@ -59,13 +59,13 @@ export class ServerProcess implements Transport {
 
   /** The failure, and the last error in the process's stderr. */
   withStderr(failure: string): string {
-    const said = this.#withoutSecrets(lastError(this.stderr));
+    const said = hideSecrets(lastError(this.stderr), this.#command);
     return said === '' ? failure : `${failure}; its stderr says: ${said}`;
   }
 
   /** @throws ToolEnvError `usage.mcp_command` if the command cannot be run. */
   async start(): Promise<void> {
-    const { command, args = [], env, cwd } = this.#command;
+    const { command, args = [], env, cwd } = this.#command.server;
     const child = spawn(command, args, {
       env: { ...getDefaultEnvironment(), ...env },
       cwd,
@@ -84,7 +84,7 @@ export class ServerProcess implements Transport {
     });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
-      child.once('error', (error) => reject(cannotRun(this.#command, error)));
+      child.once('error', (error) => reject(cannotRun(this.#command.given, error)));
     });
     child.on('error', (error) => this.onerror?.(error));
     this.#ended = this.#watch(child);
@@ -138,12 +138,6 @@ export class ServerProcess implements Transport {
     await settlesWithin(closed, drainTime);
     this.#buffer.clear();
     this.onclose?.();
-  }
-
-  /** Replaces the values of given variables by their names. They may be keys, and errors end up in recorded files. */
-  #withoutSecrets(text: string): string {
-    const given = Object.entries(this.#command.env ?? {}).filter(([, value]) => value.length >= secretLength);
-    return given.reduce((said, [name, value]) => said.replaceAll(value, `[${name}]`), text);
   }
 
   async #read(chunk: Buffer): Promise<void> {

@@ -49,15 +49,16 @@ export function createAgentServer(view: AgentView, source: SessionSource): Serve
   return server;
 }
 
-/** The error as the client sees it. The message of a bug stays on this side. */
+/** The error as the client sees it. Messages stay on this side: they may name a secret or the answer of the task. */
 function toWire(error: unknown, signal: AbortSignal, onError: SessionSource['onError']): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (signal.aborted) return new ProtocolError(ProtocolErrorCode.InternalError, 'The call was cancelled.');
-  if (isInfrastructure(error)) {
-    const message = `The episode was aborted: ${error.message}`;
-    return new ProtocolError(ProtocolErrorCode.InternalError, message, { code: error.code });
-  }
   onError(error);
+  if (isInfrastructure(error)) {
+    const { code } = error;
+    const message = `The episode was aborted (${code}): see the log of its server.`;
+    return new ProtocolError(ProtocolErrorCode.InternalError, message, { code });
+  }
   return new ProtocolError(
     ProtocolErrorCode.InternalError,
     'The environment failed: see the log of its server.',

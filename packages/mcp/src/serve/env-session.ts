@@ -57,7 +57,7 @@ export interface SessionSource {
   open(wanted?: WantedEpisode): EnvSession;
   /** Makes a session of the first task, of which nothing is recorded. */
   probe(): EnvSession;
-  /** Called with errors that are bugs of the environment. */
+  /** Called with the causes of aborted episodes, and with errors that are bugs of the environment. */
   onError(error: unknown): void;
 }
 

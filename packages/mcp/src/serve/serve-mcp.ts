@@ -15,7 +15,10 @@ import { serveConnection } from './serve-connection.ts';
 import { serveHttp } from './serve-http.ts';
 
 export interface ServeOptions extends EpisodeOptions {
-  /** Called with errors that are bugs of the environment. The client learns only that there was one. Default: write to stderr. */
+  /**
+   * Called with the causes of aborted episodes, of which the client learns only the code, and with errors that are bugs of the
+   * environment, of which it learns nothing. Default: write to stderr.
+   */
   onError?(error: unknown): void;
   /** A JSONL file to which the score of each episode is appended. */
   scores?: string;

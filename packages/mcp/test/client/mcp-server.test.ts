@@ -1,6 +1,6 @@
 import { connectMcp, parseServer } from '@toolenv/mcp';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 describe('parseServer', () => {
   test.each([
@@ -46,4 +46,20 @@ test('errors name a server without the secrets of its URL', async () => {
   const signed = await failure('http://user:secret@127.0.0.1:9/mcp');
   expect(signed).toContain('The URL of 127.0.0.1:9 contains credentials: send them in a header instead.');
   expect(signed).not.toContain('secret');
+});
+
+test.each([
+  ['--api-key sk-4 --port 80', '--api-key [redacted] --port 80'],
+  ['--dbPassword=sk-4 --verbose', '--dbPassword=[redacted] --verbose'],
+  ['--token --verbose', '--token --verbose'],
+  ["--header 'Authorization: Bearer sk-4'", '--header Authorization: [redacted]'],
+  ['postgres://me:sk-4@host/notes', 'postgres://me:[redacted]@host/notes'],
+  ['ghp_0123456789abcdefghij /data', '[redacted] /data'],
+  ['--key @{KEY} --path /tmp/keys', '--key @{KEY} --path /tmp/keys'],
+])('errors name a server started with %s as %s', async (given, shown) => {
+  // An at sign stands for a dollar sign, which TypeScript and Biome read as a template.
+  const dollars = (text: string) => text.replace('@{', '\x24{');
+  vi.stubEnv('KEY', 'sk-4');
+  const server = parseServer(dollars(`no-such-command ${given}`));
+  await expect(connectMcp(server)).rejects.toThrow(`\`no-such-command ${dollars(shown)}\` cannot be run`);
 });

@@ -35,14 +35,24 @@ describe('a value that names a variable', () => {
     const seen: IncomingHttpHeaders[] = [];
     const http = createServer(({ headers }, response) => {
       seen.push(headers);
-      response.writeHead(500).end('enough');
+      response.writeHead(500).end(`enough of ${headers.authorization}`);
     }).listen(0, '127.0.0.1');
     await once(http, 'listening');
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const server = withAdditions({ url }, { header: [`Authorization: Bearer ${reference}`] });
-    await expect(connectMcp(server)).rejects.toThrow('enough');
+    // The server repeats the header, and the error does not.
+    await expect(connectMcp(server)).rejects.toThrow('enough of [Authorization]:');
     expect(seen[0]!.authorization).toBe('Bearer sk-four-leaves');
     http.close();
+  });
+
+  test('in an argument, whose value no error shows', async () => {
+    const script = `process.stderr.write('Error: no licence for ' + process.argv.slice(1).join()); process.exit(1)`;
+    const server = { command: process.execPath, args: ['-e', script, reference, `${dollar}${reference}`] };
+    const failure = await connectMcp(server).catch((error: Error) => error.message);
+    // The dollar sign before the reference makes it a text.
+    expect(failure).toContain(`no licence for [TOOLENV_TEST_KEY],${reference}`);
+    expect(failure).not.toContain('sk-four-leaves');
   });
 
   test('must be set', async () => {

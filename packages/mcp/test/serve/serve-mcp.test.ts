@@ -3,11 +3,11 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { type EnvHandle, openEnv } from '@toolenv/core';
-import { connectMcp, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
+import { type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
+import { connectMcp, defineMcpEnv, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
-import { context, doorServer, groupLives } from '../servers.ts';
+import { badServer, context, doorServer, groupLives } from '../servers.ts';
 
 let env: EnvHandle<string>;
 const services: McpService[] = [];
@@ -107,14 +107,45 @@ describe('the SDK’s client plays an episode', () => {
     await client.close();
   });
 
-  test('and gets an infrastructure fault as a protocol error, after which the episode is over', async () => {
-    const client = await pair();
+  test('and gets the code of an infrastructure fault as a protocol error, after which the episode is over', async () => {
+    const causes: unknown[] = [];
+    const client = await pair({ onError: (error) => causes.push(error) });
     await expect(call(client, 'collapse')).rejects.toMatchObject({
       code: -32603,
-      message: expect.stringContaining('The house fell.'),
+      message:
+        'MCP error -32603: The episode was aborted (infrastructure.quake): see the log of its server.',
+      data: { code: 'infrastructure.quake' },
     });
+    expect(causes).toMatchObject([{ code: 'infrastructure.quake', message: 'The house fell.' }]);
     expect(textOf(await call(client, 'knock'))).toBe('The episode has ended.');
     await client.close();
+  });
+
+  test('and learns neither command line nor stderr of an MCP server that it crashes', async () => {
+    const { command, args } = badServer;
+    const server = {
+      command,
+      // An empty argument, because this server takes a mode as its first.
+      args: [...args!, '', '--api-key', 'sk-four-leaves', '--answer=clover'],
+      env: { LUCK_KEY: 'hidden clover' },
+    };
+    const unlucky = defineMcpEnv({ name: 'luck-v1', server, tasks: [{ prompt: 'Go.', answer: 'clover' }] });
+    const open = await openEnv(unlucky);
+    const causes: ToolEnvError[] = [];
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    const onError = (error: unknown) => causes.push(error as ToolEnvError);
+    services.push(await serveMcp(open, { transport: there, onError }));
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(here);
+    const failure = await call(client, 'crash').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ data: { code: 'infrastructure.mcp_closed' } });
+    expect(String(failure)).not.toMatch(/clover|leaves|luck|node/);
+    // The operator learns the command, and why it failed, without the secrets.
+    expect(causes[0]!.message).toContain('--api-key [redacted] --answer=clover');
+    expect(causes[0]!.message).toContain('its stderr says: out of luck with [LUCK_KEY]');
+    await client.close();
+    await services.pop()!.close();
+    await open.close();
   });
 
   test('and does not see the message of a bug, which only onError receives', async () => {
