@@ -34,6 +34,7 @@ const pages = [
       'pause',
     ],
     'spoil',
+    'shrink',
   ].map((name) => ({ name, inputSchema: object })),
   [
     {
@@ -105,6 +106,10 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
       });
       await server.sendToolListChanged();
       return text('ok');
+    case 'shrink':
+      pages[1].pop();
+      await server.sendToolListChanged();
+      return text('ok');
     case 'grow':
       pages[1].push({ name: `grown-${pages[1].length}`, inputSchema: object });
       await server.sendToolListChanged();
@@ -114,6 +119,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
         structuredContent: params.arguments?.wrong ? {} : { size: pages[1].length },
       };
     default:
+      if (!pages.flat().some(({ name }) => name === params.name))
+        throw new McpError(ErrorCode.InvalidParams, `no tool ${params.name}`);
       return text(params.name);
   }
 });

@@ -24,6 +24,8 @@ export interface Link {
   listTools?(request: McpRequestOptions): Promise<McpToolDefinition[]>;
   /** Asks a server that may have ended or hang for a sign of life. Settles when the answer is known. */
   ping?(): Promise<void>;
+  /** Called after an answer. Settles when the notifications have arrived that the server sent before the answer. */
+  heard?(): Promise<void>;
   /** Ends the session and the server. */
   close?(): Promise<void>;
   /** Ends a server that has not answered in time. */

@@ -1,6 +1,7 @@
 /** McpConnection: a server's tools while a connection to it is open. */
 import { messageOf, type ToolContext, ToolEnvError } from '@toolenv/core';
 import { didYouMean } from '@toolenv/core/schemas';
+import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
 import { isClosed, isErrorAnswer } from './client-error.ts';
@@ -89,6 +90,8 @@ export class Connection implements McpConnection, LinkOwner {
   readonly #warn: (message: string) => void;
   /** Resources and prompts as tools, by name. */
   #material: ReadonlyMap<string, MaterialTool> = new Map();
+  /** The listing of the tools that the server has changed last. It never rejects. */
+  #changing: Promise<void> | undefined;
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -144,8 +147,13 @@ export class Connection implements McpConnection, LinkOwner {
     return this.lost;
   }
 
-  /** Lists the tools again after the server has changed them. */
-  async listChanged(): Promise<void> {
+  /** Lists the tools again after the server has changed them. Calls that end meanwhile wait for the list. */
+  listChanged(): Promise<void> {
+    this.#changing = this.#listChanges();
+    return this.#changing;
+  }
+
+  async #listChanges(): Promise<void> {
     let tools: readonly McpTool[];
     try {
       tools = await this.refresh();
@@ -153,7 +161,9 @@ export class Connection implements McpConnection, LinkOwner {
       // The tools listed before are out of date.
       if (ToolEnvError.isInstance(error)) this.lost ??= error;
       else this.lose(`its changed tools cannot be listed (${this.why(error)})`);
-      return this.close();
+      // A call that waits for the list does not wait for the server to end.
+      this.close().catch(() => {});
+      return;
     }
     this.#options.onToolsChanged?.(tools);
   }
@@ -209,11 +219,16 @@ export class Connection implements McpConnection, LinkOwner {
       request.resetTimeoutOnProgress = true;
       request.onprogress = (progress) => onProgress?.({ ...progress, tool: name, episodeId, callIndex });
     }
+    const { client } = this.#link;
+    const material = this.#material.get(name);
     try {
-      const material = this.#material.get(name);
-      if (material) return { ...(await material.ask(this.#link.client, args, request)) };
-      return { ...(await callTool(this.#link.client, { name, arguments: args }, request)) };
+      const result = material
+        ? await material.ask(client, args, request)
+        : await callTool(client, { name, arguments: args }, request);
+      await this.#changesListed(signal);
+      return { ...result };
     } catch (error) {
+      if (isErrorAnswer(error)) await this.#changesListed(signal);
       if (signal.aborted) {
         // The call may have taken too long because the server hangs.
         this.#ping();
@@ -221,6 +236,12 @@ export class Connection implements McpConnection, LinkOwner {
       }
       throw await this.#failure(name, error);
     }
+  }
+
+  /** Settles when the tools are listed that a call has unlocked or removed, so that the next observation shows them. */
+  async #changesListed(signal: AbortSignal): Promise<void> {
+    await this.#link.heard?.();
+    await untilAborted(signal, async () => this.#changing);
   }
 
   /** The error of a failed call: unchanged if the server answered with it, otherwise an infrastructure error. */

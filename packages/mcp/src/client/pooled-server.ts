@@ -40,7 +40,8 @@ export class PooledServer {
   tools(listed: readonly McpTool[]): readonly McpTool[] {
     const from = this.connection?.tools ?? listed;
     if (from !== this.#offered?.from) {
-      this.#offered = { from, tools: from.map((tool) => this.#waitingTool(tool)) };
+      const isOwn = this.connection !== undefined;
+      this.#offered = { from, tools: from.map((tool) => this.#waitingTool(tool, isOwn)) };
     }
     return this.#offered.tools;
   }
@@ -59,14 +60,15 @@ export class PooledServer {
     await connection?.close();
   }
 
-  #waitingTool(tool: McpTool): McpTool {
+  /** @param isOwn Whether this server has listed the tool. If it removes the tool meanwhile, its own answer says so. */
+  #waitingTool(tool: McpTool, isOwn: boolean): McpTool {
     const { name } = tool;
     return {
       ...tool,
       execute: async (args, context) => {
         this.isUsed = true;
         const { tools, lost } = await this.started(context.signal);
-        const own = tools.find((each) => each.name === name);
+        const own = isOwn ? tool : tools.find((each) => each.name === name);
         if (own) return own.execute(args, context);
         const message = `${describeServer(this.#server)} started without its tool "${name}": let every server offer the same tools.`;
         throw lost ?? new ToolEnvError('infrastructure.mcp_tool', message);

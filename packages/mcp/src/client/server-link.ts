@@ -28,6 +28,9 @@ const probeTimeout = 10_000;
 /** Milliseconds before a lost stream of changes is opened again. */
 const listenAgain = 1_000;
 
+/** Milliseconds that a notification on one HTTP stream may arrive after an answer on another that the server sent later. */
+const streamsApart = 10;
+
 /** Accepts everything: tools validate results themselves, since one odd schema must not fail the whole list of tools. */
 const trusting: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
@@ -155,6 +158,12 @@ export class ServerLink implements Link {
     if (!this.client.getServerCapabilities()?.tools) return [];
     // The list may be cached (MCP 2026-07-28), but it is only asked for when a new list is needed.
     return listAllTools(this.client, { ...request, cacheMode: 'refresh' });
+  }
+
+  /** Over stdio and SSE, notifications and answers come in the server's order. */
+  async heard(): Promise<void> {
+    const { tools } = this.client.getServerCapabilities() ?? {};
+    if (this.#transport instanceof HttpTransport && tools?.listChanged) await sleep(streamsApart);
   }
 
   /** Pings the server, and closes the connection if there is no answer. */

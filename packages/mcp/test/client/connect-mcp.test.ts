@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ToolResult } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
-import { connectMcp, type McpCallProgress, type McpConnection } from '@toolenv/mcp';
+import { connectMcp, type McpCallProgress, type McpConnection, type McpTool } from '@toolenv/mcp';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { badServer, context, groupLives, realServer } from '../servers.ts';
 
@@ -194,16 +194,16 @@ describe('a server that misbehaves', () => {
   };
 
   test('lists all pages, and lists again when the list changes', async () => {
-    let changed = () => {};
-    const change = new Promise<void>((resolve) => {
-      changed = resolve;
-    });
-    await connect({ onToolsChanged: () => changed() });
-    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['spoil', 'grow']);
+    const changes: string[] = [];
+    await connect({ onToolsChanged: (tools: readonly McpTool[]) => changes.push(tools.at(-1)!.name) });
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['shrink', 'grow']);
     const grown = await call(bad, 'grow');
     expect(grown.structuredContent).toEqual({ size: 3 });
-    await change;
+    // The list is new before the call returns.
     expect(bad.tools.at(-1)!.name).toBe('grown-2');
+    await call(bad, 'shrink');
+    expect(bad.tools.at(-1)!.name).toBe('grow');
+    expect(changes).toEqual(['grown-2', 'grow']);
     await bad.close();
   });
 
@@ -267,7 +267,7 @@ describe('a server that misbehaves', () => {
     });
     await call(bad, 'spoil');
     await call(bad, 'grow');
-    await expect.poll(() => changes).toBe(2);
+    expect(changes).toBe(2);
     expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['grow', 'grown-3']);
     expect(warnings).toEqual([
       expect.stringMatching(/^Left out: Tool "spoilt" of .*#\/nowhere.*: fix the server/),

@@ -71,6 +71,15 @@ describe('a server that misbehaves', () => {
     expect(connection.lost).toBeUndefined();
   });
 
+  test('lists the tools that a call has unlocked or removed, although the notification has its own stream', async () => {
+    for (let time = 0; time < 20; time++) {
+      await call('grow');
+      expect(connection.tools.at(-1)!.name).toBe('grown-2');
+      await call('shrink');
+      expect(connection.tools.at(-1)!.name).toBe('grow');
+    }
+  });
+
   test.each([
     ['end', 100, 'the stream of the call ended without an answer'],
     ['destroy', 100, 'the stream of the call ended without an answer'],

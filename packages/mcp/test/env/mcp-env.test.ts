@@ -149,6 +149,27 @@ describe('recording', () => {
   });
 });
 
+test('offers the tools that a call unlocks in the next observation, and no longer those that a call removes', async () => {
+  const growing = defineMcpEnv({ name: 'growing-v1', server: badServer, tasks: { test: [{ prompt: 'Grow.' }] } });
+  await using env = await openEnv(growing);
+  const episode = env.episode();
+  await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+  const step = async (...names: string[]) => {
+    const toolCalls = names.map((name) => ({ id: name, name, arguments: {} }));
+    const { observation, calls } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+    return { last: observation.tools.at(-1)!.name, calls };
+  };
+  expect(await step('grow')).toMatchObject({ last: 'grown-2' });
+  const unlocked = await step('grown-2');
+  expect(unlocked.calls).toMatchObject([{ text: 'grown-2' }]);
+  expect(unlocked.calls[0]).not.toHaveProperty('mistake');
+  // In the turn that removes a tool, the server itself says that it is gone.
+  expect((await step('shrink', 'grown-2')).calls[1]).toMatchObject({ text: 'Error: no tool grown-2' });
+  const removed = await step('grown-2');
+  expect(removed).toMatchObject({ last: 'grow', calls: [{ mistake: { code: 'unknown_tool' } }] });
+  await episode.close();
+});
+
 test('never runs more servers than maxServers', async () => {
   const running = new Set<string>();
   let most = 0;
