@@ -26,7 +26,7 @@ const run = (args: string[], env = withWord, cwd = folder) => startCli(args, cwd
 it('tools: offers the named tools, and passes variables', async () => {
   const listed = await run(['tools', '--mcp', server, '--only', 'get-sum, echo', '--json']);
   expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual(['echo', 'get-sum']);
-  const env = ['--env', `WORD=${reference}`, 'OTHER=1'];
+  const env = ['--env', `WORD=${reference}`, '--env', 'OTHER=1'];
   const called = await run(['tools', '--mcp', server, ...env, '--call', 'get-env']);
   expect(JSON.parse(called.stdout)).toMatchObject({ WORD: 'clover', OTHER: '1' });
 });

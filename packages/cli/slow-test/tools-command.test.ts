@@ -46,7 +46,7 @@ describe('toolenv tools', () => {
     ],
     [['--call', 'get-sum', '--arguments', '[1'], /^toolenv: --arguments \[1: give a JSON object/],
     [['--arguments', '{}'], /^toolenv: --arguments without --call: name the tool to call\.\n$/],
-    [['--timeout', 'long'], /^toolenv: --timeout long: give seconds/],
+    [['--call-timeout', 'long'], /^toolenv: --call-timeout long: give a number above 0/],
     [['--mcp', 'no-such-command'], /^toolenv: MCP server `no-such-command` cannot be run: .*ENOENT/],
     [['--mcp', 'http//host'], /^toolenv: MCP server `http\/\/host` cannot be run/],
   ])('%s is one line, with exit code 2', async (args, message) => {

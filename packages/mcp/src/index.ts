@@ -22,6 +22,7 @@ export {
 export type { McpCallProgress, McpTool, McpToolResult } from './client/mcp-tool.ts';
 export { mcpToolFactory } from './client/mcp-tool-factory.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
+export type { ServerOptions } from './client/server-options.ts';
 export { type InitResult, initMcpEnv } from './env/init-mcp-env.ts';
 export { defineMcpEnv } from './env/mcp-env.ts';
 export type {

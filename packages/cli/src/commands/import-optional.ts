@@ -27,6 +27,12 @@ export function httpSchema(): Promise<JsonSchema> {
   return unlessMissing('@toolenv/mcp', load, () => all);
 }
 
+/** The schema of the options of MCP servers; empty without `@toolenv/mcp`. */
+export function serverSchema(): Promise<JsonSchema> {
+  const load = async () => (await import('@toolenv/mcp/server-options')).serverOptionsSchema;
+  return unlessMissing('@toolenv/mcp', load, () => ({}));
+}
+
 /** The schema of the options of an index; empty without `@toolenv/tools-search`. */
 export function indexSchema(): Promise<JsonSchema> {
   const load = async () => (await import('@toolenv/tools-search/options')).indexOptionsSchema;

@@ -1,28 +1,35 @@
 /** `toolenv init`: writes an environment that consists of an MCP server and a task file. */
+import type { JsonSchema } from '@toolenv/core';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp } from './import-optional.ts';
+import { importMcp, serverSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {
   json?: boolean;
 }
 
-export const make: MakeCommand = (command, { signal }) => {
+export const make: MakeCommand = async (command, { signal }) => {
+  const schema = await serverSchema();
   command
     .description(
       `Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. The values of --env and --header are written too. For a secret, write '\${NAME}': the variable NAME is then read when the server starts.`,
     )
     .argument('<folder>', 'new or empty folder; the package gets its name');
-  for (const flag of serverFlags()) command.addOption(flag);
+  for (const flag of serverFlags(schema)) command.addOption(flag);
   command
     .option('--json', 'print one JSON object: the reference of the environment, and the files')
-    .action((folder: string, flags: Flags) => init(folder, flags, signal));
+    .action((folder: string, flags: Flags) => init(folder, schema, flags, signal));
 };
 
-async function init(folder: string, flags: Flags, signal: AbortSignal): Promise<void> {
+async function init(
+  folder: string,
+  schema: JsonSchema,
+  flags: Flags,
+  signal: AbortSignal,
+): Promise<void> {
   const { initMcpEnv } = await importMcp('--mcp');
-  const { server, only } = await readServer(flags);
-  const { ref, files } = await initMcpEnv(folder, server, { signal, only });
+  const { server, options } = await readServer(schema, flags);
+  const { ref, files } = await initMcpEnv(folder, server, { ...options, signal });
   const next = `cd ${folder} && npm install && npx toolenv eval ${ref} --policy <folder>`;
   const text = `Wrote ${files.join(', ')}.\nPut your own tasks into tasks.jsonl, then:\n  ${next}`;
   process.stdout.write(`${flags.json ? JSON.stringify({ ref, files }) : text}\n`);

@@ -1,11 +1,11 @@
 /** `toolenv tools`: lists the tools of an MCP server, or calls one. */
-import { type ContentBlock, type Tool, ToolEnvError } from '@toolenv/core';
+import { type ContentBlock, type JsonSchema, type Tool, ToolEnvError } from '@toolenv/core';
 import { dispatch } from '@toolenv/core/tools';
 import { safeLine } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
 import { parseJson } from '../flags/schema-flags.ts';
 import { readServer, type ServerFlags, serverFlags } from '../flags/server-flags.ts';
-import { importMcp } from './import-optional.ts';
+import { importMcp, serverSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
 
 interface Flags extends ServerFlags {
@@ -13,33 +13,31 @@ interface Flags extends ServerFlags {
   arguments?: string;
   resources?: boolean;
   prompts?: boolean;
-  timeout?: string;
   json?: boolean;
 }
 
-export const make: MakeCommand = (command, { signal }) => {
+export const make: MakeCommand = async (command, { signal }) => {
+  const schema = await serverSchema();
   command.description('Lists the tools of an MCP server, or calls one of them.');
-  for (const flag of serverFlags()) command.addOption(flag);
+  for (const flag of serverFlags(schema)) command.addOption(flag);
   command
     .option('--call <tool>', 'tool to call')
     .option('--arguments <json>', 'arguments of the call (default: {})')
     .option('--resources', 'offer the resources of the server as tools')
     .option('--prompts', 'offer the prompts of the server as tools')
-    .option('--timeout <seconds>', 'longest time without progress, in seconds')
     .option('--json', 'print JSON: the array of tools, or the result of the call')
-    .action((flags: Flags) => showTools(flags, signal));
+    .action((flags: Flags) => showTools(schema, flags, signal));
 };
 
-async function showTools(flags: Flags, signal: AbortSignal): Promise<void> {
+async function showTools(schema: JsonSchema, flags: Flags, signal: AbortSignal): Promise<void> {
   if (flags.call === undefined && flags.arguments !== undefined) {
     throw new ToolEnvError('usage.arguments', '--arguments without --call: name the tool to call.');
   }
   const args = readArguments(flags.arguments ?? '{}');
-  const callTimeout = flags.timeout === undefined ? undefined : readSeconds(flags.timeout);
   const { connectMcp } = await importMcp('--mcp');
-  const { server, only } = await readServer(flags);
+  const { server, options } = await readServer(schema, flags);
   const offer = (['resources', 'prompts'] as const).filter((material) => flags[material]);
-  const connection = await connectMcp(server, { signal, callTimeout, only, offer });
+  const connection = await connectMcp(server, { ...options, signal, offer });
   try {
     const output =
       flags.call === undefined
@@ -117,11 +115,4 @@ function readArguments(text: string): Record<string, unknown> {
     return value as Record<string, unknown>;
   const message = `--arguments ${text}: give a JSON object, such as '{"name": "value"}'.`;
   throw new ToolEnvError('usage.bad_flag', message);
-}
-
-/** @returns Milliseconds. */
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && Number.isFinite(seconds)) return seconds * 1000;
-  throw new ToolEnvError('usage.bad_flag', `--timeout ${text}: give seconds, more than 0.`);
 }

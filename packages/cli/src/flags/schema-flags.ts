@@ -18,6 +18,8 @@ export interface Property {
   maxItems?: number;
   /** A time in milliseconds: its flag takes seconds. */
   milliseconds?: boolean;
+  /** Of a list whose items may contain commas: the form of an item. Its flag takes one item, and is given again for another. */
+  repeated?: string;
   /** Annotation of a trainer's option: it also takes the reference or file of a part of this kind. */
   part?: string;
   /** Annotation of a policy's option; see `PolicyDefinition`. */
@@ -47,6 +49,11 @@ export function schemaFlag(name: string, property: Property): Option {
   const note =
     shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
   const value = placeholder(property);
+  if (isOpenList(property)) {
+    const more = property.repeated ? '; can be repeated' : '';
+    const flag = new Option(`${flagName(name)} <${value}>`, description + more + note);
+    return flag.argParser((text, before: string[] = []) => [...before, text]);
+  }
   if (!property.enum || value.length <= 42)
     return new Option(`${flagName(name)} <${value}>`, description + note);
   // A long list in the first column would leave no room for the descriptions.
@@ -55,7 +62,7 @@ export function schemaFlag(name: string, property: Property): Option {
 
 /**
  * The values of those flags, for the properties that were given.
- * @param given Flags as commander has them: text, or a boolean.
+ * @param given Flags as commander has them: text, the texts of a flag that was repeated, or a boolean.
  * @throws ToolEnvError `usage.bad_flag`, naming the flag and the values that it takes.
  */
 export function readFlags(schema: JsonSchema, given: Record<string, unknown>): Record<string, unknown> {
@@ -63,7 +70,9 @@ export function readFlags(schema: JsonSchema, given: Record<string, unknown>): R
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     const flag = schemaFlag(name, property);
     const value = given[flag.attributeName()];
-    if (typeof value === 'string') values[name] = readValue(property, value, `${flagName(name)} ${value}`);
+    if (Array.isArray(value)) values[name] = readList(property, value, flagName(name));
+    else if (typeof value === 'string')
+      values[name] = readValue(property, value, `${flagName(name)} ${value}`);
     // Commander takes the flag --no-x as the opposite of x, also where the property itself is named noX.
     else if (typeof value === 'boolean' && property.type === 'boolean')
       values[name] = flag.negate && property.default !== true ? !value : value;
@@ -97,10 +106,25 @@ export function readPairs(
     const at = pair.indexOf('=');
     if (at < 1) throw new ToolEnvError('usage.bad_flag', `${flag} ${pair}: write it as key=value.`);
     const name = pair.slice(0, at);
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    values[name] = readValue(property ?? {}, pair.slice(at + 1), `${flag} ${pair}`);
+    const property = (Object.hasOwn(properties, name) ? properties[name] : undefined) ?? {};
+    const value = readValue(property, pair.slice(at + 1), `${flag} ${pair}`);
+    const before = isOpenList(property) && Object.hasOwn(values, name) ? values[name] : [];
+    values[name] = isOpenList(property) ? [...(before as unknown[]), ...(value as unknown[])] : value;
   }
   return values;
+}
+
+/** Whether a flag that is given again adds to the list. The last of several lists of a fixed length counts, as of single values. */
+function isOpenList({ type, maxItems }: Property): boolean {
+  return type === 'array' && maxItems === undefined;
+}
+
+/** The items of a flag that was given several times. */
+function readList(property: Property, texts: readonly string[], flag: string): unknown[] {
+  const items = texts.flatMap((text) => readValue({ ...property, minItems: 0 }, text, `${flag} ${text}`));
+  const [wrong] = validate(property as JsonSchema, items);
+  if (!wrong) return items;
+  throw new ToolEnvError('usage.bad_flag', `${flag} ${texts.join(' ')}: give ${expected(property)}.`);
 }
 
 export function propertiesOf(schema: JsonSchema): Record<string, Property> {
@@ -136,13 +160,20 @@ function parse(property: Property, text: string): unknown {
       return text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
-    case 'array': {
-      const items = text.split(',').map((item) => parse(property.items ?? {}, item.trim()));
-      return items.includes(undefined) ? undefined : items;
-    }
+    case 'array':
+      return parseList(property, text);
     default:
       return parseJson(text) ?? text;
   }
+}
+
+/** A JSON array, one item if the flag can be repeated, or items with commas between. */
+function parseList({ items: each = {}, repeated }: Property, text: string): unknown[] | undefined {
+  const json = parseJson(text);
+  if (Array.isArray(json)) return json;
+  const texts = repeated === undefined ? text.split(',').map((item) => item.trim()) : [text];
+  const items = texts.map((item) => parse(each, item));
+  return items.includes(undefined) ? undefined : items;
 }
 
 /** `undefined` if the text is not JSON. */
@@ -168,7 +199,8 @@ function expected(property: Property): string {
     case 'string':
       return 'text';
     case 'array': {
-      const { minItems, maxItems, items = {} } = property;
+      const { minItems, maxItems, items = {}, repeated } = property;
+      if (repeated !== undefined) return `${repeated}, and the flag again for another`;
       const count = minItems !== undefined && minItems === maxItems ? `${minItems} values` : 'values';
       return `${count} with commas between, each ${expected(items)}`;
     }
@@ -189,6 +221,7 @@ function range({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Propert
 function placeholder(property: Property): string {
   if (property.enum) return property.enum.join('|');
   if (property.milliseconds) return 'seconds';
+  if (property.repeated !== undefined) return property.repeated;
   if (property.type === 'array') {
     const count = Math.min(property.minItems ?? 2, 3);
     return Array.from({ length: count }, () => placeholder(property.items ?? {})).join(',');

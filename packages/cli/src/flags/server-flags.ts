@@ -1,38 +1,30 @@
-/** The flags that name an MCP server: --mcp, --env, --header and --only. */
-import { ToolEnvError } from '@toolenv/core';
+/** The flags that name an MCP server: --mcp, and the options that every environment of MCP servers has too. */
+import { type JsonSchema, ToolEnvError } from '@toolenv/core';
+import type { McpEndpoint, ServerOptions } from '@toolenv/mcp';
 import { Option } from 'commander';
 import { importMcp } from '../commands/import-optional.ts';
+import { readFlags, schemaFlags } from './schema-flags.ts';
 
-export interface ServerFlags {
+/** The values of these flags, as commander has them. */
+export interface ServerFlags extends Record<string, unknown> {
   mcp: string;
-  env?: string[];
-  header?: string[];
-  only?: string;
 }
 
-export function serverFlags(): Option[] {
-  return [
-    new Option(
-      '--mcp <server>',
-      'command that starts the server, or URL of its endpoint',
-    ).makeOptionMandatory(),
-    new Option('--env <NAME=value...>', "add variables to the server's environment"),
-    new Option('--header <Name: value...>', 'add headers to requests to a URL'),
-    new Option('--only <tools>', 'offer only these tools: names, separated by commas'),
-  ];
+/** @param schema Of the options: `serverSchema`. */
+export function serverFlags(schema: JsonSchema): Option[] {
+  const mcp = new Option('--mcp <server>', 'command that starts the server, or URL of its endpoint');
+  return [mcp.makeOptionMandatory(), ...schemaFlags(schema)];
 }
 
-/** The server, and the names of the tools to offer. Throws as `parseServer` and `withAdditions` do. */
-export async function readServer({ mcp, env, header, only }: ServerFlags): Promise<{
-  server: import('@toolenv/mcp').McpEndpoint;
-  only?: string[];
-}> {
+/** The server, and how to use it. Throws as `readFlags`, `parseServer` and `withAdditions` do. */
+export async function readServer(
+  schema: JsonSchema,
+  given: ServerFlags,
+): Promise<{ server: McpEndpoint; options: Omit<ServerOptions, 'env' | 'header'> }> {
   const { parseServer, withAdditions } = await importMcp('--mcp');
-  const server = parseServer(mcp);
+  const { env, header, ...options } = readFlags(schema, given) as ServerOptions;
+  const server = parseServer(given.mcp);
   const wrong = 'url' in server ? env && '--env is for a command' : header && '--header is for a URL';
   if (wrong) throw new ToolEnvError('usage.arguments', `${wrong}: leave it out, or name another server.`);
-  return {
-    server: withAdditions(server, { env, header }),
-    ...(only !== undefined && { only: only.split(',').map((name) => name.trim()) }),
-  };
+  return { server: withAdditions(server, { env, header }), options };
 }

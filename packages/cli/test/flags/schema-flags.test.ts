@@ -21,6 +21,8 @@ const schema = {
     verbose: { type: 'boolean' },
     path: { type: 'string' },
     extra: { type: 'object' },
+    only: { type: 'array', items: { type: 'string' }, minItems: 2 },
+    env: { type: 'array', items: { type: 'string' }, repeated: 'NAME=value', description: 'variable' },
   },
 };
 
@@ -52,6 +54,8 @@ describe('flags from a schema', () => {
       '--verbose',
       '--path <text>',
       '--extra <json>',
+      '--only <text,text>',
+      '--env <NAME=value> variable; can be repeated',
     ]);
     expect(flagName('maxGradNorm')).toBe('--max-grad-norm');
   });
@@ -78,6 +82,24 @@ describe('flags from a schema', () => {
       verbose: true,
     });
     expect(parse('--path', '12', '--extra', '{"a":1}')).toMatchObject({ path: '12', extra: { a: 1 } });
+  });
+
+  it('keeps every value of a list whose flag is repeated', () => {
+    expect(parse('--only', 'a', '--only', 'b,c')).toMatchObject({ only: ['a', 'b', 'c'] });
+    // The last list of a fixed length counts, as of single values.
+    expect(parse('--clip', '1,2', '--clip', '3,4')).toMatchObject({ clip: [3, 4] });
+  });
+
+  it('does not split values with commas where the flag takes one of them', () => {
+    const json = 'CONFIG={"a": 1, "b": [2, 3]}';
+    expect(parse('--env', json, '--env', 'LIST=1, 2', '--path', 'x')).toMatchObject({
+      env: [json, 'LIST=1, 2'],
+      path: 'x',
+    });
+    expect(parse('--env', '["A=1,2", "B=3"]', '--only', '["a,b", "c"]')).toMatchObject({
+      env: ['A=1,2', 'B=3'],
+      only: ['a,b', 'c'],
+    });
   });
 
   it('reads options whose own names begin with "no"', () => {
@@ -108,6 +130,8 @@ describe('flags from a schema', () => {
     [['--learning-rate', '0'], '--learning-rate 0: give a number above 0 to 1.'],
     [['--clip', '0.2'], '--clip 0.2: give 2 values with commas between, each a number from 0 up.'],
     [['--average', 'mean'], '--average mean: give sequence or token.'],
+    [['--only', 'a'], '--only a: give values with commas between, each text.'],
+    [['--env', '[1]'], '--env [1]: give NAME=value, and the flag again for another.'],
     [['--extra', '3'], '--extra 3: give JSON that fits its schema.'],
   ])('refuses %s', (argv, message) => {
     expect(messageOf(() => parse(...argv))).toBe(`usage.bad_flag: ${message}`);
@@ -122,6 +146,14 @@ describe('key=value pairs', () => {
       groupSize: 4,
       path: 'a=b',
       shuffle: false,
+    });
+  });
+
+  it('keep every value of a list', () => {
+    expect(read('env=A=1,2', 'only=a,b', 'env=B=3', 'path=x', 'path=y')).toEqual({
+      env: ['A=1,2', 'B=3'],
+      only: ['a', 'b'],
+      path: 'y',
     });
   });
 

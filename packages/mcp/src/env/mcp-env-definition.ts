@@ -13,25 +13,11 @@ import {
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
 import type { McpMaterial } from '../client/material-tools.ts';
+import { serverOptionsSchema } from '../client/server-options.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
 
-const poolOptions = {
-  only: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'tools that the policy gets',
-  },
-  env: {
-    type: 'array',
-    items: { type: 'string' },
-    description: `NAME=value, variables for the servers; \${NAME} in a value stands for a variable of toolenv's process`,
-  },
-  header: {
-    type: 'array',
-    items: { type: 'string' },
-    description: `Name: value, headers for servers at URLs; \${NAME} as in env`,
-  },
+const poolProperties = {
   maxServers: { type: 'integer', minimum: 1, default: 8, description: 'largest number of server processes' },
   lifetime: {
     enum: ['episode', 'shared'],
@@ -41,7 +27,8 @@ const poolOptions = {
 } as const;
 
 /** Options of a run, in addition to the definition's own options. */
-export type McpEnvOptions = OptionsOf<{ properties: typeof poolOptions }>;
+export type McpEnvOptions = OptionsOf<typeof serverOptionsSchema> &
+  OptionsOf<{ properties: typeof poolProperties }>;
 
 /** The definition's own options, as the properties of a JSON Schema. */
 export interface McpOptionsSchema {
@@ -122,9 +109,9 @@ export function withPoolOptions(
   servers: Readonly<Record<string, McpServerOf<never, never>>>,
   own?: McpOptionsSchema,
 ): JsonSchema {
-  const { lifetime, ...size } = poolOptions;
+  const { lifetime, ...others } = { ...serverOptionsSchema.properties, ...poolProperties };
   const canShare = Object.values(servers).some((server) => typeof server !== 'function');
-  const properties: Record<string, JsonSchema> = canShare ? poolOptions : size;
+  const properties: Record<string, JsonSchema> = canShare ? { ...others, lifetime } : others;
   const taken = Object.keys(properties).find((name) => Object.hasOwn(own?.properties ?? {}, name));
   if (taken === undefined) return { ...own, properties: { ...own?.properties, ...properties } };
   const message = `${env}: option "${taken}" is an option of every MCP environment already: rename yours.`;
