@@ -35,6 +35,7 @@ const pages = [
     ],
     'spoil',
     'shrink',
+    'misname',
   ].map((name) => ({ name, inputSchema: object })),
   [
     {
@@ -99,13 +100,20 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
       closeSSEStream();
       await new Promise((resolve) => setTimeout(resolve, 300));
       return text('resumed');
-    case 'spoil':
-      pages[1].push({
-        name: params.arguments?.name ?? 'spoilt',
-        inputSchema: { ...object, $ref: '#/nowhere' },
-      });
+    case 'misname':
+      pages[1].push({ name: 'wait', description: 'Another.', inputSchema: object });
+      pages[1].push({ name: '', inputSchema: object }, { name: 'two words', inputSchema: object });
       await server.sendToolListChanged();
       return text('ok');
+    case 'spoil': {
+      const name = params.arguments?.name ?? 'spoilt';
+      const tool = pages.flat().find((each) => each.name === name);
+      const inputSchema = { ...object, $ref: '#/nowhere' };
+      if (tool) tool.inputSchema = inputSchema;
+      else pages[1].push({ name, inputSchema });
+      await server.sendToolListChanged();
+      return text('ok');
+    }
     case 'shrink':
       pages[1].pop();
       await server.sendToolListChanged();

@@ -27,9 +27,8 @@ export async function answerRpc(
       return succeeded(id, { session_id: (own ?? sessions.open()).id });
     }
     if (method === 'openenv/session/close') {
-      const wanted = String(params.session_id);
-      await sessions.find(wanted)?.close();
-      return succeeded(id, { session_id: wanted, closed: true });
+      await findSession(sessions, params.session_id)?.close();
+      return succeeded(id, { session_id: params.session_id, closed: true });
     }
     if (method !== 'tools/list' && method !== 'tools/call') {
       return failed(id, codes.method, 'There is no such method here: use tools/list and tools/call.');
@@ -37,7 +36,7 @@ export async function answerRpc(
     if (method === 'tools/call' && !(typeof params.name === 'string' && isObject(params.arguments ?? {}))) {
       return failed(id, codes.params, 'tools/call takes a name and arguments.');
     }
-    const named = params.session_id === undefined ? own : sessions.find(String(params.session_id));
+    const named = params.session_id === undefined ? own : findSession(sessions, params.session_id);
     if (params.session_id !== undefined && !named) {
       return failed(id, codes.params, 'There is no such session: it has ended.');
     }
@@ -52,6 +51,11 @@ export async function answerRpc(
     if (error instanceof FrameError) return failed(id, codes.server, error.message, error.details);
     throw error;
   }
+}
+
+/** Any JSON may stand in place of an id. */
+function findSession(sessions: OpenSessions, id: unknown): OpenEnvSession | undefined {
+  return typeof id === 'string' ? sessions.find(id) : undefined;
 }
 
 /** MCP's result, and `data`: what OpenEnv's client returns. */

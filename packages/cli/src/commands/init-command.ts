@@ -12,7 +12,7 @@ export const make: MakeCommand = async (command, { signal }) => {
   const schema = await serverSchema();
   command
     .description(
-      `Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. The values of --env and --header are written too. For a secret, write '\${NAME}': the variable NAME is then read when the server starts.`,
+      'Writes a package with an environment that has the tools of an MCP server, and a task file to fill in. Values of --env and --header are not written, nor arguments that look secret: the definition names a variable for each, which is read when the server starts.',
     )
     .argument('<folder>', 'new or empty folder; the package gets its name');
   for (const flag of serverFlags(schema)) command.addOption(flag);
@@ -21,16 +21,12 @@ export const make: MakeCommand = async (command, { signal }) => {
     .action((folder: string, flags: Flags) => init(folder, schema, flags, signal));
 };
 
-async function init(
-  folder: string,
-  schema: JsonSchema,
-  flags: Flags,
-  signal: AbortSignal,
-): Promise<void> {
+async function init(folder: string, schema: JsonSchema, flags: Flags, signal: AbortSignal): Promise<void> {
   const { initMcpEnv } = await importMcp('--mcp');
   const { server, options } = await readServer(schema, flags);
-  const { ref, files } = await initMcpEnv(folder, server, { ...options, signal });
+  const { ref, files, variables } = await initMcpEnv(folder, server, { ...options, signal });
   const next = `cd ${folder} && npm install && npx toolenv eval ${ref} --policy <folder>`;
-  const text = `Wrote ${files.join(', ')}.\nPut your own tasks into tasks.jsonl, then:\n  ${next}`;
-  process.stdout.write(`${flags.json ? JSON.stringify({ ref, files }) : text}\n`);
+  const set = variables.length > 0 ? `definition.json has no secrets: set ${variables.join(', ')}.\n` : '';
+  const text = `Wrote ${files.join(', ')}.\n${set}Put your own tasks into tasks.jsonl, then:\n  ${next}`;
+  process.stdout.write(`${flags.json ? JSON.stringify({ ref, files, variables }) : text}\n`);
 }

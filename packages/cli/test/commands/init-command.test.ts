@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCliIn } from '../run-cli.ts';
 
@@ -21,6 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+const variable = (name: string) => `\x24{${name}}`;
 const run = (args: string[], cwd = folder) => runCliIn(cwd, ...args);
 
 it('writes a package, which evaluates', async () => {
@@ -44,6 +45,21 @@ it('writes a package, which evaluates', async () => {
 
   const again = await run(['init', 'my-env', '--mcp', server]);
   expect(again).toMatchObject({ code: 2, stderr: 'toolenv: my-env is not empty: choose another folder.\n' });
+});
+
+it('writes no secret, and names the variables to set', async () => {
+  const secret = `${server} stdio --api-key sk-argument`;
+  const flags = ['--env', 'KEY=sk-four-leaves', '--env', `LUCK=${variable('CLOVER')}`];
+  vi.stubEnv('CLOVER', 'green');
+  const { code, stdout } = await run(['init', 'secret-env', '--mcp', secret, ...flags]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('definition.json has no secrets: set API_KEY, KEY.\n');
+  const text = await readFile(join(folder, 'secret-env/definition.json'), 'utf8');
+  expect(text).not.toContain('sk-');
+  expect(JSON.parse(text).server).toMatchObject({
+    args: [expect.any(String), 'stdio', '--api-key', variable('API_KEY')],
+    env: { KEY: variable('KEY'), LUCK: variable('CLOVER') },
+  });
 });
 
 it('refuses a name that no package can have', async () => {

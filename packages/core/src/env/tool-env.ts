@@ -5,6 +5,7 @@ import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
 import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
+import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import type { Episode, EpisodeContext, TurnDecision, TurnResult } from './episode.ts';
 import type { RewardDeclaration } from './reward-declaration.ts';
@@ -84,6 +85,10 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
 
   close(): Promise<void> {
     return this.#leave();
+  }
+
+  tools(): readonly Tool[] {
+    return this.#current?.tools() ?? [];
   }
 
   /** Releases the episode, also while it begins. */

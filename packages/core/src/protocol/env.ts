@@ -3,7 +3,7 @@ import type { Action, ParseFailure } from './action.ts';
 import type { Observation, ToolCall } from './message.ts';
 import type { AbortedOutcome, ScoredOutcome } from './outcome.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
-import type { ToolResult } from './tool.ts';
+import type { Tool, ToolResult } from './tool.ts';
 
 /** What is wrong with a call, in words that help the model to correct it. */
 export interface ModelMistake {
@@ -82,4 +82,6 @@ export interface Env<Task = unknown> {
   step(action: Action, options?: { signal?: AbortSignal }): Promise<Transition>;
   /** Ends the episode. May be called more than once. */
   close(): Promise<void>;
+  /** The tools on offer, for servers that pass on what the policy does not see of them, such as annotations. */
+  tools?(): readonly Tool[];
 }

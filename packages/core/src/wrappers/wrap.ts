@@ -33,6 +33,7 @@ export function withChanges(env: Env, changes: Partial<Env>): Env {
     reset: (options) => env.reset(options),
     step: (action, options) => env.step(action, options),
     close: () => env.close(),
+    tools: () => env.tools?.() ?? [],
     ...changes,
   };
 }

@@ -1,6 +1,6 @@
 /** callFailures: the infrastructure error for each way in which a tool call can fail. */
 import { messageOf } from '@toolenv/core';
-import { answerOf, isLost, isTimeout, isWrongResult } from './client-error.ts';
+import { answerOf, asClause, isLost, isTimeout, isWrongResult } from './client-error.ts';
 
 export interface CallFailure {
   is(error: unknown): boolean;
@@ -22,19 +22,20 @@ export const callFailures: readonly CallFailure[] = [
   {
     is: isLost,
     code: 'infrastructure.mcp_closed',
-    says: (error) => `failed: ${answerOf(error)}: look at the server's log, and at time limits of proxies.`,
+    says: (error) =>
+      `failed: ${asClause(answerOf(error))}: look at the server's log, and at time limits of proxies.`,
     ping: 'before',
   },
   {
     is: isWrongResult,
     code: 'infrastructure.mcp_result',
-    says: (error) => `broke its outputSchema: ${messageOf(error)}: fix the server.`,
+    says: (error) => `broke its outputSchema: ${asClause(messageOf(error))}: fix the server.`,
     ping: 'none',
   },
   {
     is: () => true,
     code: 'infrastructure.mcp_error',
-    says: (error) => `failed: ${messageOf(error)}: look at the server's log.`,
+    says: (error) => `failed: ${asClause(messageOf(error))}: look at the server's log.`,
     ping: 'background',
   },
 ];

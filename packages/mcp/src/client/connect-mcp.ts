@@ -1,7 +1,7 @@
 /** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { isUnauthorized } from './client-error.ts';
+import { asClause, isUnauthorized } from './client-error.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';
 import { ServerLink } from './server-link.ts';
@@ -56,6 +56,6 @@ function unauthorized(name: string, server: McpServer, cause: unknown): ToolEnvE
     'authProvider' in server && server.authProvider
       ? 'let its user agree, finish with `auth` of @modelcontextprotocol/client, and connect again'
       : 'give a header such as Authorization, or an authProvider';
-  const message = `${name} wants authorization (${messageOf(cause)}): ${remedy}.`;
+  const message = `${name} wants authorization (${asClause(messageOf(cause))}): ${remedy}.`;
   return new ToolEnvError('usage.mcp_authorization', message, { cause });
 }

@@ -8,6 +8,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
+import { asClause } from './client-error.ts';
 import { type McpUrl, toUrl } from './mcp-server.ts';
 import { RequestLost, streamEnded } from './server-gone.ts';
 import { withEnd } from './stream-end.ts';
@@ -130,5 +131,8 @@ function isProgress(message: JSONRPCMessage): message is Progress {
 }
 
 function causesOf(error: Error): string {
-  return error.cause === undefined ? error.message : `${error.message}: ${messageOf(error.cause)}`;
+  const { cause } = error;
+  // A host with several addresses gives an AggregateError without a message.
+  const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause ?? ''];
+  return asClause(`${error.message}: ${causes.map(messageOf).join(', ')}`);
 }

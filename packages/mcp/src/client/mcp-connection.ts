@@ -4,7 +4,7 @@ import { didYouMean } from '@toolenv/core/schemas';
 import { untilAborted } from '@toolenv/core/tools';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { callFailures } from './call-failures.ts';
-import { isClosed, isErrorAnswer } from './client-error.ts';
+import { asClause, isClosed, isErrorAnswer } from './client-error.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
@@ -44,7 +44,10 @@ export interface McpOptions {
    * Whether to begin with `initialize`, as MCP 2025-11-25 and older do. Default false: ask the server for its protocol first.
    */
   initialize?: boolean;
-  /** Called with each warning, a sentence, when a tool is left out because its schema is unusable. Default: write it to stderr. */
+  /**
+   * Called with each warning, a sentence, when a tool is left out because its schema is unusable or its name is taken, or when many
+   * models cannot call it by its name. Default: write it to stderr.
+   */
   onWarning?(message: string): void;
   /** Called with the progress of calls, if the server reports it. */
   onProgress?(progress: McpCallProgress): void;
@@ -142,7 +145,7 @@ export class Connection implements McpConnection, LinkOwner {
 
   /** Marks the connection as lost. The first reason is kept. */
   lose(why: string): ToolEnvError {
-    const message = `${this.#name} is no longer connected: ${why}: connect again.`;
+    const message = `${this.#name} is no longer connected: ${asClause(why)}: connect again.`;
     this.lost ??= new ToolEnvError('infrastructure.mcp_closed', message);
     return this.lost;
   }
@@ -170,12 +173,12 @@ export class Connection implements McpConnection, LinkOwner {
 
   /** The cause of an error, in words. */
   why(error: unknown): string {
-    return this.#link.why?.(error) ?? messageOf(error);
+    return asClause(this.#link.why?.(error) ?? messageOf(error));
   }
 
   /** A failure of the server, with the server's own words about it, if they are known. */
   explain(failure: string): string {
-    return this.#link.explain?.(failure) ?? failure;
+    return asClause(this.#link.explain?.(failure) ?? failure);
   }
 
   /** Lists the server's tools that can run without tasks, and sets {@link tools} to those in `only`. */
@@ -183,7 +186,7 @@ export class Connection implements McpConnection, LinkOwner {
     const { only, offer } = this.#options;
     const { client } = this.#link;
     const listed = await (this.#link.listTools?.(request) ?? listAllTools(client, request));
-    const own = listed.filter(({ execution }) => execution?.taskSupport !== 'required');
+    const own = this.#distinct(listed.filter(({ execution }) => execution?.taskSupport !== 'required'));
     const taken = new Set(own.map(({ name }) => name));
     const extra = materialTools(client, offer).filter(({ definition }) => !taken.has(definition.name));
     this.#material = new Map(extra.map((tool) => [tool.definition.name, tool]));
@@ -191,6 +194,18 @@ export class Connection implements McpConnection, LinkOwner {
     const offered = definitions.filter(({ name }) => only === undefined || only.includes(name));
     this.tools = offered.flatMap((definition) => this.#toTool(definition) ?? []);
     return definitions;
+  }
+
+  /** The first tool of each name, with warnings about names that servers should not use. */
+  #distinct(listed: readonly McpToolDefinition[]): McpToolDefinition[] {
+    const first = new Map<string, McpToolDefinition>();
+    for (const definition of listed) {
+      const { name } = definition;
+      const fault = nameFault(name, first);
+      if (fault) this.#warn(`Tool "${name}" of ${this.#name} ${fault}: fix the server.`);
+      if (name !== '' && !first.has(name)) first.set(name, definition);
+    }
+    return [...first.values()];
   }
 
   /** `undefined`, with a warning, for a tool with an unusable schema, unless `only` asks for it. */
@@ -262,6 +277,17 @@ export class Connection implements McpConnection, LinkOwner {
   async #ping(): Promise<void> {
     if (!this.lost) await this.#link.ping?.();
   }
+}
+
+/** MCP 2025-11-25, server/tools#tool-names. */
+const usableName = /^[\w.-]{1,128}$/;
+
+function nameFault(name: string, before: ReadonlyMap<string, unknown>): string | undefined {
+  if (name === '') return 'is left out, because it has no name';
+  if (before.has(name)) return 'is listed twice, and the second is left out';
+  const usable =
+    'other characters than letters, digits, "_", "-" and ".", or more than 128, so that many models cannot call it';
+  return usableName.test(name) ? undefined : `has a name with ${usable}`;
 }
 
 function noSuchTool(name: string, names: readonly string[], owner: string): ToolEnvError {

@@ -9,7 +9,7 @@ import {
   type ToolResult,
 } from '@toolenv/core';
 import { validate } from '@toolenv/core/schemas';
-import { answerOf, isErrorAnswer } from './client-error.ts';
+import { answerOf, asClause, isErrorAnswer } from './client-error.ts';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
 
 export interface McpTool extends Tool {
@@ -42,7 +42,8 @@ export type Call = (
  * @throws ToolEnvError `infrastructure.mcp_schema` for a schema that cannot be compiled.
  */
 export function mcpTool(definition: McpToolDefinition, call: Call, owner: string): McpTool {
-  const { name, description = '', annotations } = definition;
+  const { name, description = '', title } = definition;
+  const annotations = title === undefined ? definition.annotations : { title, ...definition.annotations };
   const inputSchema = definition.inputSchema as JsonSchema;
   const outputSchema = definition.outputSchema as JsonSchema | undefined;
   const subject = `Tool "${name}" of ${owner}`;
@@ -96,7 +97,7 @@ function checkSchema(schema: JsonSchema, subject: string): void {
   try {
     validate(schema, {});
   } catch (error) {
-    const message = `${subject} is not a usable JSON Schema: ${messageOf(error)}`;
+    const message = `${subject} is not a usable JSON Schema: ${asClause(messageOf(error))}`;
     const remedy = 'fix the server, or name other tools in "only"';
     throw new ToolEnvError('infrastructure.mcp_schema', `${message}: ${remedy}.`, { cause: error });
   }

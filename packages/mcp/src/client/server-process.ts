@@ -9,6 +9,7 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
+import { asClause } from './client-error.ts';
 import { lastError } from './last-error.ts';
 import { describeServer, type McpCommand } from './mcp-server.ts';
 import type { ExpandedServer } from './server-additions.ts';
@@ -197,6 +198,6 @@ function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<bo
 
 function cannotRun(command: McpCommand, error: Error): ToolEnvError {
   const remedy = 'check the command, its installation and its working folder';
-  const message = `${describeServer(command)} cannot be run: ${messageOf(error)}: ${remedy}.`;
+  const message = `${describeServer(command)} cannot be run: ${asClause(messageOf(error))}: ${remedy}.`;
   return new ToolEnvError('usage.mcp_command', message, { cause: error });
 }

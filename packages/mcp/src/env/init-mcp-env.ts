@@ -9,11 +9,14 @@ import type { McpEndpoint } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
 import { implementation } from '../implementation.ts';
 import type { McpTask } from './mcp-task.ts';
+import { namedSecrets } from './named-secrets.ts';
 
 export interface InitResult {
   /** Reference of the environment, for `toolenv eval` in that folder. */
   ref: string;
   files: string[];
+  /** Variables that must be set when the server starts. They stand for the values of `env` and `headers`, and for other secrets. */
+  variables: string[];
 }
 
 /** A name that npm and references to environments both allow. */
@@ -21,7 +24,8 @@ const packageName = /^[a-z0-9][a-z0-9_.-]*$/;
 const splits: readonly Split[] = ['test', 'train', 'validation'];
 
 /**
- * Asks the server for its tools and writes the package into a new or empty folder. The package is named after the folder.
+ * Asks the server for its tools and writes the package into a new or empty folder. The package is named after the folder, and
+ * names a variable for each value of `env` and `headers` and each argument that looks secret.
  * @throws ToolEnvError `usage.mcp_init` if the folder is not empty or its name is not valid for a package, `usage.folder`,
  *   `infrastructure.disk`, and as {@link connectMcp} does.
  */
@@ -44,7 +48,8 @@ export async function initMcpEnv(
   await connection.close();
 
   const { only } = options;
-  const definition = { name: `${name}-v1`, server, ...(only && { only }) };
+  const { server: written, variables } = namedSecrets(server);
+  const definition = { name: `${name}-v1`, server: written, ...(only && { only }) };
   const files = {
     'package.json': json(packageJson(name, definition.name)),
     'definition.json': json(definition),
@@ -52,7 +57,7 @@ export async function initMcpEnv(
     'env.js': await readFile(new URL('../../template/env.js', import.meta.url), 'utf8'),
   };
   await writePackage(folder, files);
-  return { ref: `${name}/${definition.name}`, files: Object.keys(files) };
+  return { ref: `${name}/${definition.name}`, files: Object.keys(files), variables };
 }
 
 /** Removes the files again if one of them cannot be written. */

@@ -141,11 +141,17 @@ export class EnvSession<Task = unknown> {
       const message = `${this.name} has a tool "${answerName}", but sessions use that name themselves: rename the tool.`;
       throw new ToolEnvError('usage.mcp_tool_name', message);
     }
-    const own = tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema: { ...inputSchema, type: 'object' as const },
-    }));
+    const offered = new Map(this.#episodes.env.tools?.().map((tool) => [tool.name, tool]));
+    const own = tools.map(({ name, description, inputSchema }): Tool => {
+      const { annotations } = offered.get(name) ?? {};
+      return {
+        name,
+        ...(annotations?.title !== undefined && { title: annotations.title }),
+        description,
+        inputSchema: { ...inputSchema, type: 'object' as const },
+        ...(annotations && { annotations }),
+      };
+    });
     return [...own, answerTool];
   }
 

@@ -76,7 +76,7 @@ export class HandleView implements AgentView {
     { [parameter]: handle, ...args }: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const episode = this.episodes.find(String(handle));
+    const episode = this.#find(handle);
     if (!episode) return mistake(unknown(handle));
     const { session } = episode;
     return this.#play(episode, () => session.call(name, args, signal));
@@ -89,10 +89,15 @@ export class HandleView implements AgentView {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     const handle = args[parameter];
-    const episode = this.episodes.find(String(handle));
+    const episode = this.#find(handle);
     if (!episode) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknown(handle));
     const { session } = episode;
     return this.#play(episode, async () => toPrompt(await session.observe(signal)));
+  }
+
+  /** Any JSON may stand in place of a handle. */
+  #find(handle: unknown): OpenEpisode | undefined {
+    return typeof handle === 'string' ? this.episodes.find(handle) : undefined;
   }
 
   async #open(signal: AbortSignal): Promise<GetPromptResult> {
@@ -158,7 +163,7 @@ export class HandleView implements AgentView {
 }
 
 function unknown(handle: unknown): string {
-  return handle === undefined
-    ? `${parameter}: expected the handle of an episode; the prompt "open" opens one.`
-    : `There is no episode "${String(handle).slice(0, 100)}", or it has ended.`;
+  return typeof handle === 'string'
+    ? `There is no episode "${handle.slice(0, 100)}", or it has ended.`
+    : `${parameter}: expected the handle of an episode; the prompt "open" opens one.`;
 }

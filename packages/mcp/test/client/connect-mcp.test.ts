@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ToolResult } from '@toolenv/core';
@@ -58,6 +60,7 @@ describe('server-everything', () => {
     expect(structured.outputSchema).toMatchObject({ required: ['temperature', 'conditions', 'humidity'] });
     expect(structured.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
     expect(structured.definition.title).toBe('Get Structured Content Tool');
+    expect(structured.annotations!.title).toBe('Get Structured Content Tool');
   });
 
   test('calls a tool', async () => {
@@ -196,7 +199,7 @@ describe('a server that misbehaves', () => {
   test('lists all pages, and lists again when the list changes', async () => {
     const changes: string[] = [];
     await connect({ onToolsChanged: (tools: readonly McpTool[]) => changes.push(tools.at(-1)!.name) });
-    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['shrink', 'grow']);
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['misname', 'grow']);
     const grown = await call(bad, 'grow');
     expect(grown.structuredContent).toEqual({ size: 3 });
     // The list is new before the call returns.
@@ -271,6 +274,26 @@ describe('a server that misbehaves', () => {
     expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['grow', 'grown-3']);
     expect(warnings).toEqual([
       expect.stringMatching(/^Left out: Tool "spoilt" of .*#\/nowhere.*: fix the server/),
+    ]);
+    await bad.close();
+  });
+
+  test('warns of names that are taken, missing or hard to call', async () => {
+    const warnings: string[] = [];
+    await connect({ onWarning: (message: string) => warnings.push(message) });
+    await call(bad, 'misname');
+    await call(bad, 'misname');
+    const names = bad.tools.map(({ name }) => name);
+    expect(names.filter((name) => name === 'wait' || name === '')).toEqual(['wait']);
+    expect(toolOf(bad, 'wait').description).toBe('');
+    expect(names.at(-1)).toBe('two words');
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^Tool "wait" of .* is listed twice, and the second is left out: fix the server\.$/,
+      ),
+      expect.stringMatching(/^Tool "" of .* is left out, because it has no name: fix the server\.$/),
+      expect.stringMatching(/^Tool "two words" of .* has a name with other characters than letters/),
+      expect.stringMatching(/^Tool "two words" of .* is listed twice/),
     ]);
     await bad.close();
   });
@@ -354,6 +377,31 @@ describe('connecting fails', () => {
       message: expect.stringMatching(/cannot be used: .*the licence has expired: check the server/s),
     });
     await expect(failure).rejects.not.toThrow('exited with code');
+  });
+
+  test.each([
+    [
+      'process.stderr.write("Error: no licence.\\n"); process.exit(1)',
+      /says: Error: no licence: check the server/,
+    ],
+    ['process.exit(1)', /exited with code 1: check the server/],
+  ])('with one mark after the words of the server: %s', async (script, message) => {
+    const failure = await connectMcp({ command: process.execPath, args: ['-e', script] }).catch(
+      (error: Error) => error.message,
+    );
+    expect(failure).toMatch(message);
+    expect(String(failure).replaceAll(script, '')).not.toMatch(/[.:;,]\s*[.:;,]/);
+  });
+
+  test('for a port that is closed, with the cause', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    await new Promise((resolve) => taken.close(resolve));
+    const url = `http://localhost:${port}/mcp`;
+    const failure = await connectMcp({ url }).catch((error: Error) => error.message);
+    expect(failure).toMatch(/cannot be used: .*ECONNREFUSED.*: check the server/);
+    expect(failure).not.toMatch(/[.:;,]\s+[.:;,]/);
   });
 
   test('for a command that writes nothing', async () => {

@@ -150,7 +150,11 @@ describe('recording', () => {
 });
 
 test('offers the tools that a call unlocks in the next observation, and no longer those that a call removes', async () => {
-  const growing = defineMcpEnv({ name: 'growing-v1', server: badServer, tasks: { test: [{ prompt: 'Grow.' }] } });
+  const growing = defineMcpEnv({
+    name: 'growing-v1',
+    server: badServer,
+    tasks: { test: [{ prompt: 'Grow.' }] },
+  });
   await using env = await openEnv(growing);
   const episode = env.episode();
   await episode.reset({ task: env.tasks.test.get(0), seed: 1 });

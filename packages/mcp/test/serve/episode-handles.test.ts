@@ -71,7 +71,7 @@ const over = (handle: string) => `There is no episode "${handle}", or it has end
 describe.each([
   ['Streamable HTTP', async () => connect(await serve())],
   ['stdio', async () => connect(new StdioClientTransport(doorServer))],
-])('a client over %s', (_, begin) => {
+])('a client over %s', (way, begin) => {
   test('opens an episode, and names it with each call', async () => {
     const player = await begin();
     const { client } = player;
@@ -125,6 +125,10 @@ describe.each([
     expect(await player.say('knock', { episode: undefined })).toBe(
       'episode: expected the handle of an episode; the prompt "open" opens one.',
     );
+    // Any JSON may come, also what no text can be made of.
+    expect(await player.say('knock', { episode: { toString: 1 } })).toBe(
+      'episode: expected the handle of an episode; the prompt "open" opens one.',
+    );
     expect(await player.say('knock', { episode: 'none' })).toBe(over('none'));
     await expect(player.client.getPrompt({ name: 'elsewhere' })).rejects.toMatchObject({ code: -32602 });
   });
@@ -134,8 +138,11 @@ describe.each([
     await player.open();
     await expect(player.call('collapse')).rejects.toMatchObject({
       code: -32603,
-      message: expect.stringContaining('The house fell.'),
+      message: expect.stringContaining('(infrastructure.quake)'),
     });
+    // The other server is a process, and writes to its stderr.
+    const causes = way === 'stdio' ? [] : [{ message: 'The house fell.' }];
+    expect(errors.splice(0)).toMatchObject(causes);
     expect(await player.say('knock')).toBe(over(player.handle));
   });
 

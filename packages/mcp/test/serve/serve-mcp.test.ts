@@ -4,10 +4,17 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { type CallToolResult, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { type EnvHandle, openEnv, type ToolEnvError } from '@toolenv/core';
-import { connectMcp, defineMcpEnv, type McpService, openMcpPool, type ServeOptions, serveMcp } from '@toolenv/mcp';
+import {
+  connectMcp,
+  defineMcpEnv,
+  type McpService,
+  openMcpPool,
+  type ServeOptions,
+  serveMcp,
+} from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
-import { badServer, context, doorServer, groupLives } from '../servers.ts';
+import { badServer, context, doorServer, groupLives, realServer } from '../servers.ts';
 
 let env: EnvHandle<string>;
 const services: McpService[] = [];
@@ -112,8 +119,7 @@ describe('the SDK’s client plays an episode', () => {
     const client = await pair({ onError: (error) => causes.push(error) });
     await expect(call(client, 'collapse')).rejects.toMatchObject({
       code: -32603,
-      message:
-        'MCP error -32603: The episode was aborted (infrastructure.quake): see the log of its server.',
+      message: 'MCP error -32603: The episode was aborted (infrastructure.quake): see the log of its server.',
       data: { code: 'infrastructure.quake' },
     });
     expect(causes).toMatchObject([{ code: 'infrastructure.quake', message: 'The house fell.' }]);
@@ -170,6 +176,28 @@ describe('the SDK’s client plays an episode', () => {
     expect(results.map(textOf)).toEqual(['The door opens.', 'a cat\n[image]', 'The door opens.']);
     await client.close();
   });
+});
+
+test('annotations and titles of an MCP server survive serving', async () => {
+  const definition = defineMcpEnv({
+    name: 'weather-v1',
+    server: realServer('everything'),
+    only: ['get-structured-content'],
+    tasks: [{ prompt: 'Go.' }],
+  });
+  const open = await openEnv(definition);
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  services.push(await serveMcp(open, { transport: there }));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  const { tools } = await client.listTools();
+  expect(tools[0]).toMatchObject({
+    title: 'Get Structured Content Tool',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  });
+  await client.close();
+  await services.pop()!.close();
+  await open.close();
 });
 
 test('a split without tasks is refused', async () => {
