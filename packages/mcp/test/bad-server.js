@@ -36,6 +36,7 @@ const pages = [
     'spoil',
     'shrink',
     'misname',
+    'data',
   ].map((name) => ({ name, inputSchema: object })),
   [
     {
@@ -67,6 +68,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
       process.stderr.write(`out of luck with ${process.env.LUCK_KEY ?? 'no key'}\n`);
       process.exit(3);
       break;
+    case 'data':
+      return { content: [], structuredContent: { lucky: [7] } };
     case 'hang':
       for (;;);
     case 'wait':
@@ -136,6 +139,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
 /** Open responses to POST, in HTTP mode. */
 const streams = new Set();
 
+// A server that needs long to start.
+if (process.env.START_AFTER)
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.START_AFTER)));
 const mode = process.argv[2];
 if (mode) {
   const transport = new StreamableHTTPServerTransport({

@@ -93,7 +93,8 @@ async function callText(
     const message = `--arguments${path}: expected ${expected}; received ${received}. ${hint}`;
     throw new ToolEnvError('usage.tool_arguments', message);
   }
-  const blocks = result!.content.map(blockText);
+  const { content, structuredContent: data } = result!;
+  const blocks = content.length === 0 && data !== undefined ? [JSON.stringify(data)] : content.map(blockText);
   if (!result!.isError) return json ? JSON.stringify(result) : blocks.join('\n');
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   const message = `Tool "${name}" says that the call failed: ${blocks.join(' ')}`;
@@ -102,11 +103,13 @@ async function callText(
 
 function blockText(block: ContentBlock): string {
   if (block.type === 'text') return String(block.text);
-  const { data, mimeType, uri, resource } = block as Record<string, unknown>;
+  const { data, mimeType, uri, resource, name, description } = block as Record<string, unknown>;
   const embedded = resource as { text?: string; uri?: string } | undefined;
   if (embedded?.text !== undefined) return embedded.text;
   const bytes = typeof data === 'string' ? `${Buffer.byteLength(data, 'base64')} bytes` : undefined;
-  return `[${[block.type, mimeType, bytes, uri ?? embedded?.uri].filter((part) => part !== undefined).join(' ')}]`;
+  const given = (parts: unknown[], mark: string) => parts.filter((part) => part !== undefined).join(mark);
+  const said = given([name, description], ': ');
+  return `[${given([block.type, mimeType, bytes, uri ?? embedded?.uri], ' ')}]${said && ` ${said}`}`;
 }
 
 function readArguments(text: string): Record<string, unknown> {

@@ -173,12 +173,14 @@ function invalidArguments(tool: Tool, { nearest, ...wrong }: SchemaMistake): Mod
   return { code: 'invalid_arguments', ...wrong, hint };
 }
 
-/** The blocks as one text. Each is cut before they are joined, so that a long result is not copied. */
-function textOf({ content, isError }: ToolResult, limit: number): string {
+/** The blocks as one text, or the data of a result without blocks. Each block is cut before they are joined, so that a long result is not copied. */
+function textOf({ content, structuredContent, isError }: ToolResult, limit: number): string {
   let text = isError ? 'Error: ' : '';
   let length = text.length;
-  for (let i = 0; i < content.length; i++) {
-    const block = textOfBlock(content[i]!);
+  const data = content.length === 0 && structuredContent !== undefined;
+  const blocks = data ? [{ type: 'text', text: JSON.stringify(structuredContent) }] : content;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = textOfBlock(blocks[i]!);
     const lineBreak = i === 0 ? '' : '\n';
     text += lineBreak + block.slice(0, limit + 1);
     length += lineBreak.length + block.length;
@@ -186,10 +188,15 @@ function textOf({ content, isError }: ToolResult, limit: number): string {
   return bound(text, limit, length);
 }
 
-/** A block as text: its own text, or its type in brackets. */
+/** A block as text: its own text, or its type in brackets, and what a link says of its resource. */
 function textOfBlock(block: ContentBlock): string {
   if (block.type === 'text') return block.text as string;
-  if (block.type === 'resource_link') return `[resource_link ${block.uri}]`;
+  if (block.type === 'resource_link') {
+    const { uri, name, description } = block;
+    return [`[resource_link ${uri}] ${name}`, description]
+      .filter((part) => typeof part === 'string')
+      .join(': ');
+  }
   const { text } = Object(block.type === 'resource' ? block.resource : undefined) as { text?: unknown };
   return typeof text === 'string' ? text : `[${block.type}]`;
 }

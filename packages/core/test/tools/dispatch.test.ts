@@ -193,7 +193,7 @@ test('shows the model the text of embedded resources and the type of other block
     { type: 'text', text: 'see' },
     { type: 'resource', resource: { uri: 'file:///a', text: 'its text' } },
     { type: 'resource', resource: { uri: 'file:///b', blob: 'AAAA' } },
-    { type: 'resource_link', uri: 'file:///c', name: 'c' },
+    { type: 'resource_link', uri: 'file:///c', name: 'c', description: 'the third' },
     { type: 'image', data: 'AAAA', mimeType: 'image/png' },
   ];
   const mixed = tool('mixed', async () => ({ content }));
@@ -201,7 +201,7 @@ test('shows the model the text of embedded resources and the type of other block
     ...options,
     limits: { ...options.limits, maxToolCharacters: 999 },
   });
-  expect(record!.text).toBe('see\nits text\n[resource]\n[resource_link file:///c]\n[image]');
+  expect(record!.text).toBe('see\nits text\n[resource]\n[resource_link file:///c] c: the third\n[image]');
 });
 
 test('accepts an infinite timeout', async () => {

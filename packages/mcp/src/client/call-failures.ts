@@ -16,7 +16,8 @@ export const callFailures: readonly CallFailure[] = [
   {
     is: isTimeout,
     code: 'infrastructure.mcp_timeout',
-    says: (_, callTimeout) => `did not answer within ${callTimeout} ms: raise callTimeout or fix the server.`,
+    says: (_, callTimeout) =>
+      `did not answer within ${callTimeout} ms: raise callTimeout (--call-timeout) or fix the server.`,
     ping: 'background',
   },
   {

@@ -29,7 +29,7 @@ export async function connectMcp(server: McpServer, options: McpOptions = {}): P
     parent: options.signal,
     reason: () => {
       const silence = connection.explain(`${name} did not answer within ${connectTimeout / 1000} s`);
-      const message = `${silence}: raise connectTimeout or fix the server.`;
+      const message = `${silence}: raise connectTimeout (--connect-timeout) or fix the server.`;
       return new ToolEnvError('infrastructure.mcp_connect', message);
     },
   });

@@ -69,10 +69,12 @@ export function mcpTool(definition: McpToolDefinition, call: Call, owner: string
 }
 
 function toResult(
-  { content, structuredContent, isError, _meta }: { [field: string]: unknown },
+  { content: given, structuredContent, isError, _meta }: { [field: string]: unknown },
   outputSchema: JsonSchema | undefined,
   subject: string,
 ): McpToolResult {
+  // Some servers send nothing but data. A policy reads it as JSON.
+  const content = given === undefined && structuredContent !== undefined ? [] : given;
   if (!Array.isArray(content)) {
     throw badResult(`${subject} answered without a "content" array of blocks: fix the server.`);
   }

@@ -8,6 +8,7 @@ import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
 import { implementation } from '../implementation.ts';
+import type { ServerTimes } from './mcp-servers.ts';
 import type { McpTask } from './mcp-task.ts';
 import { namedSecrets } from './named-secrets.ts';
 
@@ -32,7 +33,7 @@ const splits: readonly Split[] = ['test', 'train', 'validation'];
 export async function initMcpEnv(
   folder: string,
   server: McpEndpoint,
-  options: Pick<McpOptions, 'signal' | 'connectTimeout' | 'only'> = {},
+  { signal, ...options }: Pick<McpOptions, 'signal' | 'only' | keyof ServerTimes> = {},
 ): Promise<InitResult> {
   const name = basename(resolve(folder));
   if (!packageName.test(name)) {
@@ -43,13 +44,12 @@ export async function initMcpEnv(
   if (used.length > 0) {
     throw new ToolEnvError('usage.mcp_init', `${folder} is not empty: choose another folder.`);
   }
-  const connection = await connectMcp(server, options);
+  const connection = await connectMcp(server, { ...options, signal });
   const tasks = firstTasks(connection.tools);
   await connection.close();
 
-  const { only } = options;
   const { server: written, variables } = namedSecrets(server);
-  const definition = { name: `${name}-v1`, server: written, ...(only && { only }) };
+  const definition = { name: `${name}-v1`, server: written, ...options };
   const files = {
     'package.json': json(packageJson(name, definition.name)),
     'definition.json': json(definition),

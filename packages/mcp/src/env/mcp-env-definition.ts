@@ -78,6 +78,10 @@ export interface McpEnvDefinition<
   readonly only?: readonly string[];
   /** What the servers offer as tools in addition to their tools: `resources`, `prompts`. Two servers need `prefix`. Default: none. */
   readonly offer?: readonly McpMaterial[];
+  /** Milliseconds, as in `connectMcp`. Options of the run replace them. */
+  readonly connectTimeout?: number;
+  readonly callTimeout?: number;
+  readonly closeGrace?: number;
   /** The system message. Default: none. */
   readonly system?: string;
   /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */

@@ -20,7 +20,7 @@ import {
   type McpOptionsSchema,
   withPoolOptions,
 } from './mcp-env-definition.ts';
-import { type McpServerOf, type McpServersRequest, openMcpServers } from './mcp-servers.ts';
+import { type McpServerOf, type McpServersRequest, openMcpServers, type ServerTimes } from './mcp-servers.ts';
 import {
   firstTask,
   type McpSplits,
@@ -37,6 +37,8 @@ interface Shared<Task, Options> {
   tasks: McpSplits<Task>;
   servers: ToolSource<McpServersRequest<Task, Options>>;
   folders: EpisodeFolders;
+  /** Milliseconds in which the servers started. */
+  start: number;
 }
 
 /**
@@ -81,16 +83,28 @@ export function defineMcpEnv<
       const open = async () => {
         const { maxServers: size, lifetime = 'episode', env, header } = options;
         const additions = { env, header };
+        const times = timesOf(definition, options);
         const folder = await folders.create();
         const first = { task: firstTask(tasks, name), folder, episodeId: 'open', options };
         try {
-          return await openMcpServers(servers, { size, lifetime, prefix, only, offer, additions, first });
+          return await openMcpServers(servers, {
+            size,
+            lifetime,
+            prefix,
+            only,
+            offer,
+            additions,
+            times,
+            first,
+          });
         } finally {
           await folders.remove(folder);
         }
       };
       try {
-        return { tasks, folders, only, servers: tap ? await tap.source(open) : await open() };
+        const begun = performance.now();
+        const servers = tap ? await tap.source(open) : await open();
+        return { tasks, folders, only, servers, start: performance.now() - begun };
       } catch (error) {
         await folders.close();
         throw error;
@@ -115,6 +129,8 @@ export function defineMcpEnv<
       };
       try {
         lease = await shared.servers.acquire({ task, folder, episodeId, options, signal });
+        // A start in the background counts towards the time limit of the first call.
+        if (shared.start > context.limits.toolTimeout / 2) await lease.ready?.(signal);
         const all = () => lease!.tools;
         const offered = () => all().filter(({ name }) => shared.only?.includes(name) ?? true);
         const call: EpisodeContext['call'] = async (tool, args) => {
@@ -158,6 +174,15 @@ export function defineMcpEnv<
     ...(label && { label }),
   };
   return defineToolEnv(toolEnv) as EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits>;
+}
+
+function timesOf(definition: ServerTimes, options: ServerTimes): ServerTimes {
+  const {
+    connectTimeout = definition.connectTimeout,
+    callTimeout = definition.callTimeout,
+    closeGrace = definition.closeGrace,
+  } = options;
+  return { connectTimeout, callTimeout, closeGrace };
 }
 
 /**

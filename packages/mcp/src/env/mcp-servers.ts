@@ -27,6 +27,9 @@ export interface McpServersRequest<Task = unknown, Options = unknown>
   signal?: AbortSignal;
 }
 
+/** How long to wait for servers. */
+export type ServerTimes = Pick<McpPoolOptions, 'connectTimeout' | 'callTimeout' | 'closeGrace'>;
+
 /** `size` is divided among the servers. `lifetime` is not for servers from functions, each of which serves one episode. */
 interface McpServersOptions<Task, Options>
   extends Pick<McpPoolOptions, 'lifetime' | 'offer'>,
@@ -37,6 +40,7 @@ interface McpServersOptions<Task, Options>
   only: readonly string[] | undefined;
   /** What to add to each server. */
   additions: ServerAdditions;
+  times: ServerTimes;
   /** An episode for which servers are started once, to list their tools. */
   first: McpServersRequest<Task, Options>;
 }
@@ -58,7 +62,7 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, offer, additions, first } = options;
+  const { size, lifetime, only, offer, additions, times, first } = options;
   const entries = Object.entries(servers).map(
     ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
   );
@@ -67,6 +71,7 @@ export async function openMcpServers<Task, Options>(
     const isOwn = typeof server === 'function';
     const prefix = options.prefix ? `${name}_` : '';
     const pool = await openMcpPool(isOwn ? await server(first) : server, {
+      ...times,
       size: share,
       lifetime,
       serverPerLease: isOwn,

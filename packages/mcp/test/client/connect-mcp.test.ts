@@ -112,6 +112,12 @@ describe('server-everything', () => {
     expect(record!.text).toContain('Resource 1: This is a plaintext resource');
   });
 
+  test('shows the model the name and the description of a link', async () => {
+    const asked = { id: '1', name: 'get-resource-links', arguments: { count: 1 } };
+    const [record] = await dispatch([asked], [...everything.tools], dispatchOptions);
+    expect(record!.text).toMatch(/\[resource_link demo:\/\/\S+\] \S+ Resource 1: Resource 1: \S+ resource/);
+  });
+
   test('reports progress in order', async () => {
     await call(everything, 'trigger-long-running-operation', { duration: 0.2, steps: 4 });
     expect(progress.map(({ progress, total, tool }) => [progress, total, tool])).toEqual(
@@ -199,7 +205,7 @@ describe('a server that misbehaves', () => {
   test('lists all pages, and lists again when the list changes', async () => {
     const changes: string[] = [];
     await connect({ onToolsChanged: (tools: readonly McpTool[]) => changes.push(tools.at(-1)!.name) });
-    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['misname', 'grow']);
+    expect(bad.tools.map(({ name }) => name).slice(-2)).toEqual(['data', 'grow']);
     const grown = await call(bad, 'grow');
     expect(grown.structuredContent).toEqual({ size: 3 });
     // The list is new before the call returns.
@@ -207,6 +213,17 @@ describe('a server that misbehaves', () => {
     await call(bad, 'shrink');
     expect(bad.tools.at(-1)!.name).toBe('grow');
     expect(changes).toEqual(['grown-2', 'grow']);
+    await bad.close();
+  });
+
+  test('shows the model the data of a result without blocks', async () => {
+    await connect();
+    const [record] = await dispatch(
+      [{ id: '1', name: 'data', arguments: {} }],
+      [...bad.tools],
+      dispatchOptions,
+    );
+    expect(record!.text).toBe('{"lucky":[7]}');
     await bad.close();
   });
 
@@ -409,7 +426,7 @@ describe('connecting fails', () => {
     const connecting = connectMcp(silent, { connectTimeout: 300, closeGrace: 100 });
     await expect(connecting).rejects.toMatchObject({
       code: 'infrastructure.mcp_connect',
-      message: expect.stringContaining('within 0.3 s'),
+      message: expect.stringMatching(/within 0\.3 s.*: raise connectTimeout \(--connect-timeout\) or fix/),
     });
   });
 

@@ -174,6 +174,51 @@ test('offers the tools that a call unlocks in the next observation, and no longe
   await episode.close();
 });
 
+describe('a server that needs long to start', () => {
+  const slow = (options: object = {}) =>
+    defineMcpEnv({
+      name: 'slow-v1',
+      server: { ...badServer, env: { START_AFTER: '1000' } },
+      tasks: { test: [{ prompt: 'Go.' }] },
+      limits: { toolTimeout: 900 },
+      ...options,
+    });
+
+  test('gets the time that the definition or the run gives it', async () => {
+    const late = {
+      code: 'infrastructure.mcp_connect',
+      message: expect.stringContaining('--connect-timeout'),
+    };
+    await expect(openEnv(slow(), { connectTimeout: 300 })).rejects.toMatchObject(late);
+    await expect(openEnv(slow({ connectTimeout: 300 }))).rejects.toMatchObject(late);
+    const env = await openEnv(slow({ connectTimeout: 300, closeGrace: 50 }), { connectTimeout: 30_000 });
+    await env.close();
+  });
+
+  test('does not start at the expense of the first call', async () => {
+    await using env = await openEnv(slow({ closeGrace: 50 }));
+    const outcomes = [1, 2, 3].map(async (seed) => {
+      const episode = env.episode();
+      await episode.reset({ task: env.tasks.test.get(0), seed });
+      const toolCalls = [{ id: '1', name: 'cancelled', arguments: {} }];
+      const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+      await episode.close();
+      return outcome.kind;
+    });
+    expect(await Promise.all(outcomes)).toEqual(['running', 'running', 'running']);
+  });
+
+  test('is not waited for by a call beyond callTimeout', async () => {
+    await using env = await openEnv(slow({ callTimeout: 50, closeGrace: 50 }));
+    const episode = env.episode();
+    await episode.reset({ task: env.tasks.test.get(0), seed: 1 });
+    const toolCalls = [{ id: '1', name: 'wait', arguments: {} }];
+    const { outcome } = await episode.step({ text: '', toolCalls, stopReason: 'tool_call' });
+    expect(outcome).toMatchObject({ kind: 'aborted', cause: { code: 'infrastructure.mcp_timeout' } });
+    await episode.close();
+  });
+});
+
 test('never runs more servers than maxServers', async () => {
   const running = new Set<string>();
   let most = 0;
