@@ -68,6 +68,7 @@ export async function serveOpenEnv<Task>(
   const routes = { metadata, sessions, maxBodyBytes: options.maxBodyBytes };
 
   const listener = await listen(options, (request, response) => {
+    if (access.answerPreflight(request, response)) return;
     const refusal = refusalOf(request, access);
     if (refusal) {
       response.setHeader('connection', 'close');

@@ -1,6 +1,6 @@
 /** HttpAccess: decides whether a request may reach the server, by its host, its origin and its bearer token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -15,6 +15,9 @@ export function isLoopback(host: string): boolean {
   if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
   return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
+
+/** The headers of answers that scripts of other origins need. */
+const readable = 'mcp-session-id, mcp-protocol-version, retry-after, www-authenticate';
 
 /** Why a request may not reach the server. */
 export interface Refusal {
@@ -51,6 +54,28 @@ export class HttpAccess {
     if (!URL.canParse(headers.origin)) return false;
     const page = new URL(headers.origin);
     return this.#origins.includes(page.origin) || this.#hosts?.includes(page.hostname) === true;
+  }
+
+  /**
+   * Lets web pages of allowed origins read the answer, and answers their preflight requests, which have no token (Fetch standard,
+   * §3.3).
+   * @returns Whether the request is answered.
+   */
+  answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method, headers } = request;
+    if (headers.origin === undefined || !this.isAllowed(request)) return false;
+    response.setHeader('access-control-allow-origin', headers.origin);
+    response.setHeader('access-control-expose-headers', readable);
+    response.setHeader('vary', 'origin');
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
+    const wanted = headers['access-control-request-headers'];
+    if (wanted !== undefined) response.setHeader('access-control-allow-headers', wanted);
+    response.writeHead(204, {
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-max-age': '600',
+    });
+    response.end();
+    return true;
   }
 
   /** @param isOpen Whether the request needs no token. */

@@ -11,6 +11,7 @@ import {
 import { validate } from '@toolenv/core/schemas';
 import { answerOf, asClause, isErrorAnswer } from './client-error.ts';
 import type { McpProgress, McpToolDefinition } from './mcp-client.ts';
+import { withDefaults, withoutDefaulted } from './required-defaults.ts';
 
 export interface McpTool extends Tool {
   /** The tool as the server lists it, with its title, `_meta` and other fields that a Tool lacks. */
@@ -44,21 +45,21 @@ export type Call = (
 export function mcpTool(definition: McpToolDefinition, call: Call, owner: string): McpTool {
   const { name, description = '', title } = definition;
   const annotations = title === undefined ? definition.annotations : { title, ...definition.annotations };
-  const inputSchema = definition.inputSchema as JsonSchema;
+  const listed = definition.inputSchema as JsonSchema;
   const outputSchema = definition.outputSchema as JsonSchema | undefined;
   const subject = `Tool "${name}" of ${owner}`;
-  checkSchema(inputSchema, `${subject}: its inputSchema`);
+  checkSchema(listed, `${subject}: its inputSchema`);
   if (outputSchema) checkSchema(outputSchema, `${subject}: its outputSchema`);
   return {
     name,
     description,
-    inputSchema,
+    inputSchema: withoutDefaulted(listed),
     ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
     definition,
     async execute(args, context) {
       try {
-        return toResult(await call(name, args, context), outputSchema, subject);
+        return toResult(await call(name, withDefaults(listed, args), context), outputSchema, subject);
       } catch (error) {
         if (!isErrorAnswer(error)) throw error;
         // Some servers refuse a call by a protocol error. The server lives, so this is an answer to the model too.

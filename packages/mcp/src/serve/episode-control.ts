@@ -30,8 +30,11 @@ export interface ControlledEpisode {
 interface Hooks {
   /** Whether there is room for another episode. */
   hasRoom(): boolean;
-  /** URL of the episode for its agent. */
-  urlOf(session: EnvSession): string;
+  /**
+   * URL of the episode for its agent.
+   * @param host The host that the orchestrator has named.
+   */
+  urlOf(session: EnvSession, host: string | undefined): string;
   /** Milliseconds without a player after which an episode ends. */
   idleTimeout: number;
 }
@@ -118,7 +121,7 @@ export class EpisodeControl {
       response.once('close', () => leave.abort());
       const { seed, observation, ...begun } = await session.begin(leave.signal);
       const { messages } = observation;
-      const url = this.#hooks.urlOf(session);
+      const url = this.#hooks.urlOf(session, response.req.headers.host);
       replyJson(response, 201, { episode: session.id, url, task: begun.task, seed, messages });
     } catch (error) {
       await this.episodes.end({ session });

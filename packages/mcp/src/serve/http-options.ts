@@ -17,13 +17,20 @@ const controlToken = {
     'bearer token of the orchestrator, which opens episodes and reads rewards at /episodes; each agent then needs the URL of its episode',
 } as const;
 
+const publicUrl = {
+  type: 'string',
+  description:
+    'URL at which agents reach this server, for example of a proxy; the URLs of episodes begin with it (default: its address)',
+} as const;
+
 export const httpOptionsSchema: {
   readonly type: 'object';
   readonly properties: typeof serveProperties & {
     readonly reconnectTimeout: typeof reconnectTimeout;
     readonly controlToken: typeof controlToken;
+    readonly publicUrl: typeof publicUrl;
   };
-} = { type: 'object', properties: { ...serveProperties, reconnectTimeout, controlToken } };
+} = { type: 'object', properties: { ...serveProperties, reconnectTimeout, controlToken, publicUrl } };
 
 /** Times are in milliseconds. */
 export type HttpOptions = Partial<OptionsOf<typeof httpOptionsSchema>>;

@@ -42,6 +42,7 @@ export async function serveHttp(
     typeof httpOptionsSchema
   >;
   const { maxSessions, maxBodyBytes, silenceTimeout, idleTimeout, token, controlToken } = options;
+  const publicUrl = options.publicUrl === undefined ? undefined : baseOf(options.publicUrl);
   const access = new HttpAccess(options);
   const controlAccess =
     controlToken === undefined ? undefined : new HttpAccess({ ...options, token: controlToken });
@@ -61,7 +62,7 @@ export async function serveHttp(
   };
   const control: EpisodeControl = new EpisodeControl(source, {
     hasRoom,
-    urlOf: ({ id }) => `${listener.origin}${path}/${id}`,
+    urlOf: ({ id }, host) => `${publicUrl ?? addressFor(listener.origin, host)}${path}/${id}`,
     idleTimeout,
   });
   const handles: HandleView = new HandleView(source, {
@@ -110,6 +111,7 @@ export async function serveHttp(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (access.answerPreflight(request, response)) return;
     const [, root, handle, ...more] = new URL(request.url ?? '/', 'http://any').pathname.split('/');
     const isControl = controlAccess !== undefined && `/${root}` === controlPath;
     const refusal = (isControl ? controlAccess : access).refusal(request);
@@ -161,6 +163,22 @@ export async function serveHttp(
       await listener.close();
     },
   };
+}
+
+/** @throws ToolEnvError `usage.serve_host` for anything but an http or https URL. */
+function baseOf(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
+    const { origin, pathname } = new URL(url);
+    return `${origin}${pathname}`.replace(/\/+$/, '');
+  }
+  const message = `"${url}" is not a URL of this server: give one such as https://envs.example.`;
+  throw new ToolEnvError('usage.serve_host', message);
+}
+
+/** A server that listens on all addresses has none of its own: its client has named one that works. */
+function addressFor(origin: string, host: string | undefined): string {
+  const isAny = /^http:\/\/(0\.0\.0\.0|\[::\]):/.test(origin);
+  return isAny && host !== undefined ? `http://${host}` : origin;
 }
 
 function isEmpty({ headers }: IncomingMessage): boolean {

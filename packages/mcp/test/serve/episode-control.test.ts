@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type EnvHandle, openEnv } from '@toolenv/core';
-import { connectMcp, type McpService, type ScoreRecord, serveMcp } from '@toolenv/mcp';
+import { connectMcp, type HttpOptions, type McpService, type ScoreRecord, serveMcp } from '@toolenv/mcp';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { doors, openDoors } from '../door-env.ts';
 import { context } from '../servers.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function serve(options: { controlToken?: string; maxSessions?: number; idleTimeout?: number } = {}) {
+async function serve(options: HttpOptions = {}) {
   service = await serveMcp(env, { transport: { type: 'http', controlToken, ...options }, scores });
 }
 
@@ -308,4 +308,28 @@ describe.each(eras)('an agent %s', (_, initialize) => {
       { task: 1, rewards: { right: 0 } },
     ]);
   }, 60_000);
+});
+
+describe('the URL of an episode', () => {
+  test('begins with the public URL of the server', async () => {
+    await serve({ publicUrl: 'https://envs.example/doors/' });
+    const { body } = await control('POST');
+    expect(body.url).toBe(`https://envs.example/doors/mcp/${body.episode}`);
+  });
+
+  test('has the host that the orchestrator named, where the server listens on all addresses', async () => {
+    await serve({ host: '0.0.0.0', token: 'a-token-of-at-least-16-characters' });
+    const { port } = new URL(service.url!);
+    const response = await fetch(`http://localhost:${port}/episodes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${controlToken}` },
+    });
+    const { url, episode } = (await response.json()) as Answer;
+    expect(url).toBe(`http://localhost:${port}/mcp/${episode}`);
+  });
+
+  test('cannot begin with anything but a URL', async () => {
+    await serve();
+    await expect(serve({ publicUrl: 'envs.example' })).rejects.toMatchObject({ code: 'usage.serve_host' });
+  });
 });

@@ -338,4 +338,32 @@ describe('hosts and origins', () => {
     await expect(serve({ allowedHosts: ['a:80'] })).rejects.toMatchObject({ code: 'usage.serve_host' });
     await expect(serve({ allowedOrigins: ['app'] })).rejects.toMatchObject({ code: 'usage.serve_host' });
   });
+
+  test('lets pages of an allowed origin ask first, without a token, and read the answers', async () => {
+    const origin = 'https://app.example';
+    const token = 'a-token-of-at-least-16-characters';
+    const { url } = await serve({ allowedOrigins: [origin], token });
+    const asks = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: { origin, ...asks } });
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'authorization',
+      vary: 'origin',
+    });
+    const refused = await fetch(url, { method: 'POST', headers: { origin } });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(refused.headers.get('access-control-expose-headers')).toContain('mcp-session-id');
+    const evil = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example', ...asks },
+    });
+    expect(evil.status).toBe(403);
+    expect(evil.headers.has('access-control-allow-origin')).toBe(false);
+  });
 });

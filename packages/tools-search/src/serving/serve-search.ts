@@ -40,6 +40,7 @@ export async function serveSearch(
   const access = new HttpAccess(options);
   const routes = { retriever, topK, maxBodyBytes: options.maxBodyBytes };
   const listener = await listen(options, (request, response) => {
+    if (access.answerPreflight(request, response)) return;
     // Health is no secret: probes have no token.
     const refusal = access.refusal(request, { isOpen: request.url === '/health' });
     if (refusal) return replyJson(response, refusal.status, { detail: refusal.detail });
