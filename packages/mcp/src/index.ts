@@ -1,6 +1,7 @@
 /** @toolenv/mcp: MCP servers as tools, and environments as MCP servers. */
 
 export { connectMcp } from './client/connect-mcp.ts';
+export { loginMcp, logoutMcp } from './client/login-mcp.ts';
 export type { McpMaterial } from './client/material-tools.ts';
 export type { McpClient, McpProgress, McpRequestOptions, McpToolDefinition } from './client/mcp-client.ts';
 export type { McpConnection, McpOptions } from './client/mcp-connection.ts';
@@ -23,6 +24,7 @@ export type { McpCallProgress, McpTool, McpToolResult } from './client/mcp-tool.
 export { mcpToolFactory } from './client/mcp-tool-factory.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';
 export type { ServerOptions } from './client/server-options.ts';
+export type { McpLogin } from './client/stored-login.ts';
 export { type InitResult, initMcpEnv } from './env/init-mcp-env.ts';
 export { defineMcpEnv } from './env/mcp-env.ts';
 export type {

@@ -1,4 +1,5 @@
 /** Distinguishes the errors of an MCP client: the server's answer, a result that breaks its schema, a timeout, a lost connection. */
+import { OAuthClientFlowError, OAuthError } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { RequestLost, ServerGone, streamEnded } from './server-gone.ts';
 
@@ -65,9 +66,10 @@ export function isOtherHttp(error: unknown): boolean {
   return status === 400 || status === 404 || status === 405;
 }
 
-/** The request was not authorized: it had no valid token, and the provider got none. */
+/** The request was not authorized: it had no valid token, and the provider got none, as for a client that is not known (`invalid_client`). */
 export function isUnauthorized(error: unknown): boolean {
-  return statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError';
+  if (statusOf(error) === 401 || (error as { name?: unknown }).name === 'UnauthorizedError') return true;
+  return OAuthError.isInstance(error) || OAuthClientFlowError.isInstance(error);
 }
 
 /** The message in the body of an HTTP refusal. The SDK's errors do not always have it. */

@@ -55,7 +55,7 @@ function unauthorized(name: string, server: McpServer, cause: unknown): ToolEnvE
   const remedy =
     'authProvider' in server && server.authProvider
       ? 'let its user agree, finish with `auth` of @modelcontextprotocol/client, and connect again'
-      : 'give a header such as Authorization, or an authProvider';
+      : `log in with \`toolenv mcp login ${'url' in server ? server.url : '<url>'}\`, or give a header such as Authorization (--header), or an authProvider`;
   const message = `${name} wants authorization (${asClause(messageOf(cause))}): ${remedy}.`;
   return new ToolEnvError('usage.mcp_authorization', message, { cause });
 }

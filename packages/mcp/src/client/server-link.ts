@@ -19,6 +19,7 @@ import { type ExpandedServer, withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
 import { hideSecrets } from './server-secrets.ts';
 import { SseTransport } from './sse-transport.ts';
+import { StoredLogin } from './stored-login.ts';
 
 /** Milliseconds that a server has to exit. */
 const defaultGrace = 2_000;
@@ -53,7 +54,7 @@ export class ServerLink implements Link {
   constructor(server: McpEndpoint, options: McpOptions) {
     this.client = newClient(options);
     this.#options = options;
-    this.#server = withVariables(server);
+    this.#server = withLogin(withVariables(server));
     this.#transport = newTransport(this.#server, options);
   }
 
@@ -224,6 +225,16 @@ function newTransport(
   return isProcess(expanded)
     ? new ServerProcess(expanded, closeGrace)
     : new HttpTransport(expanded.server as McpUrl, resumeTimeout);
+}
+
+/** Without other authorization, a server gets the tokens of `toolenv mcp login`. */
+function withLogin(expanded: ExpandedServer): ExpandedServer {
+  const { server } = expanded;
+  if (!('url' in server) || server.authProvider) return expanded;
+  if (Object.keys(server.headers ?? {}).some((name) => name.toLowerCase() === 'authorization'))
+    return expanded;
+  const authProvider = StoredLogin.of(server.url);
+  return authProvider ? { ...expanded, server: { ...server, authProvider } } : expanded;
 }
 
 function isProcess(expanded: ExpandedServer): expanded is ExpandedServer<McpCommand> {

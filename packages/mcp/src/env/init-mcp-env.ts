@@ -8,7 +8,6 @@ import type { McpOptions } from '../client/mcp-connection.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
 import { implementation } from '../implementation.ts';
-import type { ServerTimes } from './mcp-servers.ts';
 import type { McpTask } from './mcp-task.ts';
 import { namedSecrets } from './named-secrets.ts';
 
@@ -33,7 +32,10 @@ const splits: readonly Split[] = ['test', 'train', 'validation'];
 export async function initMcpEnv(
   folder: string,
   server: McpEndpoint,
-  { signal, ...options }: Pick<McpOptions, 'signal' | 'only' | keyof ServerTimes> = {},
+  {
+    signal,
+    ...options
+  }: Pick<McpOptions, 'signal' | 'only' | 'connectTimeout' | 'callTimeout' | 'closeGrace'> = {},
 ): Promise<InitResult> {
   const name = basename(resolve(folder));
   if (!packageName.test(name)) {

@@ -1,8 +1,11 @@
 /** Servers that want authorization by OAuth, with the authorization server of the SDK. */
 import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { auth, ClientCredentialsProvider, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js';
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js';
 import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js';
@@ -10,8 +13,8 @@ import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { connectMcp } from '@toolenv/mcp';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connectMcp, loginMcp, logoutMcp } from '@toolenv/mcp';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { context } from '../servers.ts';
 
 let http: HttpServer;
@@ -89,9 +92,89 @@ test('the user agrees once, then connections and calls are authorized', async ()
   }
 });
 
-test('without a provider, the error names the remedy', async () => {
+test('without a provider, the error names the remedies', async () => {
   await expect(connectMcp({ url })).rejects.toMatchObject({
     code: 'usage.mcp_authorization',
-    message: expect.stringContaining('give a header such as Authorization, or an authProvider'),
+    message: expect.stringContaining(
+      `log in with \`toolenv mcp login ${url}\`, or give a header such as Authorization (--header), or an authProvider`,
+    ),
+  });
+});
+
+test('a client that the authorization server does not know is an error of authorization', async () => {
+  const authProvider = new ClientCredentialsProvider({
+    clientId: 'nobody',
+    clientSecret: 'wrong',
+    expectedIssuer: url.origin,
+  });
+  await expect(connectMcp({ url, authProvider })).rejects.toMatchObject({
+    code: 'usage.mcp_authorization',
+    message: expect.stringMatching(/nvalid client/),
+  });
+});
+
+describe('a login', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'toolenv-login-'));
+    vi.stubEnv('XDG_CONFIG_HOME', folder);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** The user agrees: the authorization server sends the browser back with a code. */
+  const agree = (address: URL) => void fetch(address).catch(() => {});
+
+  test('authorizes later connections, and its tokens are for the user alone', async () => {
+    await loginMcp(url, { ask: agree, expectedIssuer: url.origin });
+    const connection = await connectMcp({ url });
+    expect(await connection.tools[0]!.execute({}, context())).toMatchObject({ content: [{ type: 'text' }] });
+    await connection.close();
+
+    const kept = join(folder, 'toolenv', 'mcp');
+    const files = await readdir(kept);
+    expect(files).toHaveLength(1);
+    expect((await stat(join(kept, files[0]!))).mode & 0o777).toBe(0o600);
+    expect((await stat(kept)).mode & 0o777).toBe(0o700);
+    expect(JSON.parse(await readFile(join(kept, files[0]!), 'utf8'))).toMatchObject({
+      url: url.href,
+      tokens: { access_token: expect.any(String) },
+    });
+    // Another path of the same host gets no token.
+    await expect(connectMcp({ url: new URL('/mcp?other', url) })).rejects.toMatchObject({
+      code: 'usage.mcp_authorization',
+    });
+    expect(await logoutMcp(url)).toBe(true);
+    await expect(connectMcp({ url })).rejects.toMatchObject({ code: 'usage.mcp_authorization' });
+    expect(await logoutMcp(url)).toBe(false);
+  });
+
+  test('sends nothing to another authorization server than the expected one', async () => {
+    const asked: URL[] = [];
+    const ask = (address: URL) => void asked.push(address);
+    await expect(loginMcp(url, { ask, expectedIssuer: 'https://auth.example' })).rejects.toMatchObject({
+      code: 'usage.mcp_authorization',
+      message: expect.stringContaining('https://auth.example is expected'),
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('ignores answers that are not its own', async () => {
+    const statuses: number[] = [];
+    const ask = async (address: URL) => {
+      const callback = new URL(address.searchParams.get('redirect_uri')!);
+      callback.search = '?code=stolen&state=guessed';
+      statuses.push((await fetch(callback)).status);
+      agree(address);
+    };
+    await loginMcp(url, { ask });
+    expect(statuses).toEqual([404]);
+    await logoutMcp(url);
+  });
+
+  test('ends with its signal', async () => {
+    const reason = new Error('enough');
+    const leave = new AbortController();
+    const ask = () => leave.abort(reason);
+    await expect(loginMcp(url, { ask, signal: leave.signal })).rejects.toBe(reason);
   });
 });
