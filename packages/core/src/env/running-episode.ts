@@ -7,7 +7,7 @@ import { running, type ScoredOutcome } from '../protocol/outcome.ts';
 import { createRng, type Rng } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
-import { dispatch } from '../tools/dispatch.ts';
+import { type DispatchOptions, dispatch } from '../tools/dispatch.ts';
 import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
 
 /** What an episode begins with. */
@@ -74,12 +74,13 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
   run(
     calls: Action['toolCalls'],
     tools: readonly Tool[],
-    limits: EnvLimits = this.limits,
+    { limits = this.limits, onProgress }: Partial<Pick<DispatchOptions, 'limits' | 'onProgress'>> = {},
   ): Promise<ToolCallRecord[]> {
     const { episodeId, seed } = this;
     const firstCallIndex = this.#nextCall;
     this.#nextCall += calls.length;
-    return dispatch(calls, tools, { limits, episodeId, seed, firstCallIndex, signal: this.#signal });
+    const turn = { limits, episodeId, seed, firstCallIndex, signal: this.#signal };
+    return dispatch(calls, tools, { ...turn, ...(onProgress && { onProgress }) });
   }
 
   readonly call = async (
@@ -91,7 +92,7 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     const number = this.#nextCall;
     const calls = [{ id: `environment-${number}`, name: tool.name, arguments: args }];
     const limits = { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY };
-    const [record] = await this.run(calls, [tool], limits);
+    const [record] = await this.run(calls, [tool], { limits });
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
     this.#environmentCalls.set(number, record!);
     return record as EnvironmentCall;

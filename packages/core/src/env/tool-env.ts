@@ -1,6 +1,6 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 import { type Action, isParseFailure } from '../protocol/action.ts';
-import type { Env, EnvSpec, ResetOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
+import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
 import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
@@ -54,7 +54,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     return observe(episode);
   }
 
-  async step(action: Action, { signal }: { signal?: AbortSignal } = {}): Promise<Transition> {
+  async step(action: Action, { signal, onProgress }: StepOptions = {}): Promise<Transition> {
     const episode = this.#current;
     if (!episode)
       throw new ToolEnvError('bug.step_before_reset', 'step() before reset(): call reset() first.');
@@ -71,7 +71,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.done = true;
     episode.listenTo(signal);
     try {
-      const transition = await this.#advance(episode, action);
+      const transition = await this.#advance(episode, action, onProgress);
       episode.done = transition.outcome.kind !== 'running';
       return transition;
     } catch (error) {
@@ -107,9 +107,13 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     return begin(episode as Context);
   }
 
-  async #advance(episode: RunningEpisode<Task>, action: Action): Promise<Transition> {
+  async #advance(
+    episode: RunningEpisode<Task>,
+    action: Action,
+    onProgress: StepOptions['onProgress'],
+  ): Promise<Transition> {
     const isCutOff = action.stopReason === 'length';
-    const calls = isCutOff ? [] : await episode.run(action.toolCalls, episode.tools());
+    const calls = isCutOff ? [] : await episode.run(action.toolCalls, episode.tools(), { onProgress });
     episode.turn += 1;
     episode.turnCalls = calls;
     episode.calls.push(...calls);

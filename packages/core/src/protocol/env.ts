@@ -3,7 +3,7 @@ import type { Action, ParseFailure } from './action.ts';
 import type { Observation, ToolCall } from './message.ts';
 import type { AbortedOutcome, ScoredOutcome } from './outcome.ts';
 import type { RewardSpec, Rewards } from './reward.ts';
-import type { Tool, ToolResult } from './tool.ts';
+import type { Tool, ToolProgress, ToolResult } from './tool.ts';
 
 /** What is wrong with a call, in words that help the model to correct it. */
 export interface ModelMistake {
@@ -73,13 +73,20 @@ export interface ResetOptions<Task = unknown> {
   signal?: AbortSignal;
 }
 
+/** Options of a step. */
+export interface StepOptions {
+  signal?: AbortSignal;
+  /** Called with what tools say of the progress of the policy's calls, for servers that pass it on. */
+  onProgress?(report: ToolProgress): void;
+}
+
 /** Runs one episode at a time. Use one Env per concurrent episode. */
 export interface Env<Task = unknown> {
   readonly spec: EnvSpec;
   /** Begins an episode, and returns what the policy sees first. In the middle of an episode, it begins another. */
   reset(options: ResetOptions<Task>): Promise<Observation>;
   /** Parses and runs the calls of an action, and decides what they mean. */
-  step(action: Action, options?: { signal?: AbortSignal }): Promise<Transition>;
+  step(action: Action, options?: StepOptions): Promise<Transition>;
   /** Ends the episode. May be called more than once. */
   close(): Promise<void>;
   /** The tools on offer, for servers that pass on what the policy does not see of them, such as annotations. */

@@ -12,6 +12,16 @@ export interface ToolContext {
   episodeId: string;
   /** Index of this call in its episode, from 0. */
   callIndex: number;
+  /** Says how far the call is. Absent if nobody listens. */
+  progress?(report: ToolProgress): void;
+}
+
+/** How far a call is, as MCP reports it (MCP 2025-11-25, basic/utilities/progress). */
+export interface ToolProgress {
+  /** Increases with each report. */
+  progress: number;
+  total?: number;
+  message?: string;
 }
 
 /** The result of a call, in the shape of an MCP result. */

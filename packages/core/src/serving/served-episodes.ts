@@ -2,7 +2,7 @@
 import { withinDeadline } from '../boundary/deadline.ts';
 import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { Action } from '../protocol/action.ts';
-import type { Env, ScoredTransition } from '../protocol/env.ts';
+import type { Env, ScoredTransition, StepOptions } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { type Outcome, running } from '../protocol/outcome.ts';
@@ -84,12 +84,16 @@ export class ServedEpisodes<Task> {
   }
 
   /** Plays a turn of the current episode. Throws the cause if the episode is aborted. */
-  async step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
+  async step(
+    action: Action,
+    signal: AbortSignal,
+    onProgress?: StepOptions['onProgress'],
+  ): Promise<ScoredTransition> {
     const episode = this.current!;
     // Replaced if the step succeeds. A step that throws cannot be repeated.
     episode.outcome = { kind: 'cancelled' };
     episode.steps += 1;
-    const transition = await this.env.step(action, { signal });
+    const transition = await this.env.step(action, { signal, ...(onProgress && { onProgress }) });
     episode.outcome = transition.outcome;
     episode.observation = transition.observation;
     if (!transition.rewards) throw transition.outcome.cause;

@@ -2,7 +2,7 @@
 
 import type { Deadline } from '../boundary/deadline.ts';
 import type { Rng } from '../protocol/rng.ts';
-import type { ToolContext } from '../protocol/tool.ts';
+import type { ToolContext, ToolProgress } from '../protocol/tool.ts';
 
 /**
  * The signal is created on first access, because creating it costs more than the rest of a quick call. It is an own
@@ -13,6 +13,7 @@ export class CallContext implements ToolContext {
   readonly rng: Rng;
   readonly episodeId: string;
   readonly callIndex: number;
+  declare readonly progress?: (report: ToolProgress) => void;
   readonly #deadline: Deadline;
 
   static readonly #signal: PropertyDescriptor & ThisType<CallContext> = {
@@ -22,11 +23,18 @@ export class CallContext implements ToolContext {
     },
   };
 
-  constructor(deadline: Deadline, rng: Rng, episodeId: string, callIndex: number) {
+  constructor(
+    deadline: Deadline,
+    rng: Rng,
+    episodeId: string,
+    callIndex: number,
+    progress?: (report: ToolProgress) => void,
+  ) {
     this.#deadline = deadline;
     this.rng = rng;
     this.episodeId = episodeId;
     this.callIndex = callIndex;
+    if (progress) this.progress = progress;
     Object.defineProperty(this, 'signal', CallContext.#signal);
   }
 }

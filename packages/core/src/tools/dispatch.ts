@@ -10,7 +10,7 @@ import { excerpt } from '../protocol/excerpt.ts';
 import type { SchemaMistake } from '../protocol/json-schema.ts';
 import type { ContentBlock, ToolCall } from '../protocol/message.ts';
 import { createRng } from '../protocol/rng.ts';
-import type { Tool, ToolResult } from '../protocol/tool.ts';
+import type { Tool, ToolProgress, ToolResult } from '../protocol/tool.ts';
 import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { CallContext } from './call-context.ts';
@@ -22,6 +22,8 @@ export interface DispatchOptions {
   seed: number;
   firstCallIndex: number;
   signal?: AbortSignal;
+  /** Called with what tools say of the progress of their calls. */
+  onProgress?(report: ToolProgress): void;
 }
 
 /**
@@ -93,12 +95,12 @@ async function execute(
   tool: Tool,
   call: ToolCall,
   callIndex: number,
-  { seed, episodeId, deadline, unanswered }: Turn,
+  { seed, episodeId, deadline, unanswered, onProgress }: Turn,
 ): Promise<ToolResult> {
   unanswered.add(call);
   try {
     const rng = createRng(seed, 'tool', callIndex);
-    const context = new CallContext(deadline, rng, episodeId, callIndex);
+    const context = new CallContext(deadline, rng, episodeId, callIndex, onProgress);
     const result = readToolResult(await deadline.waitFor(() => tool.execute(call.arguments, context)));
     unanswered.delete(call);
     return result;

@@ -162,5 +162,6 @@ function mixedEpisode<Task>(
       return current.step(action, options);
     },
     close: async () => current?.close(),
+    tools: () => current?.tools?.() ?? [],
   };
 }

@@ -66,7 +66,7 @@ function limited(env: Env, turns: number, milliseconds: number): Env {
         reason: () => new DOMException(`The episode took longer than ${milliseconds} ms.`, 'TimeoutError'),
       });
       try {
-        const transition = await deadline.race((signal) => env.step(action, { signal }));
+        const transition = await deadline.race((signal) => env.step(action, { ...options, signal }));
         turn += 1;
         seen = transition.observation;
         if (transition.outcome.kind !== 'running') return transition;

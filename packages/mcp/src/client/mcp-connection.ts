@@ -230,9 +230,12 @@ export class Connection implements McpConnection, LinkOwner {
     signal.throwIfAborted();
     if (this.lost) throw this.lost;
     const request: McpRequestOptions = { signal, timeout: callTimeout ?? noTimeout };
-    if (callTimeout !== undefined || onProgress) {
+    if (callTimeout !== undefined || onProgress || context.progress) {
       request.resetTimeoutOnProgress = true;
-      request.onprogress = (progress) => onProgress?.({ ...progress, tool: name, episodeId, callIndex });
+      request.onprogress = (progress) => {
+        context.progress?.(progress);
+        onProgress?.({ ...progress, tool: name, episodeId, callIndex });
+      };
     }
     const { client } = this.#link;
     const material = this.#material.get(name);

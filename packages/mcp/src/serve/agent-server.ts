@@ -8,9 +8,9 @@ import {
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { isInfrastructure } from '@toolenv/core';
+import { isInfrastructure, type ToolProgress } from '@toolenv/core';
 import { implementation } from '../implementation.ts';
-import type { SessionSource } from './env-session.ts';
+import type { AgentRequest, SessionSource } from './env-session.ts';
 
 /** What an agent can see and do. Methods throw any error; the server decides how much of it the agent learns. */
 export interface AgentView {
@@ -19,7 +19,7 @@ export interface AgentView {
   readonly toolsChange: boolean;
   readonly prompts: readonly Prompt[];
   listTools(signal: AbortSignal): Promise<Tool[]>;
-  call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>;
+  call(name: string, args: Record<string, unknown>, request: AgentRequest): Promise<CallToolResult>;
   /** @throws ProtocolError for an unknown prompt or a missing argument. */
   prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult>;
 }
@@ -39,9 +39,17 @@ export function createAgentServer(view: AgentView, source: SessionSource): Serve
   server.setRequestHandler('tools/list', (_, { mcpReq: { signal } }) =>
     guard(signal, async () => ({ tools: await view.listTools(signal) })),
   );
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal } }) =>
-    guard(signal, () => view.call(params.name, params.arguments ?? {}, signal)),
-  );
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+    const { signal } = mcpReq;
+    const progressToken = params._meta?.progressToken;
+    const onProgress = (report: ToolProgress) => {
+      const method = 'notifications/progress';
+      // A client that has left learns nothing of the progress.
+      mcpReq.notify({ method, params: { progressToken, ...report } }).catch(() => {});
+    };
+    const request = { signal, ...(progressToken !== undefined && { onProgress }) };
+    return guard(signal, () => view.call(params.name, params.arguments ?? {}, request));
+  });
   server.setRequestHandler('prompts/list', () => ({ prompts: [...view.prompts] }));
   server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) =>
     guard(signal, () => view.prompt(params.name, params.arguments ?? {}, signal)),

@@ -7,6 +7,7 @@ import {
   type Observation,
   type Rewards,
   type ScoredTransition,
+  type StepOptions,
   sumRewards,
   type ToolCallRecord,
   ToolEnvError,
@@ -46,6 +47,11 @@ export interface EnvSessionOptions extends EpisodeOptions {
   next(): number;
   /** Called once, when the episode has ended or the session is closed after it has begun. */
   onScore(record: ScoreRecord): void;
+}
+
+/** What an agent's request brings. `onProgress`: passes on the progress of its call, if the agent asked for it. */
+export interface AgentRequest extends StepOptions {
+  signal: AbortSignal;
 }
 
 /** Makes the sessions of a service. */
@@ -159,25 +165,25 @@ export class EnvSession<Task = unknown> {
     return (await this.begin(signal)).observation;
   }
 
-  call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-    return this.#inTurn(() => this.#call(name, args, signal));
+  call(name: string, args: Record<string, unknown>, request: AgentRequest): Promise<CallToolResult> {
+    return this.#inTurn(() => this.#call(name, args, request));
   }
 
-  async #call(name: string, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+  async #call(name: string, args: Record<string, unknown>, request: AgentRequest): Promise<CallToolResult> {
     const isAnswer = name === answerName;
     const [wrong] = isAnswer ? validate(answerTool.inputSchema as JsonSchema, args) : [];
     if (wrong) {
       const what = `expected ${wrong.expected}; received ${wrong.received}`;
       return mistake(`${wrong.path || 'arguments'}: ${what}.`);
     }
-    const episode = await this.#begin(signal);
+    const episode = await this.#begin(request.signal);
     if (episode.outcome.kind !== 'running') return mistake(ended);
     if (isAnswer) {
       const action: Action = { text: String(args.text), toolCalls: [], stopReason: 'stop' };
-      return answerResult(await this.#step(action, signal));
+      return answerResult(await this.#step(action, request));
     }
     const toolCalls = [{ id: `call-${episode.steps}`, name, arguments: args }];
-    return callResult(await this.#step({ text: '', toolCalls, stopReason: 'tool_call' }, signal));
+    return callResult(await this.#step({ text: '', toolCalls, stopReason: 'tool_call' }, request));
   }
 
   /** Closes the Env, after the turn in progress. An episode that still runs is recorded as cancelled. */
@@ -191,10 +197,10 @@ export class EnvSession<Task = unknown> {
     return this.#closing;
   }
 
-  async #step(action: Action, signal: AbortSignal): Promise<ScoredTransition> {
+  async #step(action: Action, { signal, onProgress }: AgentRequest): Promise<ScoredTransition> {
     const before = this.#episodes.current!.observation;
     try {
-      const transition = await this.#episodes.step(action, signal);
+      const transition = await this.#episodes.step(action, signal, onProgress);
       this.#rewards.push(transition);
       if (JSON.stringify(before.tools) !== JSON.stringify(transition.observation.tools)) {
         for (const notify of this.toolsChanged) notify();

@@ -13,7 +13,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { ToolEnvError } from '@toolenv/core';
 import type { AgentView } from './agent-server.ts';
-import { answerName, type EnvSession, mistake, type SessionSource } from './env-session.ts';
+import {
+  type AgentRequest,
+  answerName,
+  type EnvSession,
+  mistake,
+  type SessionSource,
+} from './env-session.ts';
 import { OpenEpisodes } from './open-episodes.ts';
 import { toPrompt } from './session-view.ts';
 
@@ -74,12 +80,12 @@ export class HandleView implements AgentView {
   async call(
     name: string,
     { [parameter]: handle, ...args }: Record<string, unknown>,
-    signal: AbortSignal,
+    request: AgentRequest,
   ): Promise<CallToolResult> {
     const episode = this.#find(handle);
     if (!episode) return mistake(unknown(handle));
     const { session } = episode;
-    return this.#play(episode, () => session.call(name, args, signal));
+    return this.#play(episode, () => session.call(name, args, request));
   }
 
   async prompt(name: string, args: Record<string, string>, signal: AbortSignal): Promise<GetPromptResult> {

@@ -15,7 +15,7 @@ export function sessionView(session: EnvSession): AgentView {
     toolsChange: true,
     prompts: [{ name: 'observation', description: 'The current conversation of the environment.' }],
     listTools: (signal) => session.listTools(signal),
-    call: (tool, args, signal) => session.call(tool, args, signal),
+    call: (tool, args, request) => session.call(tool, args, request),
     async prompt(prompt, _, signal) {
       if (prompt !== 'observation') {
         const message = `No prompt "${prompt}": ask for "observation".`;

@@ -1,3 +1,7 @@
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -198,6 +202,53 @@ test('annotations and titles of an MCP server survive serving', async () => {
   await client.close();
   await services.pop()!.close();
   await open.close();
+});
+
+describe.each(['in memory', 'over Streamable HTTP', 'without a session'])('progress of a tool %s', (way) => {
+  test('is passed on, if the client asks for it', async () => {
+    const definition = defineMcpEnv({
+      name: 'long-v1',
+      server: realServer('everything'),
+      only: ['trigger-long-running-operation'],
+      tasks: [{ prompt: 'Go.' }],
+      // The environment's own calls are not the agent's.
+      async episode({ call }) {
+        await call('trigger-long-running-operation', { duration: 0.05, steps: 1 });
+      },
+    });
+    const open = await openEnv(definition);
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    const transport = way === 'in memory' ? there : { type: 'http' as const };
+    const service = await serveMcp(open, { transport });
+    services.push(service);
+    const reports: unknown[] = [];
+    const name = 'trigger-long-running-operation';
+    if (way === 'without a session') {
+      const client = new ModernClient(
+        { name: 'test', version: '1' },
+        { versionNegotiation: { mode: 'auto' } },
+      );
+      await client.connect(new ModernTransport(new URL(service.url!)));
+      const { _meta } = await client.getPrompt({ name: 'open' });
+      const args = { duration: 0.2, steps: 2, episode: _meta!['toolenv/episode'] };
+      const onprogress = (report: unknown) => void reports.push(report);
+      await client.callTool({ name, arguments: args }, { onprogress });
+      await client.close();
+    } else {
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      await client.connect(service.url ? new StreamableHTTPClientTransport(new URL(service.url)) : here);
+      await call(client, name, { duration: 0.1, steps: 1 });
+      const onprogress = (report: unknown) => void reports.push(report);
+      await call(client, name, { duration: 0.2, steps: 2 }, { onprogress });
+      await client.close();
+    }
+    expect(reports).toMatchObject([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+    ]);
+    await services.pop()!.close();
+    await open.close();
+  });
 });
 
 test('a split without tasks is refused', async () => {
