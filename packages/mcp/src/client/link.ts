@@ -8,6 +8,8 @@ export interface LinkOwner {
   /** Marks the connection as lost. The first reason is kept. */
   lose(why: string): void;
   close(): Promise<void>;
+  /** Fails the calls in flight, because one of them may be what the hook was to answer. */
+  hookFailed(error: unknown): void;
   /** Lists the tools again. */
   listChanged(): Promise<void>;
 }

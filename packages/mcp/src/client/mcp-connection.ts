@@ -8,10 +8,11 @@ import { asClause, isClosed, isErrorAnswer } from './client-error.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { type MaterialTool, type McpMaterial, materialTools } from './material-tools.ts';
 import { callTool, listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
+import type { McpHooks } from './mcp-hooks.ts';
 import { type McpCallProgress, type McpTool, mcpTool } from './mcp-tool.ts';
 import { warnOnce } from './warn-once.ts';
 
-export interface McpOptions {
+export interface McpOptions extends McpHooks {
   /** Names of the tools to offer. Default: all. */
   only?: readonly string[];
   /**
@@ -95,6 +96,8 @@ export class Connection implements McpConnection, LinkOwner {
   #material: ReadonlyMap<string, MaterialTool> = new Map();
   /** The listing of the tools that the server has changed last. It never rejects. */
   #changing: Promise<void> | undefined;
+  /** The calls in flight, and the failure of a hook in their time. */
+  readonly #running: Set<{ failure?: ToolEnvError }> = new Set();
   /** Serialises listing, so that an older list never replaces a newer one. */
   readonly #oneAtATime: LimitFunction = pLimit(1);
 
@@ -220,7 +223,33 @@ export class Connection implements McpConnection, LinkOwner {
     }
   }
 
+  hookFailed(error: unknown): void {
+    const message = `A hook could not answer ${this.#name}: ${messageOf(error)}`;
+    const failure = ToolEnvError.isInstance(error)
+      ? error
+      : new ToolEnvError('bug.mcp_hook', message, { cause: error });
+    for (const call of this.#running) call.failure ??= failure;
+  }
+
   async #call(
+    name: string,
+    args: Record<string, unknown>,
+    context: ToolContext,
+  ): Promise<{ [field: string]: unknown }> {
+    const call: { failure?: ToolEnvError } = {};
+    this.#running.add(call);
+    try {
+      const result = await this.#ask(name, args, context);
+      if (call.failure) throw call.failure;
+      return result;
+    } catch (error) {
+      throw context.signal.aborted ? error : (call.failure ?? error);
+    } finally {
+      this.#running.delete(call);
+    }
+  }
+
+  async #ask(
     name: string,
     args: Record<string, unknown>,
     context: ToolContext,

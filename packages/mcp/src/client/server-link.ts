@@ -1,19 +1,20 @@
 /** ServerLink: a client that this package opens, to a server process or over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
+import type {
   Client,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
-  type McpSubscription,
+  ClientOptions,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+  McpSubscription,
 } from '@modelcontextprotocol/client';
 import { messageOf } from '@toolenv/core';
 import { withinDeadline } from '@toolenv/core/tools';
-import { implementation } from '../implementation.ts';
 import { isClosed, isOtherHttp, isUndecided, refusalOf, withoutMarkup } from './client-error.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { Link, LinkOwner } from './link.ts';
 import { listAllTools, type McpRequestOptions, type McpToolDefinition } from './mcp-client.ts';
 import { defaultConnectTimeout, type McpOptions, noTimeout } from './mcp-connection.ts';
+import { createClient } from './mcp-hooks.ts';
 import type { McpCommand, McpEndpoint, McpUrl } from './mcp-server.ts';
 import { type ExpandedServer, withVariables } from './server-additions.ts';
 import { ServerProcess } from './server-process.ts';
@@ -52,8 +53,8 @@ export class ServerLink implements Link {
   #pinging: Promise<void> | undefined;
 
   constructor(server: McpEndpoint, options: McpOptions) {
-    this.client = newClient(options);
     this.#options = options;
+    this.client = this.#newClient();
     this.#server = withLogin(withVariables(server));
     this.#transport = newTransport(this.#server, options);
   }
@@ -112,6 +113,22 @@ export class ServerLink implements Link {
     return this.#transport instanceof ServerProcess ? this.#transport.withStderr(failure) : failure;
   }
 
+  #newClient(initialize: boolean = this.#options.initialize ?? false): Client {
+    const { connectTimeout = defaultConnectTimeout } = this.#options;
+    const options: ClientOptions = {
+      jsonSchemaValidator: trusting,
+      listMaxPages: 0,
+      ...(!initialize && {
+        // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
+        versionNegotiation: {
+          mode: 'auto',
+          probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
+        },
+      }),
+    };
+    return createClient(options, this.#options, (error) => this.#owner.hookFailed(error));
+  }
+
   get #serverEnd(): string | undefined {
     return this.#transport instanceof HttpTransport ? undefined : this.#transport.end;
   }
@@ -134,7 +151,7 @@ export class ServerLink implements Link {
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     } catch (error) {
       if (signal.aborted || this.#options.initialize || !isUndecided(error)) throw error;
-      this.client = newClient({ ...this.#options, initialize: true });
+      this.client = this.#newClient(true);
       this.#transport = newTransport(this.#server, this.#options);
       await this.client.connect(this.#transport, { signal, timeout: noTimeout });
     }
@@ -142,7 +159,7 @@ export class ServerLink implements Link {
 
   /** For servers of MCP 2024-11-05 (MCP 2025-11-25, basic/transports#backwards-compatibility). */
   async #connectSse(server: McpUrl, signal: AbortSignal): Promise<void> {
-    this.client = newClient({ ...this.#options, initialize: true });
+    this.client = this.#newClient(true);
     const transport = new SseTransport(server);
     this.#transport = transport;
     // A server of Streamable HTTP opens a stream too, but says nothing in it.
@@ -202,20 +219,6 @@ export class ServerLink implements Link {
       if (subscription) await this.#owner.listChanged();
     }
   }
-}
-
-function newClient({ connectTimeout = defaultConnectTimeout, initialize }: McpOptions): Client {
-  return new Client(implementation, {
-    jsonSchemaValidator: trusting,
-    listMaxPages: 0,
-    ...(!initialize && {
-      // A third of the time for the question, so that two thirds are left for an older server that does not answer it.
-      versionNegotiation: {
-        mode: 'auto',
-        probe: { timeoutMs: Math.min(probeTimeout, connectTimeout / 3) },
-      },
-    }),
-  });
 }
 
 function newTransport(

@@ -13,6 +13,7 @@ import {
 } from '@toolenv/core';
 import type { EnvOptions, OptionsOf } from '@toolenv/core/schemas';
 import type { McpMaterial } from '../client/material-tools.ts';
+import type { McpHooks } from '../client/mcp-hooks.ts';
 import { serverOptionsSchema } from '../client/server-options.ts';
 import type { McpServerContext, McpServerOf } from './mcp-servers.ts';
 import type { McpTasks } from './mcp-task.ts';
@@ -82,6 +83,8 @@ export interface McpEnvDefinition<
   readonly connectTimeout?: number;
   readonly callTimeout?: number;
   readonly closeGrace?: number;
+  /** Answer what the servers ask their client: by script, or by a policy with `policyHooks`. Default: servers cannot ask. */
+  readonly hooks?: McpHooks;
   /** The system message. Default: none. */
   readonly system?: string;
   /** Whether the system message ends with the servers' own instructions, if they have any. Default false. */

@@ -56,7 +56,7 @@ export function defineMcpEnv<
 ): EnvDefinition<Task, EnvOptions<Schema> & McpEnvOptions & EnvLimits> {
   type Options = EnvOptions<Schema> & McpEnvOptions;
   type Definition = ToolEnvDefinition<Task, Name, JsonSchema, Shared<Task, Options>, McpEpisodeState>;
-  const { name, description = `${name}: tasks for an MCP server`, offer, prefix = false } = definition;
+  const { name, description = `${name}: tasks for an MCP server`, offer, hooks, prefix = false } = definition;
   const isPlain = !definition.rewards && !definition.episode;
   const taskSchema = isPlain ? mcpTaskSchema : ownTaskSchema;
   const { rewards = { correct }, oracle = isPlain ? answerOf : undefined, label } = definition;
@@ -95,6 +95,7 @@ export function defineMcpEnv<
             offer,
             additions,
             times,
+            hooks,
             first,
           });
         } finally {

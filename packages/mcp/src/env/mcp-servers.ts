@@ -2,6 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 import type { ToolLease, ToolSource } from '@toolenv/core/recording';
 import { didYouMean } from '@toolenv/core/schemas';
+import type { McpHooks } from '../client/mcp-hooks.ts';
 import { type McpLease, type McpPool, type McpPoolOptions, openMcpPool } from '../client/mcp-pool.ts';
 import type { McpEndpoint } from '../client/mcp-server.ts';
 import type { McpTool } from '../client/mcp-tool.ts';
@@ -41,6 +42,7 @@ interface McpServersOptions<Task, Options>
   /** What to add to each server. */
   additions: ServerAdditions;
   times: ServerTimes;
+  hooks: McpHooks | undefined;
   /** An episode for which servers are started once, to list their tools. */
   first: McpServersRequest<Task, Options>;
 }
@@ -62,7 +64,7 @@ export async function openMcpServers<Task, Options>(
   servers: Readonly<Record<string, McpServerOf<Task, Options>>>,
   options: McpServersOptions<Task, Options>,
 ): Promise<ToolSource<McpServersRequest<Task, Options>>> {
-  const { size, lifetime, only, offer, additions, times, first } = options;
+  const { size, lifetime, only, offer, additions, times, hooks, first } = options;
   const entries = Object.entries(servers).map(
     ([name, server]) => [name, withAdditionsOf(server, additions)] as const,
   );
@@ -72,6 +74,7 @@ export async function openMcpServers<Task, Options>(
     const prefix = options.prefix ? `${name}_` : '';
     const pool = await openMcpPool(isOwn ? await server(first) : server, {
       ...times,
+      ...hooks,
       size: share,
       lifetime,
       serverPerLease: isOwn,
