@@ -55,7 +55,8 @@ it('init: writes them, without the value of a secret; serve: takes further ones'
   const connection = await connectMcp(
     {
       command: process.execPath,
-      args: [cli, ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red ${reference}`]],
+      // Another dollar sign, so that the served environment reads the variable, and not this process.
+      args: [cli, ...['serve', 'my-env/my-env-v1', '--only', 'get-env', '--env', `FLOWER=red $${reference}`]],
       cwd: join(folder, 'my-env'),
       env: { TOOLENV_TEST_WORD: 'clover' },
     },

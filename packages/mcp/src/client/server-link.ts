@@ -31,7 +31,7 @@ const probeTimeout = 10_000;
 const listenAgain = 1_000;
 
 /** Milliseconds that a notification on one HTTP stream may arrive after an answer on another that the server sent later. */
-const streamsApart = 10;
+const streamsApart = 50;
 
 /** Accepts everything: tools validate results themselves, since one odd schema must not fail the whole list of tools. */
 const trusting: jsonSchemaValidator = {
