@@ -1,10 +1,11 @@
 /**
  * `npm run docs` builds the site in `site/dist`, with llms.txt. It fails if a part of the build warns, or if a link leads nowhere. `npm run docs:dev`
- * serves the site, and follows changes of the Markdown. SITE_BASE is the path of the site on its host; the default is `/`.
+ * serves the site, and follows changes of the Markdown. SITE_ADDRESS is where the site will be, for its sitemap and its links; the default is the root of any host.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { siteAddress } from './addresses.ts';
 import { brokenLinks } from './broken-links.ts';
 import { generate } from './generate/generate.ts';
 import { writeLlmsFiles } from './llms.ts';
@@ -12,14 +13,14 @@ import { repository } from './pages.ts';
 
 const isDev = process.argv.includes('--dev');
 const dist = join(import.meta.dirname, 'dist');
-const base = process.env.SITE_BASE ?? '/';
+const { host = '', base } = siteAddress();
 const begun = performance.now();
 
 execFileSync('npm', ['run', 'build:playground'], { cwd: repository, stdio: 'inherit' });
 await generate();
 const warnings = await vitepress(isDev ? 'dev' : 'build');
 if (!isDev) {
-  writeLlmsFiles(dist, base);
+  writeLlmsFiles(dist, host + base);
   const faults = [...warnings, ...brokenLinks(dist, base)];
   if (faults.length > 0) {
     console.error(`\nThe site has faults:\n${faults.join('\n')}`);

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
 import type { MarkdownRenderer } from 'vitepress';
+import { pathInRepository } from './addresses.ts';
 import { pageOf, repository } from './pages.ts';
 
 export type Target =
@@ -11,14 +12,16 @@ export type Target =
   | { kind: 'elsewhere' };
 
 /**
- * Where a link of a Markdown file leads.
+ * Where a link of a Markdown file leads. Pages that npm shows have addresses of the repository in place of relative links.
  *
  * @throws Error if nothing is there.
  */
 export function targetOf(document: string, link: string): Target {
-  if (/^([a-z]+:|#|\/)/i.test(link)) return { kind: 'elsewhere' };
-  const [path, anchor] = link.split('#') as [string, string?];
-  const file = posix.join(posix.dirname(document), decodeURI(path)).replace(/\/$/, '');
+  const fromRoot = pathInRepository(link);
+  if (fromRoot === undefined && /^([a-z]+:|#|\/)/i.test(link)) return { kind: 'elsewhere' };
+  const [path, anchor] = (fromRoot ?? link).split('#') as [string, string?];
+  const folder = fromRoot === undefined ? posix.dirname(document) : '.';
+  const file = posix.join(folder, decodeURI(path)).replace(/\/$/, '');
   const at = join(repository, file);
   if (!existsSync(at)) throw new Error(`${document}: ${link} does not exist. Correct the link.`);
   const readme = `${file}/README.md`;

@@ -18,7 +18,7 @@ const summary =
 /** Sections whose pages llms-full.txt leaves out: they are about the project, not about its use. */
 const indexOnly = ['Benchmarks', 'Project', 'Decisions'];
 
-/** Writes the files into the folder of the built site. `base` is the path of the site on its host, with `/` at both ends. */
+/** Writes the files into the folder of the built site. `base` is the address of the site, or its path on its host, with `/` at its end. */
 export function writeLlmsFiles(dist: string, base: string): void {
   for (const file of writtenPages()) {
     // The home page has a layout in place of text.

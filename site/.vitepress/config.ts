@@ -1,6 +1,7 @@
 /** The site. Its pages are the Markdown of the repository: see `site/pages.ts`. */
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { repositoryAddress, siteAddress } from '../addresses.ts';
 import { repositoryLinks, slugify } from '../links.ts';
 import { sidebars } from '../navigation.ts';
 import { foldersWithoutPages, pageOf } from '../pages.ts';
@@ -9,13 +10,14 @@ import { searchText } from '../search.ts';
 const publicFolder = join(import.meta.dirname, '../public');
 /** Also the name of the button for screen readers, which must contain what is seen. */
 const searchButton = 'Search, or press /';
-const base = process.env.SITE_BASE ?? '/';
+const { host, base } = siteAddress();
 
 export default defineConfig({
   title: 'toolenv',
   description: 'Environments, tools and reinforcement learning for language-model agents, in TypeScript.',
   lang: 'en',
   base,
+  ...(host && { sitemap: { hostname: host + base } }),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}logo.svg` }]],
   srcDir: '..',
   srcExclude: foldersWithoutPages(),
@@ -38,6 +40,7 @@ export default defineConfig({
   },
   themeConfig: {
     logo: '/logo.svg',
+    socialLinks: [{ icon: 'github', link: repositoryAddress }],
     nav: [
       {
         text: 'Guides',

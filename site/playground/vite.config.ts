@@ -41,6 +41,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     reportCompressedSize: false,
+    // As for `@toolenv/view`.
+    license: { fileName: 'third-party-licenses.md' },
     chunkSizeWarningLimit: 2000,
     // A worker is a separate build, and takes long.
     rolldownOptions: { checks: { pluginTimings: false } },

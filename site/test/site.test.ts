@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { repositoryAddress, siteAddress } from '../addresses.ts';
 import { brokenLinks } from '../broken-links.ts';
 import { entryPoints } from '../entry-points.ts';
 import { linkedFiles } from '../generate/files.ts';
@@ -43,8 +44,20 @@ test('links lead to pages, to files, or elsewhere', () => {
   expect(targetOf('README.md', 'examples/bank.ts')).toEqual({ kind: 'file', file: 'examples/bank.ts' });
   expect(targetOf('README.md', 'examples')).toMatchObject({ kind: 'page', page: 'examples/index.md' });
   expect(targetOf('README.md', 'https://example.com')).toEqual({ kind: 'elsewhere' });
+  const ofNpm = `${repositoryAddress}/blob/main/packages/core/spec/v1.md#env`;
+  expect(targetOf('packages/core/README.md', ofNpm)).toEqual(page);
+  expect(targetOf('packages/core/README.md', `${repositoryAddress}/issues`)).toEqual({ kind: 'elsewhere' });
   expect(() => targetOf('docs/start.md', 'absent.md')).toThrow('docs/start.md: absent.md does not exist');
   expect(slugify('`train`, and *evaluate*: why?')).toBe('train-and-evaluate-why');
+});
+
+test('the site is built for the root of any host, or for an address', () => {
+  vi.stubEnv('SITE_ADDRESS', '');
+  expect(siteAddress()).toEqual({ base: '/' });
+  for (const address of ['https://example.com/docs/', 'https://example.com/docs']) {
+    vi.stubEnv('SITE_ADDRESS', address);
+    expect(siteAddress()).toEqual({ host: 'https://example.com', base: '/docs/' });
+  }
 });
 
 test('files to which pages link have pages, those of a folder too', () => {

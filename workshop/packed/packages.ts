@@ -1,4 +1,4 @@
-/** The tarballs of the packages, as npm would publish them, and what is checked of each. */
+/** The tarballs of the packages, as npm would publish them, and a program that uses all of them. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from './attempt.ts';
@@ -33,35 +33,6 @@ export async function checkComplete(packages: readonly Packed[]): Promise<void> 
   );
   const missing = names.filter((name) => !packages.some(({ json }) => json.name === name));
   if (missing.length > 0) throw new Error(`${missing.join(', ')} was not packed`);
-}
-
-export async function checkPackage({ file, json }: Packed, { run, folder }: Sandbox): Promise<void> {
-  await attempt(`${json.name}: publint`, () => run('node_modules/.bin/publint', [file, '--strict'], root));
-  await attempt(`${json.name}: are the types wrong`, () =>
-    run('node_modules/.bin/attw', [file, '--profile', 'esm-only', '--format', 'ascii'], root),
-  );
-  await attempt(`${json.name}: the links of its README`, async () => {
-    const files = (await run('tar', ['-tf', file], folder)).trim().split('\n');
-    const readme = await run('tar', ['-xOf', file, 'package/README.md'], folder);
-    const broken = linksOf(readme).filter((link) => !leadsTo(link, files));
-    if (broken.length > 0) throw new Error(`not in the tarball: ${broken.join(', ')}`);
-  });
-}
-
-/** The relative links of a Markdown document, without those to its own headings. */
-function linksOf(document: string): string[] {
-  const prose = document.replaceAll(/^(```|~~~).*\n[\s\S]*?^\1$/gm, '').replaceAll(/`[^`\n]*`/g, '');
-  const link = /\]\(\s*<?([^)\s>]+)|^ *\[[^\]]+\]:\s*<?([^\s>]+)|\b(?:href|src)="([^"]+)"/gm;
-  return [...prose.matchAll(link)]
-    .map(([, inline, reference, attribute]) => (inline ?? reference ?? attribute)!)
-    .filter((target) => !/^([a-z][a-z0-9+.-]*:|#)/i.test(target));
-}
-
-/** Whether a relative link of the README is a file or folder of the tarball. */
-function leadsTo(link: string, files: readonly string[]): boolean {
-  const { pathname } = new URL(link, 'file:///package/README.md');
-  const path = decodeURIComponent(pathname).slice(1).replace(/\/$/, '');
-  return files.some((file) => file === path || file.startsWith(`${path}/`));
 }
 
 /** A program that imports every entry of every package compiles under the strictest settings that a user may have, and runs. */

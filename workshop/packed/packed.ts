@@ -2,17 +2,36 @@
  * `npm run packed`: uses the packages as a stranger would, in a folder outside the repository.
  *
  * Packs every package and checks the tarballs. For each template: npm create, the ways to install, its tests, its checks, train.
- * Follows the walk-throughs of the guides. Checks the examples.
+ * Follows the walk-throughs of the guides. Checks the examples. `npm run packed -- <part>` runs one part after packing.
  */
 import { execFileSync } from 'node:child_process';
 import { attempt, finish } from './attempt.ts';
 import { checkExamples } from './examples.ts';
-import { checkComplete, checkEntries, checkPackage, packAll } from './packages.ts';
+import { checkComplete, checkEntries, packAll } from './packages.ts';
 import { followPage, walkThroughs } from './pages.ts';
 import { type Packed, serveRegistry } from './registry.ts';
-import { openSandbox } from './sandbox.ts';
+import { openSandbox, type Sandbox } from './sandbox.ts';
+import { checkTarball } from './tarball.ts';
 import { templates, useTemplate } from './templates.ts';
 import { twoAtOnce } from './two-at-once.ts';
+
+type Job = () => Promise<unknown>;
+
+/** The jobs of each part. Those of `entries` run alone, because they compile and load all packages at once. */
+const parts: Record<string, (packages: readonly Packed[], sandbox: Sandbox) => Job[]> = {
+  tarballs: (packages, sandbox) => packages.map((each) => () => checkTarball(each, sandbox)),
+  entries: (packages, sandbox) => [() => checkEntries(packages, sandbox)],
+  templates: (_, sandbox) => templates.map((each) => () => useTemplate(each, sandbox)),
+  pages: (_, sandbox) => walkThroughs.map((page) => () => followPage(page, sandbox)),
+  examples: (_, sandbox) => [() => checkExamples(sandbox)],
+};
+
+const name = process.argv[2];
+if (name !== undefined && !Object.hasOwn(parts, name)) {
+  console.error(`No part "${name}": one of ${Object.keys(parts).join(', ')}.`);
+  process.exit(2);
+}
+const chosen = name === undefined ? Object.keys(parts) : [name];
 
 const sandbox = await openSandbox();
 try {
@@ -28,7 +47,8 @@ try {
 finish();
 
 async function use(packages: readonly Packed[]): Promise<void> {
-  await twoAtOnce(packages.map((each) => () => checkPackage(each, sandbox)));
+  const jobsOf = (...names: string[]) =>
+    names.filter((each) => chosen.includes(each)).flatMap((each) => parts[each]!(packages, sandbox));
   // The registry that the user has configured. The sandbox ignores the configuration.
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], {
     encoding: 'utf8',
@@ -37,12 +57,9 @@ async function use(packages: readonly Packed[]): Promise<void> {
   const registry = await serveRegistry(packages, upstream);
   sandbox.useRegistry(registry.url);
   try {
-    await checkEntries(packages, sandbox);
-    await twoAtOnce([
-      ...templates.map((each) => () => useTemplate(each, sandbox)),
-      ...walkThroughs.map((page) => () => followPage(page, sandbox)),
-      () => checkExamples(sandbox),
-    ]);
+    await twoAtOnce(jobsOf('tarballs'));
+    await twoAtOnce(jobsOf('entries'));
+    await twoAtOnce(jobsOf('templates', 'pages', 'examples'));
   } finally {
     registry.close();
   }

@@ -4,11 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import type { PublicFields } from '../../site/addresses.ts';
 
 /** A tarball, and the package.json inside it. */
 export interface Packed {
   file: string;
-  json: { name: string; version: string; exports?: Record<string, unknown> };
+  json: Partial<PublicFields> & {
+    name: string;
+    version: string;
+    exports?: Record<string, unknown>;
+    devDependencies?: Record<string, string>;
+  };
 }
 
 export interface Registry {

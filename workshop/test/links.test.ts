@@ -1,7 +1,8 @@
-/** Relative links and paths in the documents lead to files that exist. */
+/** Links to files of the repository and paths in the documents lead to files that exist. */
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { pathInRepository } from '../../site/addresses.ts';
 
 const root = join(import.meta.dirname, '../..');
 const skipped = new Set(['node_modules', 'dist', 'generated', '.git', '.venv', 'runs', 'coverage']);
@@ -68,15 +69,16 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
-/** Why a relative link of a document is broken, if it is. */
+/** Why a relative link of a document, or one to a file of the repository, is broken, if it is. */
 function brokenLink(document: string, link: string): string | undefined {
-  const [path, anchor] = link.split('#') as [string, string?];
-  const target = path === '' ? join(root, document) : join(root, dirname(document), decodeURI(path));
-  // npm shows the README of a package without the repository.
-  const isShipped = /^packages\/[^/]+\/README\.md$/.test(document);
-  const whole = isShipped ? join(root, dirname(document)) : root;
-  if (relative(whole, target).startsWith('..'))
-    return `${link} leads out of the ${isShipped ? 'package' : 'repository'}`;
+  const fromRoot = pathInRepository(link);
+  const [path, anchor] = (fromRoot ?? link).split('#') as [string, string?];
+  // npm shows the README of a package without its files.
+  if (fromRoot === undefined && path !== '' && /^packages\/[^/]+\/README\.md$/.test(document))
+    return `${link} is relative: npm's page of the package cannot follow it. Write the address of the repository`;
+  const folder = fromRoot === undefined ? dirname(document) : '.';
+  const target = path === '' ? join(root, document) : join(root, folder, decodeURI(path));
+  if (relative(root, target).startsWith('..')) return `${link} leads out of the repository`;
   if (!existsSync(target)) return `${link} does not exist`;
   if (anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).has(anchor))
     return `${link} names no heading`;
@@ -112,7 +114,7 @@ test.each(documents)('%s', (document) => {
   const { prose, code } = split(readFileSync(join(root, document), 'utf8'));
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
     .map((match) => match[1]!)
-    .filter((link) => !/^[a-z]+:/.test(link));
+    .filter((link) => !/^[a-z]+:/.test(link) || pathInRepository(link) !== undefined);
   expect(links.flatMap((link) => brokenLink(document, link) ?? [])).toEqual([]);
 
   const quoted = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
