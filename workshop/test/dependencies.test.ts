@@ -1,5 +1,5 @@
-/** What packages bring with them cannot grow unseen, and what CI runs is pinned. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** What packages bring with them cannot grow unseen. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { closureOf, type Lock } from '../dependencies/closure.ts';
@@ -84,16 +84,4 @@ test('the templates do not bring the heavy search tool', () => {
     readFileSync(join(root, 'templates', name, 'package.json'), 'utf8').includes('@toolenv/tools-search'),
   );
   expect(bringing).toEqual([]);
-});
-
-const workflows = join(root, '.github/workflows');
-
-test.runIf(existsSync(workflows))('actions of others are pinned by commit', () => {
-  const uses = readdirSync(workflows).flatMap((file) =>
-    [...readFileSync(join(workflows, file), 'utf8').matchAll(/^\s*-?\s*uses:\s*(\S+)/gm)].map(
-      (match) => match[1]!,
-    ),
-  );
-  const others = uses.filter((action) => !action.startsWith('./'));
-  expect(others.filter((action) => !/^[\w./-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
 });

@@ -14,8 +14,10 @@ const manifests = readdirSync(packages).map(
   (folder): PackageJson => JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8')),
 );
 
-test('all packages have one version', () => {
-  expect(new Set(manifests.map(({ version }) => version)).size).toBe(1);
+test('all packages have one version, and so has the Python package', () => {
+  const python = readFileSync(join(packages, 'openenv/python/pyproject.toml'), 'utf8');
+  const versions = [...manifests.map(({ version }) => version), /^version = "(.*)"$/m.exec(python)?.[1]];
+  expect(new Set(versions)).toEqual(new Set([manifests[0]!.version]));
 });
 
 test('peers within the repository allow every version up to the next major', () => {
