@@ -11,12 +11,12 @@ const timeout = 600_000;
  * What npm would inherit. `npm run` passes the configuration of the repository and of the user to its scripts as `npm_config_…`.
  * `ONNXRUNTIME_NODE_INSTALL` would skip the download that the installs must avoid by themselves.
  */
-const inherited = /^(npm_|ONNXRUNTIME_NODE_INSTALL)/i;
+const inherited = /^(npm_|YARN_|ONNXRUNTIME_NODE_INSTALL)/i;
 
 export interface Sandbox {
   /** An empty folder at first. */
   folder: string;
-  /** Where npm looks for packages from now on. */
+  /** Where npm and Yarn look for packages from now on. */
   useRegistry(url: string): void;
   /** What a command printed to stdout. Rejects with everything that it printed if it fails. */
   run(command: string, args: readonly string[], cwd: string): Promise<string>;
@@ -36,6 +36,11 @@ export async function openSandbox(): Promise<Sandbox> {
     npm_config_fund: 'false',
     npm_config_update_notifier: 'false',
     npm_config_userconfig: userconfig,
+    YARN_GLOBAL_FOLDER: join(folder, 'yarn-global'),
+    YARN_ENABLE_TELEMETRY: 'false',
+    // Yarn holds back what was published today.
+    YARN_NPM_MINIMAL_AGE_GATE: '0',
+    YARN_UNSAFE_HTTP_WHITELIST: '127.0.0.1',
   };
 
   function execute(command: string, args: readonly string[], cwd: string): Promise<[string, string]> {
@@ -53,6 +58,7 @@ export async function openSandbox(): Promise<Sandbox> {
     folder,
     useRegistry(url) {
       env.npm_config_registry = url;
+      env.YARN_NPM_REGISTRY_SERVER = url;
     },
     async run(...command) {
       const [stdout] = await execute(...command);

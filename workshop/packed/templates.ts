@@ -6,7 +6,7 @@ import type { Sandbox } from './sandbox.ts';
 import { checkSurvival } from './survive.ts';
 import { checkView } from './view.ts';
 
-const checkpoint = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
+export const checkpoint: string = join(import.meta.dirname, '../../packages/tiny-policy/checkpoint');
 
 interface Template {
   template: string;
@@ -16,7 +16,7 @@ interface Template {
 }
 
 /** Few episodes, for trainers that compare groups. */
-const few = ['--tasks-per-step', '2', '--group-size', '2'];
+export const few: readonly string[] = ['--tasks-per-step', '2', '--group-size', '2'];
 export const templates: readonly Template[] = [
   { template: 'env', plugin: 'safe-v1', train: (own) => [own, ...few] },
   {
@@ -41,6 +41,7 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   const name = `@stranger/my-${template}`;
   const own = `${name}/${plugin}`;
   const folder = join(sandbox.folder, `my-${template}`);
+  const toolenv = (...words: string[]) => run('npx', ['toolenv', ...words], folder);
   const at = (step: string) => `template ${template}: ${step}`;
   const create = ['create', '--yes', 'toolenv@latest', folder, '--', '--template', template, '--name', name];
   if (!(await attempt(at('npm create toolenv'), () => run('npm', create, sandbox.folder)))) return;
@@ -56,11 +57,11 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
     if (!released.includes(`dist/${plugin}.js`)) throw new Error(`dist/${plugin}.js is not in ${released}`);
   });
   await attempt(at('toolenv list'), async () => {
-    const listed: { ref: string }[] = JSON.parse(await run('npx', ['toolenv', 'list', '--json'], folder));
+    const listed: { ref: string }[] = JSON.parse(await toolenv('list', '--json'));
     if (!listed.some(({ ref }) => ref === own)) throw new Error(`${own} is not in ${JSON.stringify(listed)}`);
   });
   await cp(checkpoint, join(folder, 'checkpoint'), { recursive: true });
-  await attempt(at('toolenv train'), () => trainTwoSteps(folder, 'runs/first', train(own), sandbox));
+  await attempt(at('toolenv train'), () => trainTwoSteps(folder, 'runs/first', train(own), toolenv));
   if (template === 'trainer') {
     const args = ['@toolenv/envs-classic/arithmetic-v1', '--trainer', own];
     await attempt(at('toolenv train, killed, interrupted and resumed'), () => checkSurvival(folder, args));
@@ -70,7 +71,7 @@ export async function useTemplate({ template, plugin, train }: Template, sandbox
   await attempt(at('toolenv train, with another trainer'), async () => {
     await run('npm', ['install', '@toolenv/trainer-ppo'], folder);
     const args = [own, '--trainer', '@toolenv/trainer-ppo/ppo-v1', ...few];
-    await trainTwoSteps(folder, 'runs/second', args, sandbox);
+    await trainTwoSteps(folder, 'runs/second', args, toolenv);
   });
 }
 
@@ -149,15 +150,18 @@ async function installQuietly(
   if (libraries.some((file) => file.includes('providers_cuda'))) throw new Error('CUDA was downloaded');
 }
 
-/** @param args The environment and flags of the trainer. */
-async function trainTwoSteps(
+/**
+ * @param args The environment and flags of the trainer.
+ * @param toolenv Runs the command in the folder.
+ */
+export async function trainTwoSteps(
   folder: string,
   out: string,
   args: readonly string[],
-  { run }: Sandbox,
+  toolenv: (...words: string[]) => Promise<string>,
 ): Promise<void> {
   const flags = ['--policy', 'checkpoint', '--steps', '2', '--max-tokens', '32', '--out', out];
-  await run('npx', ['toolenv', 'train', ...args, ...flags], folder);
+  await toolenv('train', ...args, ...flags);
   const metrics = await readFile(join(folder, out, 'metrics.jsonl'), 'utf8');
   const steps = metrics.match(/"type":"rollout","step":[12]/g) ?? [];
   if (steps.length !== 2) throw new Error(`expected two steps, received ${metrics}`);

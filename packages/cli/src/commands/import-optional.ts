@@ -50,7 +50,9 @@ async function unlessMissing<Result>(
     return await load();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) return otherwise(error);
+    // The errors of Yarn's Plug'n'Play lose their code on the way from the thread that resolves imports.
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
+    if (isMissing || message.startsWith(`toolenv tried to access ${name} `)) return otherwise(error);
     throw error;
   }
 }

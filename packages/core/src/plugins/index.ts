@@ -3,6 +3,7 @@
 export { type Manifest, type PluginKind, pluginKinds } from '../protocol/manifest.ts';
 export { changeableOptions, completeOptions } from '../schemas/complete-options.ts';
 export {
+  allPackages,
   findPackage,
   type InstalledPackage,
   readManifest,

@@ -7,11 +7,13 @@ import { ToolEnvError } from '../protocol/errors.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { validate } from '../schemas/json-schema.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
+import { plugAndPlayPackages } from './plug-n-play.ts';
 
 /** The fields of package.json that matter for plugins. */
 export interface PackageJson {
   name: string;
   version: string;
+  dependencies?: Record<string, string>;
   exports?: unknown;
   toolenv?: unknown;
 }
@@ -23,7 +25,7 @@ export interface InstalledPackage {
    * node_modules may declare any name in its package.json, also that of another package.
    */
   name: string;
-  /** Real path, with the symlinks of a workspace resolved. */
+  /** Real path, with the symlinks of a workspace resolved. With Yarn's Plug'n'Play, the path by which it knows the package. */
   folder: string;
   json: PackageJson;
 }
@@ -37,13 +39,14 @@ const longestVersion = 256;
 /**
  * Finds a package by name.
  * @param from Folder or folders to search from, in order: a folder's own package, an enclosing one, or one in the nearest
- *   node_modules.
+ *   node_modules, or what Yarn's Plug'n'Play has in place of it.
  */
 export function findPackage(name: string, from: string | readonly string[]): InstalledPackage | undefined {
   for (const folder of upwards(from)) {
     const own = readPackage(folder);
     if (own?.name === name) return own;
-    const installed = readPackage(join(folder, 'node_modules', name));
+    const at = plugAndPlayPackages(folder)?.get(name) ?? join(folder, 'node_modules', name);
+    const installed = readPackage(at, name);
     if (installed) return installed;
   }
   return undefined;
@@ -59,8 +62,9 @@ export function findDamagedPackage(name: string, from: readonly string[]): strin
 export function* allPackages(from: readonly string[]): Generator<InstalledPackage> {
   const seen = new Set<string>();
   for (const folder of upwards(from)) {
-    for (const candidate of [folder, ...entries(join(folder, 'node_modules'))]) {
-      const found = readPackage(candidate);
+    const installed = plugAndPlayPackages(folder) ?? entries(join(folder, 'node_modules'));
+    for (const [name, at] of [[undefined, folder] as const, ...installed]) {
+      const found = readPackage(at, name);
       if (!found || seen.has(found.name)) continue;
       seen.add(found.name);
       yield found;
@@ -106,24 +110,28 @@ function* upwards(from: string | readonly string[]): Generator<string> {
   }
 }
 
-/** Package folders in a node_modules folder, sorted by name, scoped packages included. */
-function entries(modules: string): string[] {
+/** Name → folder of what is in a node_modules folder, sorted by name, scoped packages included. */
+function entries(modules: string, scope = ''): [name: string, folder: string][] {
   if (!existsSync(modules)) return [];
   const names = readdirSync(modules).filter((name) => !name.startsWith('.'));
   return names.sort().flatMap((name) => {
     const folder = join(modules, name);
-    return name.startsWith('@') ? entries(folder) : [folder];
+    return name.startsWith('@') ? entries(folder, `${name}/`) : [[scope + name, folder]];
   });
 }
 
-/** The package in a folder; `undefined` if there is none that can be imported. */
-export function readPackage(folder: string): InstalledPackage | undefined {
+/**
+ * The package in a folder; `undefined` if there is none that can be imported.
+ * @param installedAs The name under which imports find it, if its folder does not say so.
+ */
+export function readPackage(folder: string, installedAs?: string): InstalledPackage | undefined {
   try {
     const json: PackageJson = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (typeof json?.name !== 'string' || typeof json.version !== 'string') return undefined;
     if (json.version.length > longestVersion) return undefined;
-    const name = nameInModules(resolve(folder)) ?? json.name;
-    return packageName.test(name) ? { name, folder: realpathSync(folder), json } : undefined;
+    const name = installedAs ?? nameInModules(resolve(folder)) ?? json.name;
+    const real = process.versions.pnp ? resolve(folder) : realpathSync(folder);
+    return packageName.test(name) ? { name, folder: real, json } : undefined;
   } catch {
     // The folder is not a package, or its package.json is invalid.
     return undefined;

@@ -122,7 +122,7 @@ export async function findPlugin<Kind extends PluginKind>(
   if (!file) throw bad(`the manifest's "${subpath}" is not in "exports" of its package.json: add it there`);
   if (!existsSync(file))
     throw bad(`"${subpath}" is exported as ${file}, which does not exist: build the package`);
-  if (!realpathSync(file).startsWith(installed.folder + sep)) {
+  if (!realpathSync(file).startsWith(realpathSync(installed.folder) + sep)) {
     const problem = `"${subpath}" leads out of the package, to ${realpathSync(file)}`;
     throw bad(`${problem}: move the file into the package`);
   }

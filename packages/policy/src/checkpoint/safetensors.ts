@@ -1,5 +1,5 @@
 /** The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. In memory, tensors are float32. */
-import { type FileHandle, open, writeFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
@@ -91,7 +91,14 @@ export async function writeSafetensors(
     header[name] = { dtype, shape: dims, data_offsets: [offset, end] };
     offset = end;
   }
-  await writeFile(file, fileContents(JSON.stringify(header), Object.values(tensors), storedType));
+  // Yarn's replacement of `fs` cannot write a generator.
+  const handle = await open(file, 'w');
+  try {
+    for (const piece of fileContents(JSON.stringify(header), Object.values(tensors), storedType))
+      await handle.writeFile(piece);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The file contents in pieces, so that rounding to 16 bits needs little memory at a time. */
