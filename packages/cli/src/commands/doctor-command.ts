@@ -7,7 +7,7 @@ import type { MakeCommand } from './make-command.ts';
 export const make: MakeCommand = (command, { signal }) => {
   command
     .description(
-      'Shows the devices and libraries of the installed policies, tries every device, measures its speed, and says which device a run uses. Exit code 1 if no device works.',
+      'Compares the versions of the installed packages, shows the devices and libraries of the installed policies, tries every device, measures its speed, and says which device a run uses. Exit code 1 if no device works.',
     )
     .option('--json', 'print one JSON object instead of the table')
     .action(async ({ json }: { json?: boolean }) => {
@@ -21,11 +21,21 @@ export const make: MakeCommand = (command, { signal }) => {
 type Row = [topic: string, part: string, state: string];
 
 /** The report as a table of three columns. */
-export function doctorText({ node, system, cpu, memory, disk, gpus, policies }: DoctorReport): string {
+export function doctorText({
+  node,
+  toolenv,
+  system,
+  cpu,
+  memory,
+  disk,
+  gpus,
+  policies,
+}: DoctorReport): string {
   const supported = node.supported ? 'supported' : `too old: install ${node.needed} or newer`;
   const none: Row = ['policy', 'none', 'npm install @toolenv/policy'];
   const rows: Row[] = [
     ['Node.js', node.version, supported],
+    ...versionRows(toolenv),
     ['system', system, ''],
     ['CPU', cpu.model, plural(cpu.cores, 'core')],
     ['memory', size(memory.total), `${size(memory.available)} available`],
@@ -41,14 +51,25 @@ export function doctorText({ node, system, cpu, memory, disk, gpus, policies }: 
     .join('\n');
 }
 
+/** A row for each version; with one version, the number of packages. */
+function versionRows({ packages, remedy }: DoctorReport['toolenv']): Row[] {
+  const versions = Object.entries(packages);
+  const rows = versions.map(([version, names]): [string, string] => [
+    version,
+    versions.length === 1 ? plural(names.length, 'package') : names.join(', '),
+  ]);
+  if (remedy !== undefined) rows.push(['mixed', remedy]);
+  return topic('toolenv', rows);
+}
+
 function policyRows({ ref, ...report }: PolicyReport): Row[] {
   if ('why' in report) return [['policy', ref, `does not load: ${report.why}`]];
   const { libraries, devices, default: usual, auto } = report;
   return [
     ['policy', ref, ''],
-    ...topic('libraries', libraries.map(libraryRow)),
+    ...topic('  libraries', libraries.map(libraryRow)),
     ...topic(
-      'devices',
+      '  devices',
       devices.map((one): [string, string] => [one.device, deviceState(one)]),
     ),
     ['  used', usual, 'without --device'],
@@ -58,7 +79,7 @@ function policyRows({ ref, ...report }: PolicyReport): Row[] {
 
 /** Names the topic in the first of its rows. */
 function topic(name: string, rows: [part: string, state: string][]): Row[] {
-  return rows.map((row, index): Row => [index === 0 ? `  ${name}` : '', ...row]);
+  return rows.map((row, index): Row => [index === 0 ? name : '', ...row]);
 }
 
 function libraryRow({ name, version, why }: ComputeReport['libraries'][number]): [string, string] {

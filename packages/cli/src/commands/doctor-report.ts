@@ -6,6 +6,8 @@ import { arch, availableParallelism, cpus, platform, release } from 'node:os';
 import { messageOf } from '@toolenv/core';
 import { type ComputeReport, listPlugins, loadPlugin } from '@toolenv/core/plugins';
 import { type MachineMemory, machineMemory } from '../run/machine-memory.ts';
+import { pluginFolders } from '../subject/find-subject.ts';
+import { type InstalledVersions, installedVersions } from './installed-versions.ts';
 
 /** A policy, and what it computes with or why it does not load. */
 export type PolicyReport = { ref: string } & (ComputeReport | { why: string });
@@ -13,6 +15,7 @@ export type PolicyReport = { ref: string } & (ComputeReport | { why: string });
 /** Sizes are in bytes. */
 export interface DoctorReport {
   node: { version: string; needed: string; supported: boolean };
+  toolenv: InstalledVersions;
   system: string;
   cpu: { model: string; cores: number };
   memory: MachineMemory;
@@ -31,6 +34,7 @@ export async function doctorReport(signal: AbortSignal): Promise<DoctorReport> {
   const needed = neededNode();
   return {
     node: { version: process.versions.node, needed, supported: isAtLeast(process.versions.node, needed) },
+    toolenv: installedVersions(pluginFolders()),
     system: `${platform()} ${release()} ${arch()}`,
     cpu: { model: cpus()[0]?.model.trim() || 'unknown', cores: availableParallelism() },
     memory: machineMemory(),

@@ -1,13 +1,16 @@
 /** `toolenv doctor`: what this machine really computes with; also with a driver that lists a GPU, and with devices that crash. */
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ComputeReport } from '@toolenv/core/plugins';
 import { afterEach, expect, it, vi } from 'vitest';
 import { doctorText } from '../../src/commands/doctor-command.ts';
 import type { DoctorReport } from '../../src/commands/doctor-report.ts';
+import { installedVersions } from '../../src/commands/installed-versions.ts';
 import { runCli } from '../run-cli.ts';
 import { startCli } from '../start-cli.ts';
+
+const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -22,6 +25,7 @@ it('tries the devices and lists GPUs', async () => {
   expect(report).toMatchObject({
     node: { version: process.versions.node, needed: '20.19', supported: true },
     gpus: [{ name: 'NVIDIA T1000', memory: 2 ** 32, driver: '570.12' }],
+    toolenv: { packages: { [manifest.version]: expect.arrayContaining(['@toolenv/core', 'toolenv']) } },
     policies: [
       {
         ref: '@toolenv/policy/transformer-v1',
@@ -37,12 +41,32 @@ it('tries the devices and lists GPUs', async () => {
       },
     ],
   });
+  expect(report.toolenv).not.toHaveProperty('remedy');
   const { devices } = report.policies[0] as ComputeReport;
   const cpu = devices.find(({ device }) => device === 'cpu')!;
   expect(cpu).toMatchObject({ installed: true, runs: true });
   expect(cpu.runs && cpu.gflops).toBeGreaterThan(0.1);
   for (const bytes of [report.memory.available, report.disk.available])
     expect(bytes).toBeGreaterThan(2 ** 20);
+});
+
+it('finds versions that are mixed, also of packages that others brought', async () => {
+  const project = await mkdtemp(join(tmpdir(), 'toolenv-doctor-'));
+  const install = async (folder: string, json: object) => {
+    await mkdir(join(project, folder), { recursive: true });
+    await writeFile(join(project, folder, 'package.json'), JSON.stringify(json));
+  };
+  const old = '0.0.0-old';
+  await install('node_modules/@toolenv/core', { name: '@toolenv/core', version: old });
+  const mcp = { name: '@toolenv/mcp', version: old, dependencies: { '@toolenv/core': old, ajv: '1' } };
+  await install('node_modules/@toolenv/mcp', mcp);
+  await install('node_modules/ajv', { name: 'ajv', version: '1.0.0' });
+  const { own, packages, remedy } = installedVersions([project, import.meta.dirname]);
+  expect(own).toBe(manifest.version);
+  expect(Object.keys(packages).sort()).toEqual([own, old].sort());
+  expect(packages[old]).toEqual(['@toolenv/core', '@toolenv/mcp']);
+  expect(packages[own]).toEqual(expect.arrayContaining(['@toolenv/core', '@toolenv/training', 'toolenv']));
+  expect(remedy).toBe(`npm install @toolenv/mcp@${own}`);
 });
 
 it('ends with exit code 1 where no device works, and says how each failed', async () => {
@@ -59,6 +83,11 @@ it('ends with exit code 1 where no device works, and says how each failed', asyn
 it('is a table for people', () => {
   const text = doctorText({
     node: { version: '20.5.0', needed: '20.19', supported: false },
+    toolenv: {
+      own: '0.3.0',
+      packages: { '0.3.0': ['@toolenv/core', 'toolenv'], '0.2.0': ['@toolenv/core', '@toolenv/mcp'] },
+      remedy: 'npm install @toolenv/mcp@0.3.0',
+    },
     system: 'linux 6.1 x64',
     cpu: { model: 'Fast One', cores: 1 },
     memory: { total: 8 * 2 ** 30, available: 2 ** 29 },
@@ -85,6 +114,9 @@ it('is a table for people', () => {
   expect(text).toBe(
     `
 Node.js      20.5.0            too old: install 20.19 or newer
+toolenv      0.3.0             @toolenv/core, toolenv
+             0.2.0             @toolenv/core, @toolenv/mcp
+             mixed             npm install @toolenv/mcp@0.3.0
 system       linux 6.1 x64
 CPU          Fast One          1 core
 memory       8.0 GiB           0.5 GiB available
