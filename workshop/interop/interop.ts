@@ -1,5 +1,6 @@
 /**
- * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts.
+ * `npm run interop`: checks that transformers opens our checkpoints and computes the same logits, token ids and prompts,
+ * and that TRL computes the same losses.
  * `npm run interop -- <part>` runs another part; CONTRIBUTING.md lists them.
  */
 import { spawnSync } from 'node:child_process';
@@ -32,6 +33,7 @@ import { checkTfjs } from './tfjs.ts';
 import { checkTinker } from './tinker/check-tinker.ts';
 import { checkTrackers } from './trackers.ts';
 import { compareWithTrl } from './trl/compare.ts';
+import { compareLosses } from './trl/compare-losses.ts';
 
 interface TransformersView {
   /** base64 of float32 [T, vocabulary] for each sequence. */
@@ -49,13 +51,14 @@ const tolerance = 1e-4;
 const lossTolerance = 1e-5;
 const tally = { passed: 0, failed: 0 };
 
-/** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers. */
+/** Part → its Python, and its checks. Without a part, checkpoints are compared with transformers, and losses with TRL. */
 const parts: Record<string, [python: () => string, run: (python: string) => unknown]> = {
   trackers: [pythonWithTrackers, (python) => checkTrackers(python, check)],
   openenv: [pythonWithOpenEnv, (python) => checkOpenEnv(python, check)],
   openai: [pythonWithLlama, (python) => checkOpenAi(python, check)],
   vllm: [pythonWithVllm, (python) => checkVllm(python, check)],
   tinker: [pythonWithSkyRl, (python) => checkTinker(python, check)],
+  losses: [pythonWithTransformers, (python) => compareLosses(python, check)],
   datasets: [() => process.env.TOOLENV_PYTHON ?? 'python3', (python) => checkScores(python, check)],
   'mcp-serve': [pythonWithMcp, (python) => checkServe(python, check)],
   'mcp-conformance': [() => '', () => checkConformance(check)],
@@ -80,6 +83,7 @@ async function checkCheckpoints(python: string): Promise<void> {
   } finally {
     await rm(scratch, { recursive: true });
   }
+  compareLosses(python, check);
   await checkTfjs(python, check);
 }
 

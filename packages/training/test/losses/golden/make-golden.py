@@ -4,12 +4,11 @@ Run `python make-golden.py` with torch 2.13 and trl 1.16, then `npx biome format
 """
 
 import json
-from collections import defaultdict
 from pathlib import Path
-from types import SimpleNamespace
 
 import torch
-from trl import GRPOTrainer
+
+from trl_loss import trl_loss
 
 torch.manual_seed(5)
 B, T = 4, 6
@@ -20,70 +19,17 @@ near = lambda scale: logprobs + scale * torch.randn(B, T)
 inputs = dict(zip(names, [logprobs, near(0.4), near(0.5), near(0.3), 2 * torch.rand(B, T), advantages]))
 mask = torch.tensor([[1, 1, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0], [1, 0, 0, 1, 1, 1]])
 
-accelerator = SimpleNamespace(
-    num_processes=1,
-    gather=lambda x: x,
-    reduce=lambda x, reduction: x,
-    pad_across_processes=lambda x, dim, pad_index: x,
-)
 
-
-def mismatch(mode, floor, cap):
-    """The ratio as GRPOTrainer._generate_and_score_completions makes it, which is too long to be called."""
-    difference = (inputs["oldLogprobs"] - inputs["sampledLogprobs"]) * mask
-    if mode.startswith("sequence"):
-        difference = difference.sum(dim=-1, keepdim=True)
-    ratio = torch.exp(difference)
-    if mode.endswith("truncate"):
-        return torch.clamp(ratio, min=floor, max=cap)
-    return ratio.masked_fill((ratio < floor) | (ratio > cap), 0.0)
-
-
-def case(loss, clip=(0.2, 0.28), ratioLevel="token", delta=None, ratioCap=5.0, beta=0.0, maxLength=8, sapoTemperatures=(1.0, 1.05),
-         vespoPositive=(2.0, 3.0), vespoNegative=(3.0, 2.0), biasCorrectedKl=None, topEntropyQuantile=1.0, entropyCoefficient=0.0,
-         mismatchCorrection=None, mismatchFloor=None, mismatchCap=3.0, offPolicyThreshold=None):
-    options = {name: value for name, value in locals().items() if value is not None}
-    current = inputs["logprobs"].clone().requires_grad_()
-    entropy = inputs["entropy"].clone().requires_grad_()
-    trainer = SimpleNamespace(
-        args=SimpleNamespace(
-            delta=delta, use_bias_correction_kl=bool(biasCorrectedKl), vespo_k_pos=vespoPositive[0], vespo_lambda_pos=vespoPositive[1],
-            vespo_k_neg=vespoNegative[0], vespo_lambda_neg=vespoNegative[1], sapo_temperature_pos=sapoTemperatures[0],
-            sapo_temperature_neg=sapoTemperatures[1], steps_per_generation=1,
-        ),
-        accelerator=accelerator, model=SimpleNamespace(training=False), aux_loss_enabled=False,
-        loss_type=loss, importance_sampling_level=ratioLevel, beta=beta, max_completion_length=maxLength,
-        epsilon_low=clip[0], epsilon_high=ratioCap if loss == "cispo" else clip[1],
-        top_entropy_quantile=topEntropyQuantile, off_policy_mask_threshold=offPolicyThreshold,
-        use_vllm=mismatchCorrection is not None, vllm_importance_sampling_correction=True,
-        _entropy_bonus_enabled=entropyCoefficient > 0, use_adaptive_entropy=False, entropy_coef=entropyCoefficient,
-        current_gradient_accumulation_steps=1, _metrics={"eval": defaultdict(list)},
-        get_off_policy_mask=GRPOTrainer.get_off_policy_mask, get_gamma_weights=GRPOTrainer.get_gamma_weights,
-        _get_per_token_logps_and_entropies=lambda *args, **kwargs: (current, entropy, None),
-    )
-    trainer.get_high_entropy_mask = lambda *args: GRPOTrainer.get_high_entropy_mask(trainer, *args)
-    ids = torch.zeros(B, T, dtype=torch.long)
-    batch = {
-        "prompt_ids": ids, "prompt_mask": ids, "completion_ids": ids, "completion_mask": torch.ones_like(mask), "tool_mask": mask,
-        "advantages": inputs["advantages"][:, 0], "old_per_token_logps": inputs["oldLogprobs"],
-        "sampling_per_token_logps": inputs["sampledLogprobs"], "ref_per_token_logps": inputs["referenceLogprobs"],
-        "num_items_in_batch": mask.sum(),
-    }
-    if mismatchCorrection is not None:
-        batch["importance_sampling_ratio"] = mismatch(mismatchCorrection, mismatchFloor or 0.0, mismatchCap)
-    value = GRPOTrainer._compute_loss(trainer, trainer.model, batch)
-    value.backward()
-    result = {"options": options, "value": value.item(), "dLogprobs": rounded(current.grad)}
-    if entropyCoefficient > 0:
-        result["dEntropy"] = rounded(entropy.grad)
-    metrics = trainer._metrics["eval"]
-    reported = ["kl", "entropy", "cispo_clip_ratio", "clip_ratio/low_mean", "clip_ratio/high_mean", "clip_ratio/region_mean"]
-    result["metrics"] = {name: round(metrics[name][0], 7) for name in reported if name in metrics}
-    return result
-
-
-def rounded(values):
-    return [[round(value, 7) for value in row] for row in values.tolist()]
+def case(loss, clip=(0.2, 0.28), maxLength=8, **options):
+    options = {"loss": loss, "clip": clip, "ratioLevel": "token", "ratioCap": 5.0, "beta": 0.0, "maxLength": maxLength,
+               "sapoTemperatures": (1.0, 1.05), "vespoPositive": (2.0, 3.0), "vespoNegative": (3.0, 2.0), "topEntropyQuantile": 1.0,
+               "entropyCoefficient": 0.0, "mismatchCap": 3.0, **options}
+    found = trl_loss(inputs, mask, **options)
+    for name in ["dLogprobs", "dEntropy"]:
+        if name in found:
+            found[name] = [[round(value, 7) for value in row] for row in found[name]]
+    found["metrics"] = {name: round(value, 7) for name, value in found["metrics"].items()}
+    return {"options": options, **found}
 
 
 losses = ["grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo"]
