@@ -129,7 +129,8 @@ test('command lines of npm name scripts and templates that exist', async () => {
   const faults = lines.filter(({ words: [program, command, name, ...rest] }) => {
     if (program !== 'npm') return false;
     if (command === 'run') return !scripts.includes(name!);
-    if (command !== 'create') return !['ci', 'init', 'install', 'pack', 'pkg', 'test', 'trust'].includes(command!);
+    if (command !== 'create')
+      return !['ci', 'init', 'install', 'pack', 'pkg', 'test', 'trust'].includes(command!);
     return (
       name !== 'toolenv' || !existsSync(join(repository, 'templates', rest[rest.indexOf('--template') + 1]!))
     );
