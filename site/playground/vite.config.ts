@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineEnv } from 'unenv';
 import { defineConfig } from 'vite';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const here = import.meta.dirname;
 const inMemory = (name: string) => join(here, 'node', `${name}.ts`);
@@ -35,14 +36,17 @@ export default defineConfig({
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias, conditions: ['@toolenv/source', 'module', 'browser', 'production'] },
-  worker: { format: 'es', rolldownOptions },
+  plugins: [thirdPartyLicenses('third-party-licenses.md')],
+  worker: {
+    format: 'es',
+    rolldownOptions,
+    plugins: () => [thirdPartyLicenses('third-party-licenses-of-the-worker.md')],
+  },
   build: {
     outDir: '../public/playground',
     emptyOutDir: true,
     target: 'es2022',
     reportCompressedSize: false,
-    // As for `@toolenv/view`.
-    license: { fileName: 'third-party-licenses.md' },
     chunkSizeWarningLimit: 2000,
     // A worker is a separate build, and takes long.
     rolldownOptions: { checks: { pluginTimings: false } },
