@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineEnv } from 'unenv';
 import { defineConfig } from 'vite';
+import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const here = import.meta.dirname;
 const inMemory = (name: string) => join(here, 'node', `${name}.ts`);
@@ -35,7 +36,12 @@ export default defineConfig({
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias, conditions: ['@toolenv/source', 'module', 'browser', 'production'] },
-  worker: { format: 'es', rolldownOptions },
+  plugins: [thirdPartyLicenses('third-party-licenses.md')],
+  worker: {
+    format: 'es',
+    rolldownOptions,
+    plugins: () => [thirdPartyLicenses('third-party-licenses-of-the-worker.md')],
+  },
   build: {
     outDir: '../public/playground',
     emptyOutDir: true,
