@@ -1,5 +1,5 @@
 /** Rejection sampling: best of n, then supervised learning on the best (RAFT, arXiv 2304.06767; STaR, arXiv 2203.14465). */
-import { createRng, type JsonSchema, type Trajectory } from '@toolenv/core';
+import { createRng, type JsonSchema, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import {
   type AlgorithmContext,
@@ -9,6 +9,7 @@ import {
   meanMetrics,
   miniBatchesOf,
   nothingLearned,
+  outcomeScore,
   type RolloutBatch,
   type RunOptions,
 } from '@toolenv/training';
@@ -20,12 +21,18 @@ const rejectionOptions = {
     type: 'integer',
     minimum: 1,
     default: 1,
-    description: 'episodes per group to learn from: those with the highest rewards',
+    description: 'episodes per group to learn from: those with the highest scores',
   },
   threshold: {
     type: 'number',
     default: 0,
-    description: 'learn only from episodes with a higher reward',
+    description: 'learn only from episodes with a higher score',
+  },
+  judgedBy: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'reward component that is the score of an episode, such as em (default: the weighted sum of the outcome rewards; process rewards only decide between equal scores)',
   },
   epochs: {
     type: 'integer',
@@ -50,7 +57,10 @@ export const rejectionSampling: ConfigurableTrainer<RejectionOptions & RunOption
   name: 'rejection-sampling',
   description: 'Plays several episodes of each task and learns from the best (RAFT, arXiv 2304.06767)',
   options: { properties: { ...rejectionOptions, ...optimizerOptions } },
-  create: (context) => ({ update: (batch) => update(batch, context) }),
+  create(context) {
+    refuseUnknownComponent(context);
+    return { update: (batch) => update(batch, context) };
+  },
 });
 export default rejectionSampling;
 
@@ -72,15 +82,29 @@ async function update(
   return { ...meanMetrics(updates), learned_tokens: learned, ...accepted };
 }
 
-/** The `keep` best episodes of each group with a reward above the threshold. Equal rewards are ordered at random. */
+/**
+ * The `keep` best episodes of each group with a score above the threshold. Of equal scores the greater reward comes first; equal
+ * rewards are ordered at random.
+ */
 export function bestOfGroups(
   trajectories: readonly Trajectory[],
-  { keep, threshold }: Pick<RejectionOptions, 'keep' | 'threshold'>,
+  { keep, threshold, judgedBy }: Pick<RejectionOptions, 'keep' | 'threshold' | 'judgedBy'>,
   seed: number,
 ): Trajectory[] {
   return [...groupBy(trajectories, (episode) => episode.group)].flatMap(([group, episodes]) => {
     const order = createRng(seed, 'equal rewards', group).shuffle(episodes);
-    const good = order.filter(({ reward }) => reward !== null && reward > threshold);
-    return good.sort((a, b) => b.reward! - a.reward!).slice(0, keep);
+    const scored = order.map((episode) => ({ episode, score: outcomeScore(episode, judgedBy) }));
+    const good = scored.filter(({ score }) => score !== null && score > threshold);
+    good.sort((a, b) => b.score! - a.score! || b.episode.reward! - a.episode.reward!);
+    return good.slice(0, keep).map(({ episode }) => episode);
   });
+}
+
+/** @throws ToolEnvError `usage.bad_option` */
+function refuseUnknownComponent({ options, run }: AlgorithmContext<RejectionOptions>): void {
+  const { judgedBy } = options;
+  const components = Object.keys(run.env?.episode().spec.rewards ?? {});
+  if (judgedBy === undefined || components.includes(judgedBy)) return;
+  const message = `rejection-sampling: option "judgedBy": the environment has no reward component "${judgedBy}". It has: ${components.join(', ')}.`;
+  throw new ToolEnvError('usage.bad_option', message);
 }

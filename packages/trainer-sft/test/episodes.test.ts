@@ -3,15 +3,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Trajectory } from '@toolenv/core';
+import type { RewardSpec, Rewards, Trajectory } from '@toolenv/core';
 import { BanditModel, openBandit } from '@toolenv/testing';
 import { train } from '@toolenv/training';
 import { expect, onTestFinished, test } from 'vitest';
 import { onlineDpo, rejectionSampling } from '../src/index.ts';
 import { bestOfGroups } from '../src/rejection-sampling.ts';
 
-const episodes = (rewards: readonly number[][]) =>
-  rewards.flatMap((group, g) => group.map((reward, sample) => ({ group: g, sample, reward }) as Trajectory));
+const rewardSpec: RewardSpec = {
+  em: { kind: 'outcome', range: [-5, 5], weight: 1 },
+  f1: { kind: 'outcome', range: [0, 1], weight: 0 },
+  retrieved: { kind: 'process', range: [0, 1], weight: 0.1 },
+};
+const episode = (group: number, sample: number, rewards: Rewards) =>
+  ({ group, sample, rewardSpec, rewards, reward: weigh(rewardSpec, rewards) }) as Trajectory;
+const weigh = (spec: RewardSpec, rewards: Rewards) =>
+  Object.entries(rewards).reduce((sum, [name, value]) => sum + spec[name]!.weight * (value ?? 0), 0);
+const episodes = (scores: readonly number[][]) =>
+  scores.flatMap((group, g) => group.map((em, sample) => episode(g, sample, { em })));
 const chosen = (given: readonly Trajectory[]) => given.map(({ group, sample }) => [group, sample]);
 
 test('the best of each group above the threshold are kept', () => {
@@ -32,6 +41,49 @@ test('the best of each group above the threshold are kept', () => {
   expect(chosen(bestOfGroups(played, { keep: 1, threshold: -5 }, 1)).length).toBe(3);
 });
 
+test('a wrong answer that found documents is not learned from, and of right answers the one that found more is', () => {
+  const played = [
+    episode(0, 0, { em: 0, retrieved: 1 }),
+    episode(0, 1, { em: 0, retrieved: 0.5 }),
+    episode(1, 0, { em: 1, retrieved: 0 }),
+    episode(1, 1, { em: 1, retrieved: 1 }),
+    episode(1, 2, { em: 0, retrieved: 1 }),
+  ];
+  expect(chosen(bestOfGroups(played, { keep: 1, threshold: 0 }, 1))).toEqual([[1, 1]]);
+  expect(chosen(bestOfGroups(played, { keep: 3, threshold: 0 }, 1))).toEqual([
+    [1, 1],
+    [1, 0],
+  ]);
+});
+
+test('a named component judges, whatever its weight', () => {
+  const played = [
+    episode(0, 0, { em: 0, f1: 0.4 }),
+    episode(0, 1, { em: 0, f1: 0.8 }),
+    episode(0, 2, { em: 0, f1: null }),
+  ];
+  const judged = { keep: 3, threshold: 0.3, judgedBy: 'f1' };
+  expect(chosen(bestOfGroups(played, judged, 1))).toEqual([
+    [0, 1],
+    [0, 0],
+  ]);
+});
+
+test('a component that the environment lacks is refused before anything is played', async () => {
+  const events = train({
+    env: await openBandit({ best: 0 }),
+    policy: new BanditModel(),
+    trainer: rejectionSampling({ judgedBy: 'em' }),
+    out: await temporaryFolder(),
+    steps: 1,
+  });
+  await expect(events.next()).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message:
+      'rejection-sampling: option "judgedBy": the environment has no reward component "em". It has: win.',
+  });
+});
+
 test('among equal rewards the seed chooses', () => {
   const played = episodes([[1, 1, 1, 1, 1, 1]]);
   const picks = Array.from(
@@ -44,9 +96,14 @@ test('among equal rewards the seed chooses', () => {
   );
 });
 
-async function gradients(trainer: typeof rejectionSampling | typeof onlineDpo, best: number) {
+async function temporaryFolder(): Promise<string> {
   const out = await mkdtemp(join(tmpdir(), 'toolenv-episodes-'));
   onTestFinished(() => rm(out, { recursive: true }));
+  return out;
+}
+
+async function gradients(trainer: typeof rejectionSampling | typeof onlineDpo, best: number) {
+  const out = await temporaryFolder();
   const model = new BanditModel();
   const learned: { arm: number; slope: number }[] = [];
   const backward = model.backward.bind(model);

@@ -51,6 +51,7 @@ export { trainSettings } from './options/train-settings.ts';
 export { type UpdateOptions, updateOptions } from './options/update-options.ts';
 export { rolloutOptions } from './options/worker-options.ts';
 export { type LengthOptions, lengthOptions, shapedByLength } from './rewards/length-rewards.ts';
+export { outcomeScore } from './rewards/outcome-score.ts';
 export { drawEpisodes } from './rollouts/draw-episodes.ts';
 export { countTokens, mean, meanOverEpisodes, meanOverTokens, sumOverTokens } from './rows/averages.ts';
 export { groupBy } from './rows/group-by.ts';

@@ -4,6 +4,7 @@ import type { OptionsOf } from '@toolenv/core/schemas';
 import { parentsOf } from '../rows/episode-tree.ts';
 import { groupBy } from '../rows/group-by.ts';
 import type { RolloutBatch } from '../trainer/algorithm.ts';
+import { outcomeScore } from './outcome-score.ts';
 
 /** Options of trainers that shape lengths. An algorithm spreads them into its own properties. */
 export const lengthOptions = {
@@ -48,7 +49,7 @@ export function overlongPunishment(length: number, limit: number, buffer: number
  * group, and at most 0 for an episode that failed. 0 if all lengths are equal. An episode is a success if it has the highest score of
  * its group, and this score is above 0.
  * @param lengths [N]
- * @param scores [N]
+ * @param scores [N] of their outcomes: process rewards make no success.
  * @param groups [N]
  * @returns [N]
  */
@@ -86,7 +87,7 @@ export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' |
   const lengths = trajectories.map(actionTokens);
   const ofGroup = groupLengthRewards(
     lengths,
-    trajectories.map(({ reward }) => reward!),
+    trajectories.map((trajectory) => outcomeScore(trajectory)!),
     trajectories.map(({ group }) => group),
   );
   const lengthRewards = lengths.map((length, n) => {

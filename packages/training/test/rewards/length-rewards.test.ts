@@ -52,7 +52,7 @@ function episode(turns: [prompt: number[], action: number[]][]): Trajectory {
       sample: 0,
       seed: 0,
     },
-    ...{ rewardSpec, steps, outcome: terminated('done'), rewards: {}, reward: 1 },
+    ...{ rewardSpec, steps, outcome: terminated('done'), rewards: { win: 1 }, reward: 1 },
   };
 }
 
@@ -83,6 +83,18 @@ test('each leaf of an episode has the reward for its length, and the score count
   ]);
   expect(shaped.rows.map(({ trajectory }) => shaped.trajectories.indexOf(trajectory))).toEqual([0, 0, 1]);
   expect(trajectories[0]!.reward).toBe(1);
+});
+
+test('an episode that earned process rewards and failed is no success to be rewarded for its length', () => {
+  const spec: RewardSpec = { ...rewardSpec, found: { kind: 'process', range: [0, 1], weight: 0.1 } };
+  const failed = { rewardSpec: spec, rewards: { win: 0, found: 1 }, reward: 0.1 };
+  const trajectories = [
+    { ...episode([[[1], [2]]]), ...failed },
+    { ...episode([[[1], [2, 3, 4]]]), ...failed },
+  ];
+  const rows = trajectories.flatMap(toTrainingRows);
+  const { lengthRewards } = shapedByLength({ trajectories, rows }, { ...off, lengthPenalty: 1 });
+  expect(lengthRewards).toEqual([0, -0.5]);
 });
 
 test('without these options, nothing changes', () => {
