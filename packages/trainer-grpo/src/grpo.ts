@@ -12,14 +12,17 @@ import {
   estimateAdvantages,
   advantages as estimators,
   type LengthOptions,
+  type Loss,
   learnedAdvantages,
   learnFrom,
   lengthOptions,
+  losses,
   lossOptions,
   meanOverTokens,
   nothingLearned,
   type RolloutBatch,
   type RunOptions,
+  refuseUnfitCorrection,
   rewardTokens,
   samplerMetrics,
   scoreTokens,
@@ -54,6 +57,8 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
   async create(context) {
     const options = resolveAlgorithm(context.options);
     refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);
+    const loss = (context.parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
+    refuseUnfitCorrection('grpo', loss, correctionOf(options));
     const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),

@@ -244,6 +244,14 @@ test('with masked truncated episodes, a fully masked batch has loss 0 and change
   expect([...learner.logits]).toEqual([0, 0, 0, 0, 0]);
 });
 
+test('vespo with a correction per sequence is refused before anything is played', async () => {
+  const options = { algorithm: 'vespo', mismatchCorrection: 'sequence_mask' } as const;
+  await expect(train(options)).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: expect.stringMatching('^grpo: option "mismatchCorrection": the loss vespo '),
+  });
+});
+
 test('the entropy bonus keeps the policy undecided', async () => {
   const [sure, undecided] = [await train({ steps: 40 }), await train({ steps: 40, entropyCoefficient: 1 })];
   expect(undecided.updates.at(-1)!.entropy).toBeGreaterThan(1);

@@ -9,16 +9,20 @@ import {
   adaptBeta,
   advantageInputs,
   type ConfigurableTrainer,
+  correctionOf,
   defineTrainer,
   explainedVariance,
+  type Loss,
   learnedAdvantages,
   learnFrom,
   lengthOptions,
+  losses,
   mean,
   meanOverEpisodes,
   nothingLearned,
   type RolloutBatch,
   type RunOptions,
+  refuseUnfitCorrection,
   rewardTokens,
   samplerMetrics,
   scoreTokens,
@@ -149,6 +153,11 @@ function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptio
       'ppo: option "zeroVariance": resample compares the episodes of a task: give a groupSize of 2 or more.';
     throw new ToolEnvError('usage.bad_option', message);
   }
+  refuseUnfitCorrection(
+    'ppo',
+    (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!,
+    correctionOf(options),
+  );
   if (options.credit === 'turn' && parts.advantage) {
     const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;
     throw new ToolEnvError('usage.bad_option', message);

@@ -129,3 +129,11 @@ test('a single episode has nothing to be compared with', async () => {
     message: expect.stringContaining('give a groupSize of 2 or more'),
   });
 });
+
+test('refuses vespo with a correction per sequence', async () => {
+  const options = { loss: 'vespo', mismatchCorrection: 'sequence_truncate' } as const;
+  await expect(train(options)).rejects.toMatchObject({
+    code: 'usage.bad_option',
+    message: expect.stringMatching('^ppo: option "mismatchCorrection": the loss vespo '),
+  });
+});

@@ -57,7 +57,7 @@ interface LossTraits {
   readonly ratioLevel?: 'token' | 'sequence';
   /** Names of metrics: the share of the tokens that the loss counts in `counts`. */
   readonly shares?: readonly string[];
-  /** The formula uses `mismatch` itself, so that the loss of a token is not multiplied by it. */
+  /** The formula uses `mismatch` itself, so that the loss of a token is not multiplied by it. Corrections per sequence are refused. */
   readonly correctsMismatch?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { type EpisodePlaces, episodePlaces, valuesAt } from '../rows/episode-pla
 import type { Loss } from './define-loss.ts';
 import { type KlEstimator, klEstimate } from './kl-penalty.ts';
 import { losses } from './losses.ts';
-import { type MismatchCorrection, mismatchWeights } from './sampler-mismatch.ts';
+import { type MismatchCorrection, mismatchWeights, refuseUnfitCorrection } from './sampler-mismatch.ts';
 import { highEntropyMask, type StepSize, tokenWeights } from './token-weights.ts';
 
 /** Arrays are [B][T]. Values at mask 0 are ignored. */
@@ -74,7 +74,8 @@ export interface PolicyLoss {
  * loss's average (`tokenWeights`). The gradient treats selections and corrections as constants.
  *
  * The loss of an episode does not depend on how its tokens are divided into rows.
- * @throws ToolEnvError `usage.no_entropy` if the options need an entropy that the learner does not give.
+ * @throws ToolEnvError `usage.no_entropy` if the options need an entropy that the learner does not give; `usage.bad_option` for a
+ *   correction that the loss cannot use.
  */
 export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions): PolicyLoss {
   const { logprobs, oldLogprobs, sampledLogprobs = oldLogprobs, entropy, mask } = inputs;
@@ -86,6 +87,7 @@ export function policyLoss(inputs: PolicyLossInputs, options: PolicyLossOptions)
     throw new ToolEnvError('usage.no_entropy', message);
   }
   const loss = typeof options.loss === 'string' ? losses[options.loss]! : options.loss;
+  refuseUnfitCorrection('policyLoss', loss, correction);
   const episodes = episodePlaces(mask, inputs.episodes);
   const tokensOf = episodes.map(({ t }) => t.length);
   const weights = tokenWeights(loss.average, tokensOf, options);

@@ -1,9 +1,11 @@
 /** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
+import { ToolEnvError } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
 import type { Metrics } from '@toolenv/core/plugins';
 import type { SelectionOptions } from '../options/selection-options.ts';
 import { type EpisodePlaces, valuesAt } from '../rows/episode-places.ts';
 import { differenceStatistics, tokenStatistics } from '../rows/token-statistics.ts';
+import type { Loss } from './define-loss.ts';
 
 /**
  * The ratio p_learner/p_sampler is taken per token or, as a product, per episode. Outside its bounds, `truncate` replaces it by the
@@ -18,6 +20,23 @@ export function correctionOf({
 }: Pick<SelectionOptions, 'mismatchCorrection'> & { maxStaleness: number }): MismatchCorrection | undefined {
   const correction = mismatchCorrection ?? (maxStaleness > 0 ? 'token_truncate' : 'none');
   return correction === 'none' ? undefined : correction;
+}
+
+/**
+ * Refuses a correction that the loss cannot use. A loss that corrects for the sampler itself, such as vespo, multiplies the weights
+ * of an episode's tokens. A weight per sequence is that product already, on each of its tokens, and would be multiplied once per
+ * token.
+ * @param owner Names in errors whose option it is.
+ * @throws ToolEnvError `usage.bad_option`
+ */
+export function refuseUnfitCorrection(
+  owner: string,
+  { name, correctsMismatch }: Pick<Loss, 'name' | 'correctsMismatch'>,
+  correction: MismatchCorrection | undefined,
+): void {
+  if (!correctsMismatch || !correction?.startsWith('sequence')) return;
+  const message = `${owner}: option "mismatchCorrection": the loss ${name} multiplies the weights of all tokens itself: give token_truncate or token_mask instead of ${correction}.`;
+  throw new ToolEnvError('usage.bad_option', message);
 }
 
 export interface Mismatch {

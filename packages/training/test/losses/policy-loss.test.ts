@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Clipping } from '../../src/losses/clipped-loss.ts';
 import { type PolicyLossInputs, type PolicyLossOptions, policyLoss } from '../../src/losses/policy-loss.ts';
+import type { MismatchCorrection } from '../../src/losses/sampler-mismatch.ts';
 import { completionMask } from '../../src/update/token-masks.ts';
 import { bits, golden, randomInputs, rows } from './loss-cases.ts';
 
@@ -240,28 +241,31 @@ test('k1, k2 and k3 in the loss, clamped', () => {
   expect(one(20, 'k1').value).toBe(-10);
 });
 
-const options: fc.Arbitrary<PolicyLossOptions & Clipping & { loss: string }> = fc.record({
-  loss: fc.constantFrom('grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'vespo', 'luspo'),
-  maxLength: fc.constant(8),
-  clip: fc.constantFrom([0.2, 0.2] as const, [0.1, 0.3] as const),
-  delta: fc.constantFrom(undefined, 1.5),
-  ratioLevel: fc.constantFrom('token', 'sequence'),
-  ratioCap: fc.constantFrom(1.2, 5),
-  beta: fc.constantFrom(0, 0.1),
-  klEstimator: fc.constantFrom('k1', 'k2', 'k3'),
-  biasCorrectedKl: fc.boolean(),
-  entropyCoefficient: fc.constantFrom(0, 0.05),
-  topEntropyQuantile: fc.constantFrom(1, 0.5),
-  mismatchCorrection: fc.constantFrom(
-    undefined,
-    'token_truncate',
-    'token_mask',
-    'sequence_truncate',
-    'sequence_mask',
-  ),
-  mismatchCap: fc.constantFrom(1.2, 3),
-  offPolicyThreshold: fc.constantFrom(undefined, 0.1),
-});
+const options: fc.Arbitrary<PolicyLossOptions & Clipping & { loss: string }> = fc
+  .record({
+    loss: fc.constantFrom('grpo', 'bnpo', 'dr_grpo', 'dapo', 'cispo', 'sapo', 'vespo', 'luspo'),
+    maxLength: fc.constant(8),
+    clip: fc.constantFrom([0.2, 0.2] as const, [0.1, 0.3] as const),
+    delta: fc.constantFrom(undefined, 1.5),
+    ratioLevel: fc.constantFrom('token', 'sequence'),
+    ratioCap: fc.constantFrom(1.2, 5),
+    beta: fc.constantFrom(0, 0.1),
+    klEstimator: fc.constantFrom('k1', 'k2', 'k3'),
+    biasCorrectedKl: fc.boolean(),
+    entropyCoefficient: fc.constantFrom(0, 0.05),
+    topEntropyQuantile: fc.constantFrom(1, 0.5),
+    mismatchCorrection: fc.constantFrom(
+      undefined,
+      'token_truncate',
+      'token_mask',
+      'sequence_truncate',
+      'sequence_mask',
+    ),
+    mismatchCap: fc.constantFrom(1.2, 3),
+    offPolicyThreshold: fc.constantFrom(undefined, 0.1),
+  })
+  // vespo refuses corrections per sequence.
+  .filter(({ loss, mismatchCorrection }) => loss !== 'vespo' || !mismatchCorrection?.startsWith('sequence'));
 
 /** Log-ratios as the loss sees them. */
 function logRatios({ logprobs, oldLogprobs, mask }: PolicyLossInputs, ratioLevel = 'token'): number[] {
@@ -272,6 +276,29 @@ function logRatios({ logprobs, oldLogprobs, mask }: PolicyLossInputs, ratioLevel
     return each.length === 0 ? [] : [each.reduce((sum, value) => sum + value, 0) / each.length];
   });
 }
+
+test.each(['sequence_truncate', 'sequence_mask'] as const)(
+  'vespo refuses %s, which it would count once per token',
+  (correction) => {
+    // 20 tokens that the learner finds 0.02 nats less likely than the sampler did.
+    const flat = (value: number) => rows([Array<number>(20).fill(value)]);
+    const inputs = {
+      ...{ logprobs: flat(-1.02), oldLogprobs: flat(-1.02), sampledLogprobs: flat(-1) },
+      ...{ mask: [new Uint8Array(20).fill(1)], advantages: flat(1) },
+    };
+    const ofVespo = (mismatchCorrection?: MismatchCorrection) =>
+      policyLoss(inputs, { loss: 'vespo', mismatchCorrection, mismatchCap: 3 });
+    expect(() => ofVespo(correction)).toThrowError(
+      expect.objectContaining({
+        code: 'usage.bad_option',
+        message: `policyLoss: option "mismatchCorrection": the loss vespo multiplies the weights of all tokens itself: give token_truncate or token_mask instead of ${correction}.`,
+      }),
+    );
+    // φ(e^−0.4) with k = 2 and λ = 3, over 20 tokens.
+    const weight = Math.exp(3 + 2 * -0.4 - 3 * Math.exp(-0.4));
+    expect(ofVespo('token_truncate').dLogprobs[0]![0]).toBeCloseTo(-weight / 20, 5);
+  },
+);
 
 function meanDrifts({ logprobs, sampledLogprobs, mask }: PolicyLossInputs): number[] {
   return logprobs.map((row, b) => {
