@@ -84,7 +84,7 @@ async function update(
   const { beta, klIn, temperature } = options;
   const own = parts.advantage as AdvantageEstimator | undefined;
   const idle = idleGroupsOf(options, own !== undefined);
-  const { lengthRewards, ...shaped } = shapedByLength(played, options);
+  const { lengthRewards, ...shaped } = shapedByLength(played, options, context.run);
   const { trajectories, rows } = comparedEpisodes(shaped, idle);
   if (rows.length === 0) return nothingLearned;
 

@@ -208,6 +208,19 @@ test('dr_grpo divides by a true constant: groups that are left out do not change
   expect(inTwo).toBeCloseTo(0.5 / (8 * 5), 8);
 });
 
+test('dr_grpo divides by the tokens of all turns, unless maxCompletionLength says otherwise', async () => {
+  const slopeOf = async (options: { maxCompletionLength?: number }) => {
+    const learner = new Watched();
+    const given = { algorithm: 'dr_grpo', tasksPerStep: 4, groupSize: 6, maxTokens: 5 } as const;
+    const env = await openTwoPulls(best);
+    await train({ ...given, ...options }, { learner, policy: twice(learner), env });
+    return Math.abs(learner.learned[0]!.gradients.dLogprobs[0]![1]!);
+  };
+  // Two turns of 5 tokens.
+  expect(await slopeOf({})).toBeGreaterThan(0);
+  expect(await slopeOf({})).toBeCloseTo(await slopeOf({ maxCompletionLength: 10 }), 10);
+});
+
 test.each(['grpo', 'dr_grpo', 'rloo', 'reinforce++-baseline'] as const)(
   '%s learns nothing from the one episode of a group that was not aborted',
   async (algorithm) => {

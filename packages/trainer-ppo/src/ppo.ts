@@ -80,7 +80,7 @@ async function update(
   const { options, parts, learner, report } = context;
   const { temperature } = options;
   const isLearned = ({ outcome }: Trajectory) => options.truncated !== 'mask' || outcome.kind !== 'truncated';
-  const { lengthRewards, ...shaped } = shapedByLength(played, options);
+  const { lengthRewards, ...shaped } = shapedByLength(played, options, context.run);
   const trajectories = shaped.trajectories.filter(isLearned);
   const rows = shaped.rows.filter(({ trajectory }) => isLearned(trajectory));
   if (rows.length === 0) return nothingLearned;

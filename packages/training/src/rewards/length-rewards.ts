@@ -1,6 +1,8 @@
 /** Rewards for the length of episodes: a penalty near the limit (DAPO), and a preference for short successes (Kimi k1.5). */
 import type { Trajectory } from '@toolenv/core';
+import type { Run } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
+import { requireEnv } from '../options/require-parts.ts';
 import { parentsOf } from '../rows/episode-tree.ts';
 import { groupBy } from '../rows/group-by.ts';
 import type { RolloutBatch } from '../trainer/algorithm.ts';
@@ -12,7 +14,7 @@ export const lengthOptions = {
     type: 'integer',
     minimum: 1,
     description:
-      'tokens of an episode beyond which overlongBuffer takes the whole penalty, and that dr_grpo divides by (default: maxTokens)',
+      'tokens of an episode beyond which overlongBuffer takes the whole penalty, and that dr_grpo divides by (default: maxTokens times the turns that the environment allows)',
   },
   overlongBuffer: {
     type: 'integer',
@@ -35,6 +37,17 @@ export const lengthOptions = {
 } as const;
 
 export type LengthOptions = OptionsOf<{ properties: typeof lengthOptions }>;
+
+/**
+ * The most tokens that an episode may have: `maxCompletionLength`, or `maxTokens` in each turn that the environment allows. The
+ * length of an episode counts its turns together, so a limit of one turn would punish normal episodes.
+ */
+export function longestEpisode(
+  { maxTokens, maxCompletionLength }: Pick<LengthOptions, 'maxCompletionLength'> & { maxTokens: number },
+  { env }: Pick<Run, 'env'>,
+): number {
+  return maxCompletionLength ?? maxTokens * requireEnv(env).episode().spec.limits.maxTurns;
+}
 
 /**
  * The soft overlong punishment of DAPO (arXiv 2503.14476, equation 13): 0 up to `limit` − `buffer` tokens, −1 beyond `limit`, linear
@@ -75,15 +88,18 @@ export function groupLengthRewards(
 /**
  * The batch with rewards for length added to the outcome of each episode: to its reward, and to the last token of each of its
  * leaves. The length of an episode is the number of its action tokens.
+ * @param run Its environment says how many turns an episode may have, for the default of `maxCompletionLength`.
  * @returns `lengthRewards` [N] too; `undefined` if the options shape nothing, and the batch is unchanged.
  */
 export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' | 'rows'>>(
   batch: Batch,
-  { maxTokens, maxCompletionLength = maxTokens, ...options }: LengthOptions & { maxTokens: number },
+  options: LengthOptions & { maxTokens: number },
+  run: Pick<Run, 'env'>,
 ): Pick<RolloutBatch, 'trajectories' | 'rows'> & { lengthRewards?: number[] } {
   const { overlongBuffer, overlongPenalty, lengthPenalty } = options;
   const { trajectories, rows } = batch;
   if (overlongBuffer === 0 && lengthPenalty === 0) return { trajectories, rows };
+  const limit = overlongBuffer > 0 ? longestEpisode(options, run) : 0;
   const lengths = trajectories.map(actionTokens);
   const ofGroup = groupLengthRewards(
     lengths,
@@ -91,8 +107,7 @@ export function shapedByLength<Batch extends Pick<RolloutBatch, 'trajectories' |
     trajectories.map(({ group }) => group),
   );
   const lengthRewards = lengths.map((length, n) => {
-    const punishment =
-      overlongBuffer > 0 ? overlongPunishment(length, maxCompletionLength, overlongBuffer) : 0;
+    const punishment = overlongBuffer > 0 ? overlongPunishment(length, limit, overlongBuffer) : 0;
     return overlongPenalty * punishment + lengthPenalty * ofGroup[n]!;
   });
 

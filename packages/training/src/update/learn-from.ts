@@ -8,10 +8,11 @@ import type {
   TokenOutputs,
   TokenValues,
 } from '@toolenv/core/learner';
-import type { Metrics } from '@toolenv/core/plugins';
+import type { Metrics, Run } from '@toolenv/core/plugins';
 import { defaultLearningRate } from '../learning-rate/learning-rate-schedule.ts';
 import type { Loss } from '../losses/define-loss.ts';
 import type { LossOptions } from '../losses/loss-options.ts';
+import { losses } from '../losses/losses.ts';
 import { type PolicyLossOptions, policyLoss } from '../losses/policy-loss.ts';
 import { correctionOf } from '../losses/sampler-mismatch.ts';
 import { type ValueLoss, valueLoss } from '../losses/value-loss.ts';
@@ -20,7 +21,7 @@ import { policyMetrics, samplerMetrics } from '../metrics/policy-metrics.ts';
 import type { RunOptions } from '../options/run-options.ts';
 import type { SelectionOptions } from '../options/selection-options.ts';
 import type { UpdateOptions } from '../options/update-options.ts';
-import type { LengthOptions } from '../rewards/length-rewards.ts';
+import { type LengthOptions, longestEpisode } from '../rewards/length-rewards.ts';
 import { miniBatchesOf } from '../rows/mini-batches.ts';
 import type { TrainingRow } from '../rows/training-row.ts';
 import type { AlgorithmContext } from '../trainer/algorithm.ts';
@@ -64,13 +65,13 @@ export async function learnFrom<Options extends LearnOptions>(
   tokens: CreditedTokens,
   learned: readonly number[],
   { seed, klInLoss }: { seed: number; klInLoss: number },
-  { options, parts, learner, optimize, report }: AlgorithmContext<Options>,
+  { options, run, parts, learner, optimize, report }: AlgorithmContext<Options>,
   critic?: CriticLesson,
 ): Promise<Metrics> {
   if (learned.length === 0) return nothingLearned;
   const { rows, scoredRows, mask, advantages, outputs: before } = tokens;
   const { oldLogprobs, sampledLogprobs, referenceLogprobs } = tokens;
-  const settings = { ...lossSettings(options, parts.loss as Loss | undefined), beta: klInLoss };
+  const settings = { ...lossSettings(options, run, parts.loss as Loss | undefined), beta: klInLoss };
   const optimizer = optimizerOf(options, learner, critic);
   const episodes = rows.map(({ trajectory }) => trajectory);
   const updates: Metrics[] = [];
@@ -117,12 +118,16 @@ export async function learnFrom<Options extends LearnOptions>(
 }
 
 /** The options of the policy loss, with what it needs to know of the whole step. */
-function lossSettings(options: LearnOptions & RunOptions, own: Loss | undefined): PolicyLossOptions {
-  const { maxTokens, maxCompletionLength = maxTokens } = options;
+function lossSettings(
+  options: LearnOptions & RunOptions,
+  run: Pick<Run, 'env'>,
+  own: Loss | undefined,
+): PolicyLossOptions {
+  const loss = own ?? losses[String(options.loss)]!;
   return {
     ...options,
-    loss: own ?? String(options.loss),
-    maxLength: maxCompletionLength,
+    loss,
+    ...(loss.average === 'constant' && { maxLength: longestEpisode(options, run) }),
     // Groups that are left out do not change the divisor of dr_grpo.
     stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
     mismatchCorrection: correctionOf(options),

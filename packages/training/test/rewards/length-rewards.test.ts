@@ -1,5 +1,5 @@
 /** Rewards for length: the formulas of the papers, and where an episode gets them. */
-import { type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
+import { type EnvHandle, type RewardSpec, type Trajectory, terminated } from '@toolenv/core';
 import { expect, test } from 'vitest';
 import { shapedByLength, toTrainingRows } from '../../src/index.ts';
 import { groupLengthRewards, overlongPunishment } from '../../src/rewards/length-rewards.ts';
@@ -56,6 +56,10 @@ function episode(turns: [prompt: number[], action: number[]][]): Trajectory {
   };
 }
 
+const runOf = (maxTurns: number) => ({
+  env: { episode: () => ({ spec: { limits: { maxTurns } } }) } as unknown as EnvHandle<unknown>,
+});
+const run = runOf(1);
 const off = { maxTokens: 8, overlongBuffer: 0, overlongPenalty: 1, lengthPenalty: 0 };
 
 test('each leaf of an episode has the reward for its length, and the score counts it once', () => {
@@ -72,7 +76,7 @@ test('each leaf of an episode has the reward for its length, and the score count
   const rows = trajectories.flatMap(toTrainingRows);
   // Five tokens and one, within a limit of six and a buffer of four; Kimi's reward is −½ and ½.
   const options = { ...off, maxCompletionLength: 6, overlongBuffer: 4, lengthPenalty: 0.5 };
-  const shaped = shapedByLength({ trajectories, rows }, options);
+  const shaped = shapedByLength({ trajectories, rows }, options, run);
   const ofLong = -3 / 4 - 0.25;
   expect(shaped.lengthRewards).toEqual([ofLong, 0.25]);
   expect(shaped.trajectories.map(({ reward }) => reward)).toEqual([1 + ofLong, 1.25]);
@@ -85,6 +89,22 @@ test('each leaf of an episode has the reward for its length, and the score count
   expect(trajectories[0]!.reward).toBe(1);
 });
 
+test('the limit is that of the whole episode: what fits into its turns is not punished', () => {
+  const turn = Array.from({ length: 30 }, () => 2);
+  const prompts = [0, 1, 2].map((before) => [1, ...Array.from({ length: 30 * before }, () => 2)]);
+  const trajectories = [episode(prompts.map((prompt) => [prompt, turn]))];
+  const rows = trajectories.flatMap(toTrainingRows);
+  const rewardsIn = (maxTurns: number) =>
+    shapedByLength(
+      { trajectories, rows },
+      { ...off, maxTokens: 64, overlongBuffer: 16 },
+      runOf(maxTurns),
+    ).trajectories.map(({ reward }) => reward);
+  expect(rewardsIn(3)).toEqual([1]);
+  // 90 tokens of at most 64: the whole penalty.
+  expect(rewardsIn(1)).toEqual([0]);
+});
+
 test('an episode that earned process rewards and failed is no success to be rewarded for its length', () => {
   const spec: RewardSpec = { ...rewardSpec, found: { kind: 'process', range: [0, 1], weight: 0.1 } };
   const failed = { rewardSpec: spec, rewards: { win: 0, found: 1 }, reward: 0.1 };
@@ -93,12 +113,12 @@ test('an episode that earned process rewards and failed is no success to be rewa
     { ...episode([[[1], [2, 3, 4]]]), ...failed },
   ];
   const rows = trajectories.flatMap(toTrainingRows);
-  const { lengthRewards } = shapedByLength({ trajectories, rows }, { ...off, lengthPenalty: 1 });
+  const { lengthRewards } = shapedByLength({ trajectories, rows }, { ...off, lengthPenalty: 1 }, run);
   expect(lengthRewards).toEqual([0, -0.5]);
 });
 
 test('without these options, nothing changes', () => {
   const trajectories = [episode([[[1], [2]]])];
   const batch = { trajectories, rows: trajectories.flatMap(toTrainingRows) };
-  expect(shapedByLength(batch, off)).toEqual(batch);
+  expect(shapedByLength(batch, off, run)).toEqual(batch);
 });
