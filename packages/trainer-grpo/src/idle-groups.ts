@@ -8,11 +8,13 @@ import type { GrpoOptions } from './grpo-options.ts';
 /**
  * - `learn`: idle groups count in the averages of the loss
  * - `drop-by-score`: they are left out before the models see them: equal scores have no advantages
+ * - `drop-after-comparison`: they are left out once the others have been compared with them: the estimator takes a deviation over
+ *   the whole batch
  * - `drop-by-advantage`: they are left out once the advantages are known
  */
-export type IdleGroups = 'learn' | 'drop-by-score' | 'drop-by-advantage';
+export type IdleGroups = 'learn' | 'drop-by-score' | 'drop-after-comparison' | 'drop-by-advantage';
 
-type Decisive = Pick<AlgorithmOptions, 'zeroVariance' | 'beta'> &
+type Decisive = Pick<AlgorithmOptions, 'zeroVariance' | 'beta' | 'advantage' | 'scaleRewards'> &
   Pick<GrpoOptions, 'entropyCoefficient' | 'credit' | 'normaliseProcessRewards'>;
 
 /** @param hasOwnAdvantage The user's estimator may give equal scores an advantage. */
@@ -21,7 +23,13 @@ export function idleGroupsOf(options: Decisive, hasOwnAdvantage: boolean): IdleG
   const pulls = options.beta > 0 || options.entropyCoefficient > 0;
   if (options.zeroVariance === 'keep' || pulls) return 'learn';
   const isPlainScore = options.credit === 'episode' && !options.normaliseProcessRewards && !hasOwnAdvantage;
-  return isPlainScore ? 'drop-by-score' : 'drop-by-advantage';
+  if (!isPlainScore) return 'drop-by-advantage';
+  return comparesWithBatch(options) ? 'drop-after-comparison' : 'drop-by-score';
+}
+
+/** Whether a built-in estimator divides by the deviation of the batch: without the idle groups that would be another number. */
+function comparesWithBatch({ advantage, scaleRewards }: Decisive): boolean {
+  return advantage === 'grpo' ? scaleRewards === 'batch' : String(advantage).startsWith('reinforce');
 }
 
 /** The episodes to compare, and their rows. */
@@ -47,7 +55,9 @@ export function learnedRows(
   const groupOf = (b: number) => rows[b]!.trajectory.group;
   const all = [...rows.keys()];
   const differing = new Set(
-    all.filter((b) => Array.from(advantages[b]!).some((value) => value !== 0)).map(groupOf),
+    idle === 'drop-after-comparison'
+      ? withoutZeroVariance([...new Set(rows.map(({ trajectory }) => trajectory))]).map(({ group }) => group)
+      : all.filter((b) => Array.from(advantages[b]!).some((value) => value !== 0)).map(groupOf),
   );
   return all.filter((b) => {
     if (truncated === 'mask' && rows[b]!.trajectory.outcome.kind === 'truncated') return false;

@@ -183,6 +183,42 @@ test('zero-variance groups do not dilute the average, unless they are kept', asy
   expect(sizes(dropped)[0]! / sizes(kept)[0]!).toBeCloseTo(16 / rowsOf(dropped), 4);
 });
 
+/** Of 16 groups of 8, two are half right; all other episodes fail. */
+async function slopesOfTwoMixedGroups(options: Partial<GrpoOptions & RunOptions>): Promise<number[]> {
+  const learner = new Watched();
+  let played = 0;
+  const policy: Policy = {
+    spec: learner.spec,
+    act: async (observation, sampling) => {
+      const call = played++;
+      const arm = call < 16 && call % 2 === 0 ? best : 0;
+      return { ...(await learner.act(observation, sampling)), text: String(arm) };
+    },
+  };
+  const given = { tasksPerStep: 16, groupSize: 8, beta: 0, ...options };
+  await train({ ...given, loss: 'dr_grpo', maxCompletionLength: 1 }, { learner, policy });
+  return learner.learned[0]!.gradients.dLogprobs.map((row) => row[1]!);
+}
+
+test('scaleRewards batch divides by the deviation of all groups, also of those that are dropped', async () => {
+  const slopes = await slopesOfTwoMixedGroups({ scaleRewards: 'batch' });
+  expect(slopes).toHaveLength(16);
+  // The deviation of 8 ones and 120 zeros is 0.2430: TRL's advantage is 2.057, where that of the two groups alone would be 0.968.
+  for (const slope of slopes) expect(128 * Math.abs(slope)).toBeCloseTo(2.0574, 3);
+  const kept = await slopesOfTwoMixedGroups({ scaleRewards: 'batch', zeroVariance: 'keep' });
+  expect(kept.filter((slope) => slope !== 0)).toEqual(slopes);
+});
+
+test.each(['reinforce++', 'reinforce++-baseline'] as const)(
+  '%s whitens over all groups, also over those that are dropped',
+  async (algorithm) => {
+    const dropped = await slopesOfTwoMixedGroups({ algorithm, zeroVariance: 'drop' });
+    const kept = await slopesOfTwoMixedGroups({ algorithm, zeroVariance: 'keep' });
+    expect([dropped.length, kept.length]).toEqual([16, 128]);
+    expect(dropped).toEqual(kept.slice(0, 16));
+  },
+);
+
 test('dr_grpo divides by a true constant: groups that are left out do not change it', async () => {
   const slopesOf = async (zeroVariance: 'drop' | 'keep', miniBatches = 1) => {
     const learner = new Watched();
