@@ -135,7 +135,17 @@ describe('a run that ends well', () => {
 
   it('cuts episodes at their deadline', async () => {
     const checkpoint = join(import.meta.dirname, '../../../packages/tiny-policy/checkpoint');
-    const args = ['--policy', checkpoint, '--count', '2', '--deadline', '1', '--json'];
+    const args = [
+      '--policy',
+      checkpoint,
+      '--count',
+      '2',
+      '--deadline',
+      '1',
+      '--on-deadline',
+      'truncate',
+      '--json',
+    ];
     const { stdout } = await runCli('eval', '@toolenv/envs-qa/lookup-v1', ...args);
     expect(JSON.parse(stdout)).toMatchObject({ deadline: 1, outcomes: { 'truncated:deadline': 2 } });
   });

@@ -25,7 +25,14 @@ export { failure, refuse, text } from './protocol/tool.ts';
 export type * from './protocol/trajectory.ts';
 export { EpisodeStatistics, type EpisodeSummary, summariseEpisode } from './rollout/episode-statistics.ts';
 export { type PlayTaskOptions, playTask } from './rollout/play-task.ts';
-export { collect, type EpisodeRequest, type OnBug, type RolloutOptions, rollout } from './rollout/rollout.ts';
+export {
+  collect,
+  type EpisodeRequest,
+  type OnBug,
+  type OnDeadline,
+  type RolloutOptions,
+  rollout,
+} from './rollout/rollout.ts';
 // From the entry, so that declarations of programs can name the helper types of `@toolenv/core/schemas`.
 export type { JsonSchema } from './schemas/index.ts';
 export { defineTool, type Execute, type ToolDefinition } from './tools/define-tool.ts';

@@ -24,6 +24,12 @@ export interface EpisodeRequest<Task = unknown> {
 /** `stop`: the bug is thrown, which ends the run. `abort-episode`: its episode is aborted, with `infrastructure.bug`. */
 export type OnBug = 'stop' | 'abort-episode';
 
+/**
+ * `abort`: an episode that takes too long is aborted, with `infrastructure.deadline`. The time depends on the machine and its load,
+ * so it says nothing about the policy. `truncate`: the episode is truncated('deadline'), and scored: slow episodes score 0.
+ */
+export type OnDeadline = 'abort' | 'truncate';
+
 /** Which episodes to play, with which policy, and how many at once. */
 export interface RolloutOptions<Task = unknown> {
   env: Pick<EnvHandle<Task>, 'episode' | 'ref' | 'packageVersion' | 'capabilities'>;
@@ -35,8 +41,10 @@ export interface RolloutOptions<Task = unknown> {
   /** Sampling options of every turn. */
   sampling: Omit<SamplingOptions, 'seed' | 'episodeId' | 'signal'>;
   seed: number;
-  /** Milliseconds an episode may take. Then it is truncated('deadline') and keeps its finished turns. Default 600,000. */
+  /** Milliseconds an episode may take. Then it ends as `onDeadline` says, and keeps its finished turns. Default 600,000. */
   deadline?: number;
+  /** What becomes of an episode that takes longer than `deadline`. Default `abort`. */
+  onDeadline?: OnDeadline;
   /** Milliseconds that releasing an episode may take. An episode whose `close` takes longer is aborted. Default 10,000. */
   closeTimeout?: number;
   /** What to do after a bug of an environment or a policy. Default `stop`. */
@@ -52,8 +60,8 @@ export interface RolloutOptions<Task = unknown> {
  * soon as one finishes, and at most `concurrency` trajectories wait for the reader.
  *
  * Seeds come from (seed, group, sample), so no trajectory depends on the timing of the others.
- * Truncations by the loop (`deadline`, and `context` when the policy throws `context.*`) score 0 in every outcome component
- * left unscored. Infrastructure faults abort trajectories.
+ * Truncations by the loop (`context` when the policy throws `context.*`, and `deadline` with `onDeadline: 'truncate'`) score 0 in
+ * every outcome component left unscored. Infrastructure faults and the deadline abort trajectories.
  * @throws ToolEnvError `usage.rollout` at the call, for invalid arguments.
  * @throws Whatever else an environment or a policy throws, because it is a bug; `bug.environment` and `bug.policy` for a
  *   result that breaks a rule. With `onBug: 'abort-episode'`, only `usage.*` errors are thrown.
@@ -160,7 +168,7 @@ async function playOnce<Task>(
     outcome = await playEpisode(guarded, guarded, { task, seed, episodeId }, sampling, steps);
   } catch (error) {
     // An error after the deadline was most likely caused by it.
-    outcome = deadline.passed ? truncated('deadline') : outcomeOf(error, leave, onBug);
+    outcome = deadline.passed ? late(after, options.onDeadline) : outcomeOf(error, leave, onBug);
     const last = steps.at(-1);
     if (last && outcome.kind === 'truncated') last.rewards = scoreTruncation(rewardSpec, last.rewards ?? {});
   } finally {
@@ -182,6 +190,13 @@ async function playOnce<Task>(
   return finishTrajectory({ ...players, ...identity, rewardSpec, steps }, outcome);
 }
 
+/** The outcome of an episode that took too long. A second try would take as long. */
+function late(after: number, onDeadline: OnDeadline = 'abort'): Outcome {
+  if (onDeadline === 'truncate') return truncated('deadline');
+  const message = `The episode took longer than ${after} ms: remove what makes it slow, or give a longer deadline.`;
+  return aborted(new ToolEnvError('infrastructure.deadline', message), false);
+}
+
 /** The outcome that an error implies. Bugs are rethrown, unless `onBug` aborts their episode. */
 function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
   if (leave.aborted) throw leave.reason;
@@ -194,7 +209,8 @@ function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): O
   return aborted(bug, false);
 }
 
-function checkOptions({ concurrency, sampling, deadline, closeTimeout, retries = 1 }: RolloutOptions): void {
+function checkOptions(options: RolloutOptions): void {
+  const { concurrency, sampling, deadline, onDeadline = 'abort', closeTimeout, retries = 1 } = options;
   const wrong = (name: string, value: unknown, expected: string) =>
     new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
@@ -205,5 +221,7 @@ function checkOptions({ concurrency, sampling, deadline, closeTimeout, retries =
   for (const [name, value] of Object.entries({ deadline, closeTimeout })) {
     if (value !== undefined && !(value > 0)) throw wrong(name, value, 'milliseconds above 0');
   }
+  if (onDeadline !== 'abort' && onDeadline !== 'truncate')
+    throw wrong('onDeadline', onDeadline, 'abort or truncate');
   if (!Number.isInteger(retries) || retries < 0) throw wrong('retries', retries, 'a whole number from 0 up');
 }

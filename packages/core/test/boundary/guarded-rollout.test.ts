@@ -206,10 +206,8 @@ test.each(['act', 'reset', 'step', 'close', 'endEpisode'] as const)(
     });
     const played = await play(env, { policy, deadline: 300, closeTimeout: 500 });
     const ends = played.map(({ outcome }) => outcome);
-    const hung =
-      which === 'close' || which === 'endEpisode'
-        ? { kind: 'aborted', cause: { code: 'infrastructure.close_timeout' } }
-        : { kind: 'truncated', reason: 'deadline' };
+    const limit = which === 'close' || which === 'endEpisode' ? 'close_timeout' : 'deadline';
+    const hung = { kind: 'aborted', cause: { code: `infrastructure.${limit}` } };
     expect(ends).toEqual(expect.arrayContaining([expect.objectContaining({ kind: 'terminated' })]));
     expect(ends).toEqual(expect.arrayContaining([expect.objectContaining({ kind: hung.kind })]));
     expect(ends.find(({ kind }) => kind === hung.kind)).toMatchObject(hung);

@@ -178,10 +178,34 @@ test('reads a generator only as slots become free', async () => {
   expect(env.closed).toBe(env.opened);
 });
 
+test('an episode that takes too long is aborted, and not played again', async () => {
+  const env = openLadder();
+  const policy = acting((_, turn) => (turn < 2 ? Promise.resolve(one) : hang()));
+  const played = rollout(options({ env, policy, episodes: plan(1), deadline: 50, retries: 3 }));
+  const [trajectory] = await collect(played);
+  expect(trajectory).toMatchObject({
+    outcome: {
+      kind: 'aborted',
+      retryable: false,
+      cause: {
+        code: 'infrastructure.deadline',
+        message: 'The episode took longer than 50 ms: remove what makes it slow, or give a longer deadline.',
+      },
+    },
+    rewards: { right: null, close: null, climbed: null },
+    reward: null,
+  });
+  expect(trajectory!.steps).toHaveLength(2);
+  expect(env.opened).toBe(1);
+  expect(policy.ended).toEqual(['7-0-0']);
+});
+
 test('a deadline during act keeps the earlier steps and scores 0', async () => {
   const policy = acting((_, turn) => (turn < 2 ? Promise.resolve(one) : hang()));
   const env = openLadder();
-  const [trajectory] = await collect(rollout(options({ env, policy, episodes: plan(1), deadline: 250 })));
+  const [trajectory] = await collect(
+    rollout(options({ env, policy, episodes: plan(1), deadline: 250, onDeadline: 'truncate' })),
+  );
   expect(trajectory).toMatchObject({
     outcome: { kind: 'truncated', reason: 'deadline' },
     rewards: { right: 0, close: 0, climbed: 2 },
@@ -198,7 +222,15 @@ test('a deadline during act keeps the earlier steps and scores 0', async () => {
 test('a deadline during a tool call keeps the action, even if the tool ignores its signal', async () => {
   const env = openLadder(() => new LadderEnv({ ...climb, execute: hang }));
   const [trajectory] = await collect(
-    rollout(options({ env, policy: acting(async () => one), episodes: plan(1), deadline: 200 })),
+    rollout(
+      options({
+        env,
+        policy: acting(async () => one),
+        episodes: plan(1),
+        deadline: 200,
+        onDeadline: 'truncate',
+      }),
+    ),
   );
   expect(trajectory).toMatchObject({ outcome: { kind: 'truncated', reason: 'deadline' }, reward: 0 });
   expect(trajectory!.steps).toMatchObject([{ action: one, calls: [], rewards: { right: 0, close: 0 } }]);
@@ -206,7 +238,7 @@ test('a deadline during a tool call keeps the action, even if the tool ignores i
 
 test('a deadline before the first turn gives a score without steps', async () => {
   const [trajectory] = await collect(
-    rollout(options({ policy: acting(hang), episodes: plan(1), deadline: 5 })),
+    rollout(options({ policy: acting(hang), episodes: plan(1), deadline: 5, onDeadline: 'truncate' })),
   );
   expect(trajectory).toMatchObject({ steps: [], rewards: { right: 0, close: 0, climbed: null }, reward: 0 });
 });
@@ -216,7 +248,9 @@ test('a computation that blocks the event loop does not escape the deadline', as
     for (const end = performance.now() + 12; performance.now() < end; );
     return one;
   });
-  const [trajectory] = await collect(rollout(options({ policy, episodes: plan(1), deadline: 6 })));
+  const [trajectory] = await collect(
+    rollout(options({ policy, episodes: plan(1), deadline: 6, onDeadline: 'truncate' })),
+  );
   expect(trajectory).toMatchObject({ outcome: { reason: 'deadline' }, steps: [{ calls: [] }] });
 });
 
@@ -361,6 +395,7 @@ test.each([
   [{ sampling: { ...sampling, topK: 0.5 } }, 'sampling.topK is 0.5'],
   [{ sampling: { ...sampling, minP: 2 } }, 'sampling.minP is 2'],
   [{ deadline: 0 }, 'deadline is 0'],
+  [{ onDeadline: 'score' as never }, 'onDeadline is score; give abort or truncate'],
   [{ retries: -1 }, 'retries is -1'],
 ])('%o is refused at the call', (over, message) => {
   expect(() => rollout(options(over))).toThrow(message);

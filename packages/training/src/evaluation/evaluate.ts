@@ -74,7 +74,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const { env, policy, finished = [], signal, onTrajectory, ...given } = options;
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
   const { split, count, samples, passScore, ...rest } = complete;
-  const { concurrency, deadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
+  const { concurrency, deadline, onDeadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
   const length = Math.min(count, env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
@@ -96,7 +96,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
     add({ ...rest, group, sample, index });
   }
   const episodes = episodesOf(env.tasks[split], { length, samples, known });
-  const common = { concurrency, sampling, seed, deadline, retries, onBug, signal };
+  const common = { concurrency, sampling, seed, deadline, onDeadline, retries, onBug, signal };
   for await (const played of rollout({ env, policy, episodes, ...common })) {
     const trajectory = { ...played, index: played.group * samples + played.sample };
     add(trajectory);

@@ -30,10 +30,10 @@ export async function validationScores(
 /** Mean reward and components, their intervals and pass@k, on the first tasks of the validation split. */
 async function scoresOn({ env, policy, seed, signal }: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
-  const { maxTokens, deadline, onBug, maxAborted } = options;
+  const { maxTokens, deadline, onDeadline, onBug, maxAborted } = options;
   const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);
   const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
-  const bounds = { maxTokens, deadline, onBug, maxAborted };
+  const bounds = { maxTokens, deadline, onDeadline, onBug, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal });
   const { reward, means, rewardInterval, intervals, pass } = found;
   const metrics: Metrics = {};

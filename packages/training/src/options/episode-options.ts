@@ -28,6 +28,12 @@ export const episodeOptions = {
     default: 600_000,
     description: 'time limit of one episode in milliseconds',
   },
+  onDeadline: {
+    enum: ['abort', 'truncate'],
+    default: 'abort',
+    description:
+      'what becomes of an episode that takes longer: abort leaves it without a score, because the time depends on the machine; truncate scores it',
+  },
   onBug: {
     enum: ['stop', 'abort-episode'],
     default: 'stop',

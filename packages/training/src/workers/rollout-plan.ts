@@ -1,5 +1,12 @@
 /** plan.json of a shared folder: what its workers play, and how. All of them must agree, or their episodes could not be merged. */
-import { type EnvHandle, type OpenedEnv, type Split, ToolEnvError } from '@toolenv/core';
+import {
+  type EnvHandle,
+  type OnBug,
+  type OnDeadline,
+  type OpenedEnv,
+  type Split,
+  ToolEnvError,
+} from '@toolenv/core';
 import { readJson } from '../run-folder/read-json.ts';
 import { envName } from '../run-folder/run-config.ts';
 import { changesText, differences, valuesOf } from '../run-folder/run-differences.ts';
@@ -25,7 +32,8 @@ export interface RolloutPlan {
   minP?: number;
   /** Milliseconds of an episode. */
   deadline: number;
-  onBug: 'stop' | 'abort-episode';
+  onDeadline: OnDeadline;
+  onBug: OnBug;
 }
 
 /** What a plan says of an environment. */

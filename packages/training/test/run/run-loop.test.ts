@@ -127,6 +127,33 @@ test('a stuck environment ends an evaluation by the deadline', async () => {
   expect(kinds(events)).toContain('evaluation 1');
 }, 10_000);
 
+test.each([
+  ['abort', 'aborted', null],
+  ['truncate', 'truncated', 0],
+] as const)('with onDeadline %s, the episodes of slow tools are %s', async (onDeadline, kind, reward) => {
+  const isSlow = (goal: number) => goal > 5;
+  class Slow extends LadderEnv {
+    #goal = 0;
+    override reset(options: Parameters<LadderEnv['reset']>[0]): ReturnType<LadderEnv['reset']> {
+      this.#goal = options.task.goal;
+      return super.reset(options);
+    }
+    override step(...given: Parameters<LadderEnv['step']>): ReturnType<LadderEnv['step']> {
+      return isSlow(this.#goal) ? new Promise(() => {}) : super.step(...given);
+    }
+  }
+  const options = { steps: 1, tasksPerStep: 10, deadline: 200, onDeadline, maxAborted: 1 } as const;
+  const env = openLadder(() => new Slow()) as never;
+  const [rollout] = await train(options, runOf(new TableLearner(), { env }));
+  if (rollout?.type !== 'rollout') throw new Error('the first event is no rollout');
+  const slow = rollout.trajectories.filter(({ task }) => isSlow((task as { goal: number }).goal));
+  expect(slow.map((episode) => [episode.outcome.kind, episode.reward])).toEqual(
+    Array(10).fill([kind, reward]),
+  );
+  const learned = batches[0]!.trajectories.filter((episode) => slow.includes(episode));
+  expect(learned).toHaveLength(onDeadline === 'abort' ? 0 : 10);
+});
+
 test('an update that has nothing to learn from is skipped', async () => {
   class Gone extends LadderEnv {
     override async reset(): Promise<never> {
