@@ -1,8 +1,16 @@
 /** node:fs in a tab: files in memory, which last as long as the tab. */
 import { fs } from 'memfs';
 
-export const { createWriteStream, existsSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } =
-  fs;
+export const {
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} = fs;
 
 /** The whole file at once, as it is in memory already. */
 export async function* createReadStream(

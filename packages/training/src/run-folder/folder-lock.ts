@@ -1,18 +1,27 @@
 /** A lock on a folder: two processes, or two runs of a process, never write into one folder at once. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolEnvError } from '@toolenv/core';
 import { makeFolder, writing } from '@toolenv/core/recording';
+import { beat, beatEvery, stopBeating, watchBeat } from './heartbeat.ts';
 
 export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** A claim is an empty file with its owner in its name, so a claim is never half-written. */
+/** How claims show that their processes live, where process numbers do not say it. Milliseconds. */
+export interface HeartbeatOptions {
+  /** Between two beats. Default 3,000. */
+  every?: number;
+  /** Without a beat, after which a process counts as ended. Default 30,000. */
+  expiry?: number;
+}
+
+/** A claim is a file with its owner in its name, so a claim is never half-written. What the file holds is its heartbeat. */
 interface Claim {
   name: string;
   pid: number;
@@ -20,6 +29,9 @@ interface Claim {
   /** As {@link processStart} gives it; `unknown` on systems that do not say it. */
   start: string;
 }
+
+/** `unseen`: its process is none that this process can see, so its heartbeat decides. */
+type Liveness = 'lives' | 'ended' | 'unseen';
 
 const claimName = /^lock-(\d+)-(\w+)-[0-9a-f]{8}@(.+)$/;
 /** How often two processes that start at the same time withdraw their claims and claim again. */
@@ -36,10 +48,15 @@ process.on('exit', () => {
  *
  * A process writes its claim first and looks for others afterwards. Of two processes, the later one therefore sees the
  * claim of the earlier one, and withdraws. A claim whose process has ended is removed: after `kill -9`, the next run just
- * begins. Whether a process of another host lives cannot be known, and its claim counts.
+ * begins. That is known of processes of this machine and this process namespace; names of hosts do not matter, since
+ * containers may share one. Of all others the heartbeat decides: a claim lives if it changes within the expiry, for which this
+ * function waits.
  * @throws ToolEnvError `usage.folder_in_use`, naming the process; `usage.folder`, `infrastructure.disk`.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export async function lockFolder(
+  folder: string,
+  { every = beatEvery, expiry = 10 * every }: HeartbeatOptions = {},
+): Promise<FolderLock> {
   await makeFolder(folder);
   for (let attempt = 1; ; attempt++) {
     const file = join(folder, newClaim());
@@ -47,27 +64,43 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     held.add(file);
     const release = async () => {
       held.delete(file);
+      stopBeating(file);
       await rm(file, { force: true }).catch(() => {});
     };
-    const other = await otherClaim(folder, basename(file)).catch(async (error: unknown) => {
+    const others = await otherClaims(folder, basename(file)).catch(async (error: unknown) => {
       await release();
       throw error;
     });
-    if (!other) return { release };
+    if (others.length === 0) {
+      beat(file, every);
+      return { release };
+    }
+    // Nobody is to wait for a process that waits itself.
     await release();
-    if (attempt === attempts) throw inUse(folder, other);
+    const isKnown = others.some((claim) => liveness(claim) === 'lives');
+    const beating = isKnown ? undefined : await removeSilent(folder, others, expiry);
+    if (beating) throw inUse(folder, beating);
+    if (attempt === attempts) throw inUse(folder, others[0]!);
     await sleep(10 + Math.random() * 70);
   }
 }
 
 /**
- * Refuses a folder that a live process has locked. Changes nothing.
+ * Refuses a folder that a live process has locked. Changes nothing. Waits for two beats of a claim whose process it cannot see;
+ * a lock that has then not changed is left to {@link lockFolder}.
  * @throws ToolEnvError `usage.folder_in_use`.
  */
-export async function refuseLockedFolder(folder: string): Promise<void> {
+export async function refuseLockedFolder(
+  folder: string,
+  { every = beatEvery }: Pick<HeartbeatOptions, 'every'> = {},
+): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  const claim = names.flatMap(readClaim).find(isLive);
-  if (claim) throw inUse(folder, claim);
+  for (const claim of names.flatMap(readClaim)) {
+    const lives = liveness(claim);
+    if (lives === 'ended') continue;
+    if (lives === 'lives' || (await watchBeat(join(folder, claim.name), 2 * every)) === 'beats')
+      throw inUse(folder, claim);
+  }
 }
 
 /** Whether a file name is that of a claim. */
@@ -81,14 +114,24 @@ function newClaim(): string {
   return `lock-${process.pid}-${start}-${random}@${encodeURIComponent(hostname())}`;
 }
 
-/** The claim of a live process, other than `own`. Removes the claims of processes that have ended. */
-async function otherClaim(folder: string, own: string): Promise<Claim | undefined> {
+/** The claims of processes that may live, other than `own`. Removes the claims of processes that have ended. */
+async function otherClaims(folder: string, own: string): Promise<Claim[]> {
   const claims = (await readdir(folder)).filter((name) => name !== own).flatMap(readClaim);
-  for (const claim of claims) {
-    if (isLive(claim)) return claim;
-    await rm(join(folder, claim.name), { force: true });
-  }
-  return undefined;
+  const ended = claims.filter((claim) => liveness(claim) === 'ended');
+  for (const { name } of ended) await rm(join(folder, name), { force: true });
+  return claims.filter((claim) => !ended.includes(claim));
+}
+
+/** Watches claims for the expiry at most, and removes those that are silent. One that beats, if there is one. */
+async function removeSilent(
+  folder: string,
+  claims: readonly Claim[],
+  expiry: number,
+): Promise<Claim | undefined> {
+  const seen = await Promise.all(claims.map(({ name }) => watchBeat(join(folder, name), expiry)));
+  for (const [n, { name }] of claims.entries())
+    if (seen[n] === 'silent') await rm(join(folder, name), { force: true });
+  return claims.find((_, n) => seen[n] === 'beats');
 }
 
 function readClaim(name: string): Claim[] {
@@ -96,23 +139,28 @@ function readClaim(name: string): Claim[] {
   return host === undefined ? [] : [{ name, pid: Number(pid), start: start!, host }];
 }
 
-function isLive({ pid, start, host }: Claim): boolean {
-  if (isElsewhere(host)) return true;
+function liveness({ name, pid, start }: Claim): Liveness {
+  if (isOwn(name)) return 'lives';
+  const [boot, namespace] = start.split('_');
+  const [ownBoot, ownNamespace] = (processStart(process.pid) ?? 'unknown').split('_');
+  // A machine that was started anew has another boot, and so has another machine of the same name.
+  if (start === 'unknown' || boot !== ownBoot || namespace !== ownNamespace) return 'unseen';
   const now = processStart(pid);
-  if (start !== 'unknown' && now !== undefined) return now === start;
+  if (now !== undefined) return now === start ? 'lives' : 'ended';
   try {
     process.kill(pid, 0);
     // Where /proc says when processes started, and is silent about this one, the process waits for its parent.
-    return start === 'unknown';
+    return 'ended';
   } catch (error) {
     // EPERM: the process lives, and belongs to another user, whose processes /proc may hide.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'lives' : 'ended';
   }
 }
 
 /**
- * When a process started, which tells it from a later process that has the same number: the boot of the machine and the clock
- * tick, from Linux's /proc (proc(5), field 22 of `stat`).
+ * When a process started, which tells it from a later process that has the same number, and from a process of another machine or
+ * container: the boot of the machine, the namespace of process numbers (pid_namespaces(7)) and the clock tick, from Linux's
+ * /proc (proc(5), field 22 of `stat`).
  * @returns `undefined` if no such process runs. A process that has ended and waits for its parent does not run.
  */
 export function processStart(pid: number): string | undefined {
@@ -121,22 +169,24 @@ export function processStart(pid: number): string | undefined {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
     const [state, ticks] = [fields[0]!, fields[19]!];
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
-    return 'ZX'.includes(state) ? undefined : `${boot.slice(0, 8)}_${ticks}`;
+    // A number in brackets; that of this process, for only its own processes are looked at.
+    const namespace = readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+    return 'ZX'.includes(state) ? undefined : `${boot.slice(0, 8)}_${namespace}_${ticks}`;
   } catch {
     return undefined;
   }
 }
 
-function isElsewhere(host: string): boolean {
-  return host !== encodeURIComponent(hostname());
+/** Whether it is a claim of this process. Its name is unique. */
+function isOwn(name: string): boolean {
+  return [...held].some((file) => basename(file) === name);
 }
 
-function inUse(folder: string, { name, pid, host, start }: Claim): ToolEnvError {
-  const where = isElsewhere(host) ? ` on host ${decodeURIComponent(host)}` : '';
-  const who = where === '' && pid === process.pid ? `this process (${pid})` : `process ${pid}${where}`;
-  const isCertain = where === '' && start !== 'unknown';
-  const removal = isCertain ? '' : ` If that process has ended, remove ${join(folder, name)}.`;
-  const message = `The folder ${folder} is in use by ${who}: wait until its run ends, or choose another folder.${removal}`;
+function inUse(folder: string, { name, pid, host }: Claim): ToolEnvError {
+  const isElsewhere = host !== encodeURIComponent(hostname());
+  const where = isElsewhere ? ` on host ${decodeURIComponent(host)}` : '';
+  const who = isOwn(name) ? `this process (${pid})` : `process ${pid}${where}`;
+  const message = `The folder ${folder} is in use by ${who}: wait until its run ends, or choose another folder.`;
   return new ToolEnvError('usage.folder_in_use', message);
 }
 

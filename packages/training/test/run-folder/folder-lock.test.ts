@@ -1,11 +1,14 @@
 /** lockFolder: one live process at a time, and no trace of processes that have ended. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { lockFolder, processStart, refuseLockedFolder } from '../../src/run-folder/folder-lock.ts';
+import { watchBeat } from '../../src/run-folder/heartbeat.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -70,24 +73,90 @@ test.runIf(isLinux)(
   'a process that only has the number of an ended process does not keep its lock',
   async () => {
     const other = await sleeper();
-    const [boot, ticks] = processStart(other.pid)!.split('_');
-    const stale = [
-      await claim(other.pid, `${boot}_${Number(ticks) - 1}`),
-      // Before the machine was started anew.
-      await claim(process.pid, `00000000_${processStart(process.pid)!.split('_')[1]}`),
-    ];
-    expect(await readdir(folder)).toHaveLength(stale.length);
+    const [boot, namespace, ticks] = processStart(other.pid)!.split('_');
+    await claim(other.pid, `${boot}_${namespace}_${Number(ticks) - 1}`);
     await (await lockFolder(folder)).release();
     expect(await readdir(folder)).toEqual([]);
   },
 );
 
-test('a process of another host keeps its lock, and the remedy names the file', async () => {
-  const name = await claim(4711, 'abcdef01_12', 'far-away.example');
-  await expect(lockFolder(folder)).rejects.toMatchObject({
-    code: 'usage.folder_in_use',
-    message: `The folder ${folder} is in use by process 4711 on host far-away.example: wait until its run ends, or choose another folder. If that process has ended, remove ${join(folder, name)}.`,
-  });
+const quick = { every: 30, expiry: 400 };
+/** Claims of processes whose numbers say nothing here, although this process has the same number and perhaps the same host name. */
+const elsewhere: [where: string, start: () => string | undefined, host: string][] = [
+  ['on another host', () => 'abcdef01_4026531836_12', 'far-away.example'],
+  ['on another host of the same name', () => 'abcdef01_4026531836_12', hostname()],
+  [
+    'in another namespace of this host, such as another container',
+    () => processStart(process.pid)?.replace(/_\d+_/, '_1_'),
+    hostname(),
+  ],
+];
+
+test.each(elsewhere)(
+  'a process %s keeps its lock as long as its heart beats',
+  async (_where, start, host) => {
+    const name = await claim(process.pid, start(), host);
+    let beats = 0;
+    const heart = setInterval(() => writeFileSync(join(folder, name), String(++beats)), quick.every);
+    onTestFinished(() => clearInterval(heart));
+    const where = host === hostname() ? '' : ` on host ${host}`;
+    const inUse = {
+      code: 'usage.folder_in_use',
+      message: `The folder ${folder} is in use by process ${process.pid}${where}: wait until its run ends, or choose another folder.`,
+    };
+    await expect(lockFolder(folder, quick)).rejects.toMatchObject(inUse);
+    await expect(refuseLockedFolder(folder, { every: 100 })).rejects.toMatchObject(inUse);
+    expect(await readdir(folder)).toEqual([name]);
+    clearInterval(heart);
+    await refuseLockedFolder(folder, quick);
+    expect(await readdir(folder)).toEqual([name]);
+    const stopped = performance.now();
+    const lock = await lockFolder(folder, quick);
+    expect(performance.now() - stopped).toBeGreaterThan(quick.expiry - 1);
+    expect(await readdir(folder)).not.toContain(name);
+    await lock.release();
+  },
+);
+
+test('the locks of many processes that ended elsewhere are watched together', async () => {
+  for (const pid of [1, 2, 3, 4, 5, 6, 7, 8]) await claim(pid, 'abcdef01_4026531836_12', 'far-away.example');
+  const began = performance.now();
+  const lock = await lockFolder(folder, { every: 30, expiry: 200 });
+  expect(performance.now() - began).toBeLessThan(2 * 200 + 1000);
+  await lock.release();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('the heart of a process beats while a training step blocks its event loop, and stops with its lock', async () => {
+  const source = join(import.meta.dirname, '../../src/run-folder/folder-lock.ts');
+  const program = `
+    import { lockFolder } from ${JSON.stringify(source)};
+    const lock = await lockFolder(${JSON.stringify(folder)}, { every: 20 });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+    await lock.release();`;
+  const file = join(folder, 'program.mts');
+  await writeFile(file, program);
+  const args = ['--import', import.meta.resolve('tsx'), '--conditions=@toolenv/source', file];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: 'inherit' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const claimed = async () => (await readdir(folder)).find((name) => name.startsWith('lock-'));
+  await expect.poll(claimed, { timeout: 30_000 }).toBeDefined();
+  const lock = join(folder, (await claimed())!);
+  // The loop is blocked from now on.
+  expect([await watchBeat(lock, 10_000), await watchBeat(lock, 10_000)]).toEqual(['beats', 'beats']);
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+  expect(await watchBeat(lock, 200)).toBe('silent');
+}, 60_000);
+
+test('a lock that is released is gone, and its heartbeat makes no file', async () => {
+  const lock = await lockFolder(folder, { every: 10 });
+  const [name] = await readdir(folder);
+  expect(await watchBeat(join(folder, name!), 5000)).toBe('beats');
+  await lock.release();
+  await sleep(50);
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('of many that want it at once, one at most gets it', async () => {
