@@ -57,7 +57,9 @@ export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<Tinker
     if (checkpoint !== undefined) await learner.load(checkpoint);
     const { chat, vocabularySize, encode } = tokens;
     const contextLength = Math.min(tokens.contextLength, options.contextLength ?? Number.POSITIVE_INFINITY);
-    const spec = { name: `tinker:${connection.url}#${session.baseModel}`, contextLength };
+    const name = `tinker:${connection.url}#${session.baseModel}`;
+    // The server samples with another engine than it trains with.
+    const spec = { name, contextLength, samplesElsewhere: true };
     return new TinkerPolicy({ spec, connection, shared, learner, chat, vocabularySize, encode, leave });
   } catch (error) {
     leave();

@@ -23,7 +23,11 @@ test('the command line’s name of a model opens it', async () => {
   const name = parseAddressed(`tinker:${server.url}#random-qwen3`);
   expect(name?.ref).toBe('@toolenv/tinker/tinker-v1');
   const policy = await open({ address: name!.address, tokenizer, loraRank: 8 });
-  expect(policy.spec).toEqual({ name: `tinker:${server.url}#random-qwen3`, contextLength: 1024 });
+  expect(policy.spec).toEqual({
+    name: `tinker:${server.url}#random-qwen3`,
+    contextLength: 1024,
+    samplesElsewhere: true,
+  });
   expect(policy.learner!.trains).toBe('adapter');
   await policy.close();
   await using another = await startReplay();

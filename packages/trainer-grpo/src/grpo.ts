@@ -25,6 +25,7 @@ import {
   refuseUnfitCorrection,
   rewardTokens,
   samplerMetrics,
+  samplesElsewhere,
   scoreTokens,
   selectionOptions,
   shapedByLength,
@@ -58,7 +59,7 @@ export const grpo: ConfigurableTrainer<GrpoOptions & RunOptions> = defineTrainer
     const options = resolveAlgorithm(context.options);
     refuseCritic(context.parts.advantage as AdvantageEstimator | undefined);
     const loss = (context.parts.loss as Loss | undefined) ?? losses[String(options.loss)]!;
-    refuseUnfitCorrection('grpo', loss, correctionOf(options));
+    refuseUnfitCorrection('grpo', loss, correctionOf(options, context.run));
     const reference = options.beta > 0 || options.klEvery > 0 ? await context.learner.reference() : undefined;
     return {
       update: (batch) => update(batch, reference, { ...context, options }),
@@ -92,7 +93,7 @@ async function update(
   const masks = tokenMasks(rows, options);
   const scored = await scoreTokens(rows, masks.learned, {
     // With one update per rollout, the sampled log-probabilities are the policy's own: nothing needs to be computed.
-    ...(needsForward(options) && { learner }),
+    ...(needsForward(context) && { learner }),
     ...(beta > 0 && reference && { reference }),
     temperature,
   });
@@ -124,9 +125,11 @@ async function update(
   };
 }
 
-function needsForward(options: Context['options']): boolean {
+function needsForward({ options, run }: Context): boolean {
   const needsEntropy = options.entropyCoefficient > 0 || options.topEntropyQuantile < 1;
-  return needsEntropy || correctionOf(options) !== undefined || !options.actionMask;
+  // How far another sampler is from the learner is measured also without a correction.
+  const differs = samplesElsewhere(run) || correctionOf(options, run) !== undefined;
+  return needsEntropy || differs || !options.actionMask;
 }
 
 /** @throws ToolEnvError `usage.bad_option` */

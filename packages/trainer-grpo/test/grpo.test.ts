@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ToolEnvError } from '@toolenv/core';
+import { type Policy, ToolEnvError } from '@toolenv/core';
 import type { Run, TrainEvent } from '@toolenv/core/plugins';
 import { type GrpoOptions, grpo } from '@toolenv/trainer-grpo';
 import type { RunOptions } from '@toolenv/training';
@@ -19,12 +19,13 @@ const best = 3;
 
 async function train(
   softmax: Softmax,
-  options: Partial<GrpoOptions & RunOptions> & Partial<Pick<Run, 'env' | 'seed' | 'resume' | 'signal'>> = {},
+  options: Partial<GrpoOptions & RunOptions> &
+    Partial<Pick<Run, 'env' | 'policy' | 'seed' | 'resume' | 'signal'>> = {},
   onEvent: (event: TrainEvent) => void = () => {},
 ): Promise<TrainEvent[]> {
-  const { env = await openBandit(best), seed = 1, resume, signal, ...rest } = options;
+  const { env = await openBandit(best), policy = softmax, seed = 1, resume, signal, ...rest } = options;
   const own = { steps: 60, tasksPerStep: 8, groupSize: 8, learningRate: 0.5, ...rest };
-  const run = { env, policy: softmax, learner: softmax, out, seed, resume, signal };
+  const run = { env, policy, learner: softmax, out, seed, resume, signal };
   const events: TrainEvent[] = [];
   for await (const event of grpo.train(run, own)) {
     events.push(event);
@@ -90,6 +91,34 @@ test('the first update equals a policy gradient computed by hand', async () => {
     }, 0),
   );
   for (const [arm, logit] of softmax.logits.entries()) expect(logit).toBeCloseTo(expected[arm]!, 4);
+});
+
+/** A server that samples with half of the learner's probabilities. */
+const halvingServer = (softmax: Softmax): Policy => ({
+  spec: { ...softmax.spec, samplesElsewhere: true },
+  act: async (...request) => {
+    const action = await softmax.act(...request);
+    const logprobs = action.tokens!.logprobs.map((value) => value - Math.log(2));
+    return { ...action, tokens: { ...action.tokens!, logprobs } };
+  },
+});
+
+test('where a server samples, tokens are weighed by learner over sampler, and the gap is measured in any case', async () => {
+  const updateOf = async (options: Partial<GrpoOptions>) => {
+    const softmax = new Softmax();
+    // A learner whose backward pass returns nothing.
+    const backward = softmax.backward.bind(softmax);
+    softmax.backward = async (...given) => void (await backward(...given)) as never;
+    const policy = halvingServer(softmax);
+    const events = await train(softmax, { ...options, policy, steps: 1, checkpointEvery: 0 });
+    return events.flatMap((event) => (event.type === 'update' ? [event.metrics] : []))[0]!;
+  };
+  const [corrected, plain] = [await updateOf({}), await updateOf({ mismatchCorrection: 'none' })];
+  expect(corrected.grad_norm! / plain.grad_norm!).toBeCloseTo(2, 4);
+  expect(corrected['sampling/importance_sampling_ratio/mean']).toBeCloseTo(2, 4);
+  expect(plain).not.toHaveProperty(['sampling/importance_sampling_ratio/mean']);
+  for (const metrics of [corrected, plain])
+    expect(metrics['sampling/sampling_logp_difference/mean']).toBeCloseTo(Math.log(2), 5);
 });
 
 test('an update says what each token was worth', async () => {

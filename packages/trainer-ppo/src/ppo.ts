@@ -156,7 +156,7 @@ function refuseUnfit({ options, learner, run, parts }: AlgorithmContext<PpoOptio
   refuseUnfitCorrection(
     'ppo',
     (parts.loss as Loss | undefined) ?? losses[String(options.loss)]!,
-    correctionOf(options),
+    correctionOf(options, run),
   );
   if (options.credit === 'turn' && parts.advantage) {
     const message = `ppo: option "credit": turn is for the advantage gae; ${parts.advantage.name} has its own credit.`;

@@ -88,6 +88,18 @@ test('weighs tokens by learner over sampler probability, up to the cap', async (
   expect(await normOf({ mismatchCorrection: 'token_mask', mismatchCap: 1.5 })).toBe(0);
 });
 
+test('where a server samples, the correction is the default', async () => {
+  const server = (table: Table): Policy => {
+    const policy = halving(table);
+    return { ...policy, spec: { ...policy.spec, samplesElsewhere: true } };
+  };
+  const metricsOf = async (options: Partial<PpoOptions>) =>
+    (await train({ criticWarmup: 0, beta: 0, ...options }, server)).updates[0]!;
+  const [corrected, plain] = [await metricsOf({}), await metricsOf({ mismatchCorrection: 'none' })];
+  expect(corrected.grad_norm! / plain.grad_norm!).toBeCloseTo(2, 4);
+  expect(plain['sampling/sampling_logp_difference/mean']).toBeCloseTo(Math.log(2), 5);
+});
+
 test('truncated episodes are learned from, or left out', async () => {
   const isTruncated = ({ outcome }: Trajectory) => outcome.kind === 'truncated';
   const learn = await train({}, cutSome);

@@ -37,7 +37,7 @@ export { adaptBeta, penalisedRewards } from './losses/kl-penalty.ts';
 export { type LossOptions, lossOptions, type OptionSchema, optionsOfParts } from './losses/loss-options.ts';
 export { losses } from './losses/losses.ts';
 export { policyLoss } from './losses/policy-loss.ts';
-export { correctionOf, refuseUnfitCorrection } from './losses/sampler-mismatch.ts';
+export { correctionOf, refuseUnfitCorrection, samplesElsewhere } from './losses/sampler-mismatch.ts';
 export { valueLoss } from './losses/value-loss.ts';
 export { headlineMetric, headlineScore, scoreLabel } from './metrics/headline-score.ts';
 export { meanMetrics } from './metrics/mean-metrics.ts';

@@ -34,6 +34,11 @@ export interface PolicySpec {
   readonly name: string;
   /** Largest number of tokens in a prompt and its action together. */
   readonly contextLength: number;
+  /**
+   * Whether another program than the learner samples, such as a model server. Its log-probabilities are then not quite the
+   * learner's, and trainers correct for the difference. Default false.
+   */
+  readonly samplesElsewhere?: boolean;
 }
 
 /** Turns observations into actions. It is called for many episodes at once, and batches inside. */

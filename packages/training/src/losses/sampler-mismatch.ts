@@ -1,7 +1,7 @@
 /** Sampler and learner compute slightly different probabilities; truncated importance sampling corrects for this. */
 import { ToolEnvError } from '@toolenv/core';
 import type { TokenValues } from '@toolenv/core/learner';
-import type { Metrics } from '@toolenv/core/plugins';
+import type { Metrics, Run } from '@toolenv/core/plugins';
 import type { SelectionOptions } from '../options/selection-options.ts';
 import { type EpisodePlaces, valuesAt } from '../rows/episode-places.ts';
 import { differenceStatistics, tokenStatistics } from '../rows/token-statistics.ts';
@@ -13,12 +13,24 @@ import type { Loss } from './define-loss.ts';
  */
 export type MismatchCorrection = 'token_truncate' | 'token_mask' | 'sequence_truncate' | 'sequence_mask';
 
-/** Weights that change while a rollout is played make the sampler another policy than the one that learns. */
-export function correctionOf({
-  mismatchCorrection,
-  maxStaleness,
-}: Pick<SelectionOptions, 'mismatchCorrection'> & { maxStaleness: number }): MismatchCorrection | undefined {
-  const correction = mismatchCorrection ?? (maxStaleness > 0 ? 'token_truncate' : 'none');
+/** Whether another program samples: workers, or the server of the policy. Its log-probabilities are not the learner's. */
+export function samplesElsewhere({ rollouts, policy }: Pick<Run, 'rollouts' | 'policy'>): boolean {
+  return rollouts !== undefined || policy.spec.samplesElsewhere === true;
+}
+
+/**
+ * The correction of a run; `undefined` for none. By default there is one where the sampler is another policy than the one that
+ * learns: another program, or weights that change while a rollout is played.
+ */
+export function correctionOf(
+  {
+    mismatchCorrection,
+    maxStaleness,
+  }: Pick<SelectionOptions, 'mismatchCorrection'> & { maxStaleness: number },
+  run: Pick<Run, 'rollouts' | 'policy'>,
+): MismatchCorrection | undefined {
+  const differs = maxStaleness > 0 || samplesElsewhere(run);
+  const correction = mismatchCorrection ?? (differs ? 'token_truncate' : 'none');
   return correction === 'none' ? undefined : correction;
 }
 

@@ -12,7 +12,7 @@ export const selectionOptions = {
   mismatchCorrection: {
     enum: ['none', 'token_truncate', 'token_mask', 'sequence_truncate', 'sequence_mask'],
     description:
-      'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness). vespo corrects per token only',
+      'weighs tokens by learner over sampler probability: capped (TIS), or left out beyond the cap (default: none; token_truncate with maxStaleness, with workers, and where a server samples). vespo corrects per token only',
   },
   mismatchCap: {
     type: 'number',

@@ -120,7 +120,7 @@ export async function learnFrom<Options extends LearnOptions>(
 /** The options of the policy loss, with what it needs to know of the whole step. */
 function lossSettings(
   options: LearnOptions & RunOptions,
-  run: Pick<Run, 'env'>,
+  run: Pick<Run, 'env' | 'rollouts' | 'policy'>,
   own: Loss | undefined,
 ): PolicyLossOptions {
   const loss = own ?? losses[String(options.loss)]!;
@@ -130,7 +130,7 @@ function lossSettings(
     ...(loss.average === 'constant' && { maxLength: longestEpisode(options, run) }),
     // Groups that are left out do not change the divisor of dr_grpo.
     stepEpisodes: (options.tasksPerStep * options.groupSize) / options.miniBatches,
-    mismatchCorrection: correctionOf(options),
+    mismatchCorrection: correctionOf(options, run),
   };
 }
 

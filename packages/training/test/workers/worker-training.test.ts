@@ -40,10 +40,14 @@ async function overtaken(version: string, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** A worker in this process, from the moment that the trainer has written its plan. */
-function startWorker(given: Partial<RolloutWorkerOptions> & { isSlow?: boolean } = {}): StartedWorker {
+/**
+ * A worker in this process, from the moment that the trainer has written its plan. Its log-probabilities are lower by `gap`.
+ */
+function startWorker(
+  given: Partial<RolloutWorkerOptions> & { isSlow?: boolean; gap?: number } = {},
+): StartedWorker {
   const controller = new AbortController();
-  const { isSlow = false, ...options } = given;
+  const { isSlow = false, gap = 0, ...options } = given;
   const openPolicy = async (version?: string): Promise<PolicyHandle> => {
     const model = new BanditModel();
     await model.load(at('rollouts', 'policy', version!));
@@ -51,7 +55,9 @@ function startWorker(given: Partial<RolloutWorkerOptions> & { isSlow?: boolean }
       spec: model.spec,
       act: async (observation, sampling: SamplingOptions) => {
         if (isSlow) await overtaken(version!, sampling.signal);
-        return model.act(observation, sampling);
+        const action = await model.act(observation, sampling);
+        const logprobs = action.tokens!.logprobs.map((value) => value - gap);
+        return { ...action, tokens: { ...action.tokens!, logprobs } };
       },
       close: async () => {},
     };
@@ -167,6 +173,19 @@ test('another run and another plan are refused', async () => {
   await expect(
     banditRun(at('run'), { steps: 2, rollouts: at('rollouts'), resume: true, change: true, maxTokens: 9 }),
   ).rejects.toThrow('maxTokens 8 → 9');
+}, 60_000);
+
+test('workers are another sampler: their distance is measured and corrected for, also without staleness', async () => {
+  const worker = startWorker({ gap: Math.log(2) });
+  const options = { steps: 1, rollouts: at('rollouts'), zeroVariance: 'keep' as const };
+  const run = await banditRun(at('run'), options);
+  await worker.ended;
+  const [[, gap]] = metricOf(run, 'update', 'sampling/sampling_logp_difference/mean') as [[number, number]];
+  expect(gap).toBeCloseTo(Math.log(2), 5);
+  const [[, weight]] = metricOf(run, 'update', 'sampling/importance_sampling_ratio/mean') as [
+    [number, number],
+  ];
+  expect(weight).toBeCloseTo(2, 4);
 }, 60_000);
 
 test('groups whose episodes all score the same give way to others, and none of them gets too old', async () => {
