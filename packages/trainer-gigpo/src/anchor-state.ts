@@ -21,7 +21,8 @@ export interface AnchorStateOptions {
 
 /**
  * A = A_episode + ω·A_turn. A_turn compares the discounted return of a turn with those of the turns of the same task that began in
- * the same state, also in one episode. A state that was reached only once has A_turn = 0.
+ * the same state, also in one episode. A state that was reached only once has A_turn = 0. As in verl-agent, a state is the last
+ * observation, without the history, and the return of a truncated episode ends with it: no value is bootstrapped.
  */
 export const anchorState: ConfigurablePart<AdvantageEstimator, AnchorStateOptions> = defineAdvantage({
   name: 'anchor-state',

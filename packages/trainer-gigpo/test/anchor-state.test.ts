@@ -1,5 +1,5 @@
 /** GiGPO's advantages on episodes whose numbers are computed by hand. */
-import { type Trajectory, terminated } from '@toolenv/core';
+import { type Trajectory, terminated, truncated } from '@toolenv/core';
 import { anchorState } from '@toolenv/trainer-gigpo';
 import { advantageInputs, estimateAdvantages, groupAdvantages, toTrainingRows } from '@toolenv/training';
 import { expect, test } from 'vitest';
@@ -101,4 +101,22 @@ test('of two ways to the goal the shorter is better, though both earn the same',
 test('states of other tasks do not count', () => {
   const played = [episode(['hall'], 1, { group: 0 }), episode(['hall'], 0, { group: 1, id: 'b' })];
   expect(advantages(played)).toEqual([[0], [0]]);
+});
+
+test('the anchor is the last observation, whatever came before it', () => {
+  const played = [
+    episode(['hall', 'kitchen', 'nothing happens'], 1, { id: 'a' }),
+    episode(['hall', 'cellar', 'nothing happens'], 0, { id: 'b' }),
+  ];
+  const ofTurn = ([, , last]: number[]) => last! - advantages(played, { turnWeight: 0 })[0]![2]!;
+  // The last turns are compared: returns of 1 and 0, one standard deviation of √½ apart from their mean on either side.
+  expect(ofTurn(advantages(played)[0]!)).toBeCloseTo(Math.SQRT1_2, 4);
+  expect(advantages(played)[0]![1]).toBeCloseTo(Math.SQRT1_2, 4);
+});
+
+test('the return of a truncated episode ends with it: nothing is bootstrapped', () => {
+  const won = episode(['hall', 'kitchen'], 1, { id: 'a' });
+  const lost = episode(['hall', 'kitchen'], 0, { id: 'b' });
+  const cut = { ...lost, outcome: truncated('max_turns') };
+  expectClose(advantages([won, cut]), advantages([won, lost]));
 });
