@@ -55,6 +55,22 @@ describe('a finished run', () => {
     await close();
   });
 
+  it.each(['episodes', 'episode', 'group', 'curves'])(
+    'that a link misnames is not another run: %s',
+    async (name) => {
+      const { page, close, expectQuiet } = await openPage(
+        browser,
+        `${view.url}#/${name}?run=third&number=0&step=1&group=0`,
+      );
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      expect(await alert.textContent()).toBe('There is no run "third" here, only first, second.');
+      expect(await page.locator('[role=grid], article, .turns').count()).toBe(0);
+      expectQuiet();
+      await close();
+    },
+  );
+
   it('shows the options that differ', async () => {
     const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/options`);
     await page.getByRole('heading', { name: '2 options differ' }).waitFor();
