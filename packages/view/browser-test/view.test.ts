@@ -161,6 +161,32 @@ describe('a finished run', () => {
     await close();
   });
 
+  it('marks raised and lowered tokens, and colours rewards by their size', async () => {
+    const { page, close } = await openPage(browser, `${view.url}#/episode?number=5`);
+    await page.getByLabel('colour tokens by').selectOption('advantage');
+    const tokens = page.locator('.token');
+    await tokens.first().waitFor();
+    const lines = await tokens.evaluateAll((all) =>
+      all.map((token) => [
+        Number(/-?[\d.e-]+$/.exec((token as HTMLElement).title)![0]),
+        getComputedStyle(token).textDecorationLine,
+      ]),
+    );
+    expect(lines.some(([value]) => value !== 0)).toBe(true);
+    for (const [value, line] of lines)
+      expect(line).toBe(Number(value) > 0 ? 'overline' : Number(value) < 0 ? 'underline' : 'none');
+    await page.goto(`${view.url}#/episodes?sort=-reward`);
+    const colourOfReward = (text: string) =>
+      page
+        .locator('[role=rowgroup] span', { hasText: text })
+        .first()
+        .evaluate((span) => getComputedStyle(span).color);
+    const large = await colourOfReward('1.050');
+    await page.goto(`${view.url}#/episodes?sort=reward`);
+    expect(await colourOfReward('0.050')).not.toBe(large);
+    await close();
+  });
+
   it('colours the tokens that were sampled, and says their values', async () => {
     const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/episode?number=5`);
     for (const colour of ['mask', 'probability', 'reward', 'advantage', 'entropy']) {

@@ -165,8 +165,11 @@ export function rewardsText(rewards: Rewards, spec: RewardSpec): string {
 
 function rewardText({ name, value, weight }: { name: string; value: number; weight: number }): string {
   const text = `${safeLine(name)} ${scoreText(value)}${weight === 0 ? '' : ` × ${weight}`}`;
-  if (value * weight === 0) return paint('dim', text);
-  return paint(value * weight > 0 ? 'green' : 'red', text);
+  const earned = value * weight;
+  if (earned === 0) return paint('dim', text);
+  // Blue and yellow, as not everyone tells green from red. What matters more is bold.
+  const colour = earned > 0 ? 'cyan' : 'yellow';
+  return paint(Math.abs(earned) < 0.5 ? colour : ['bold', colour], text);
 }
 
 function duration(milliseconds: number): string {

@@ -92,7 +92,7 @@ function Tokens({ of, turn, colour }: { of: ColouredTurn; turn: TurnTexts; colou
           return (
             <span
               key={token}
-              class="token"
+              class={`token ${value === undefined ? '' : (colour.mark?.(value) ?? '')}`}
               style={{ background: value === undefined ? 'none' : colour.colour(value) }}
               title={`${JSON.stringify(text)}${value === undefined ? '' : ` ${colour.name} ${value.toPrecision(3)}`}`}
             >
