@@ -157,7 +157,9 @@ sys.stdout.buffer.write(seen)
     const rows = await rowsAfter(' left', ['train', fixture.env, ...train, ...more]);
     expect(rows).toEqual([
       'Stopping… (once more to quit at once)',
-      expect.stringMatching(/^Stopped; (\d+ steps are kept: continue with --resume|no step was finished)\.$/),
+      expect.stringMatching(
+        /^Stopped; ((1 step is|\d+ steps are) kept: continue with --resume|no step was finished)\.$/,
+      ),
     ]);
   });
 

@@ -1,5 +1,5 @@
 /** `toolenv view` in Chromium: what a person does with mouse and keyboard, on a finished run and on a live one. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -79,6 +79,34 @@ describe('a finished run', () => {
     await expectAccessible(page);
     expectQuiet();
     await close();
+  });
+
+  it('says that one option differs, and that one episode was played', async () => {
+    const { seed: _, ...config } = JSON.parse(await readFile(join(folder, 'first/config.json'), 'utf8'));
+    for (const [name, learningRate] of [
+      ['one', 0.1],
+      ['two', 0.2],
+    ] as const) {
+      await mkdir(join(folder, name));
+      const own = { ...config, trainerOptions: { learningRate } };
+      await writeFile(join(folder, name, 'config.json'), JSON.stringify(own));
+    }
+    const [line] = (await readFile(join(folder, 'first/trajectories.jsonl'), 'utf8')).split('\n');
+    await writeFile(join(folder, 'one/trajectories.jsonl'), `${line}\n`);
+    // As supervised fine-tuning leaves it.
+    const update = { type: 'update', step: 1, metrics: { loss: 1 } };
+    await writeFile(join(folder, 'two/metrics.jsonl'), `${JSON.stringify(update)}\n`);
+    const own = await serveView({ runs: [join(folder, 'one'), join(folder, 'two')] });
+    const { page, close, expectQuiet } = await openPage(browser, `${own.url}#/options`);
+    await page.getByRole('heading', { name: '1 option differs' }).waitFor();
+    await page.locator('.runs', { hasText: /one1 episode(?!s)/ }).waitFor();
+    await page.goto(`${own.url}#/episodes?run=one`);
+    await page.locator('.count', { hasText: /^1 episode$/ }).waitFor();
+    await page.goto(`${own.url}#/episodes?run=two`);
+    await page.getByText('The run has steps but no episodes: its trainer learns from data').waitFor();
+    expectQuiet();
+    await close();
+    await own.close();
   });
 
   it('is filtered by mouse, and the address keeps the conditions', async () => {

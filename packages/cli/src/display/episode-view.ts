@@ -70,7 +70,7 @@ function turnView(
 function turnLine({ action }: TrajectoryStep, index: number): string {
   const { tokens } = action;
   const counts = tokens
-    ? `, prompt of ${countText(tokens.prompt.length)} tokens, ${countText(tokens.action.length)} written`
+    ? `, prompt of ${plural(tokens.prompt.length, 'token')}, ${countText(tokens.action.length)} written`
     : '';
   return `turn ${index + 1}${counts}`;
 }
