@@ -57,6 +57,27 @@ it.each(views)(
   },
 );
 
+it.each([1280, 1440, 1520, 1600, 1920])('the sidebar is whole in a window of %i pixels', async (width) => {
+  const { page, close } = await openPage(browser, `${url}guides/tool.html`);
+  await page.setViewportSize({ width, height: 900 });
+  const sidebar = (await page.locator('.VPSidebar').boundingBox())!;
+  const links = await page.locator('.VPSidebar .text').evaluateAll((all) =>
+    all.map((link) => {
+      const { left, right } = link.getBoundingClientRect();
+      return [left, right];
+    }),
+  );
+  expect(links.length).toBeGreaterThan(5);
+  for (const [left, right] of links) {
+    expect(left).toBeGreaterThanOrEqual(sidebar.x);
+    expect(right).toBeLessThanOrEqual(sidebar.x + sidebar.width);
+  }
+  // VitePress's own width.
+  expect(sidebar.width).toBeGreaterThanOrEqual(272);
+  expect((await page.locator('.vp-doc').boundingBox())!.x).toBeGreaterThanOrEqual(sidebar.x + sidebar.width);
+  await close();
+});
+
 /** Every picture of a page has loaded. */
 async function expectPictures(page: Page): Promise<void> {
   const empty = await page.evaluate<string[]>(

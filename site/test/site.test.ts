@@ -29,6 +29,15 @@ test('a sidebar leads to every page', () => {
   expect(addresses.length).toBeGreaterThan(80);
 });
 
+test('a link to a page has the name of the page, not of its file', async () => {
+  const named: string[] = [];
+  for (const file of writtenPages()) {
+    const text = await readFile(join(repository, file), 'utf8');
+    for (const [link] of text.matchAll(/\[`?[a-z][\w./-]*\.md`?\]\([^)]*\)/g)) named.push(`${file}: ${link}`);
+  }
+  expect(named).toEqual([]);
+});
+
 test('the pages of the repository keep their places', () => {
   expect(pageOf('docs/guides/README.md')).toBe('guides/index.md');
   expect(pageOf('docs/guides/train.md')).toBe('guides/train.md');

@@ -120,6 +120,76 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
   });
 });
 
+describe('Ctrl-C in a terminal', () => {
+  const hasPty = spawnSync('python3', ['-c', 'import pty']).status === 0;
+  /** Presses Ctrl-C once the screen shows `sign`, and returns its rows as a person sees them at the end. */
+  async function rowsAfter(sign: string, args: readonly string[]): Promise<string[]> {
+    const program = `
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+seen, pressed = b'', False
+while True:
+    try:
+        seen += os.read(terminal, 65536)
+    except OSError:
+        break
+    if not pressed and sys.argv[1].encode() in seen:
+        os.write(terminal, bytes([3]))
+        pressed = True
+sys.stdout.buffer.write(seen)
+`;
+    const child = spawn('python3', ['-c', program, sign, process.execPath, cli, ...args], {
+      cwd: fixture.folder,
+    });
+    let screen = '';
+    child.stdout.on('data', (text: Buffer) => {
+      screen += text;
+    });
+    await once(child, 'close');
+    return rowsOf(screen);
+  }
+
+  it.runIf(hasPty)('leaves no piece of the progress bar', async () => {
+    const out = join(await makeFolder(), 'run');
+    const more = ['--out', out, '--steps', '1000', '--pause', '60'];
+    const rows = await rowsAfter(' left', ['train', fixture.env, ...train, ...more]);
+    expect(rows).toEqual([
+      'Stopping… (once more to quit at once)',
+      expect.stringMatching(
+        /^Stopped; ((1 step is|\d+ steps are) kept: continue with --resume|no step was finished)\.$/,
+      ),
+    ]);
+  });
+
+  it.runIf(hasPty)('at a prompt offers no second one', async () => {
+    const rows = await rowsAfter('> ', ['play', fixture.env]);
+    expect(rows.slice(-2)).toEqual(['> ^C', 'Stopping…']);
+  });
+});
+
+/** The rows that are not empty, after the escape sequences that move the cursor within a row and clear it. */
+function rowsOf(screen: string): string[] {
+  const rows = [''];
+  let column = 0;
+  // A sign in place of the escape character, so that patterns have no control characters.
+  for (const [part] of screen.replaceAll('\u001b', '␛').matchAll(/␛\[[\d;?]*[A-Za-z]|␛.|./gsu)) {
+    const row = rows.at(-1)!;
+    if (part === '\n') {
+      rows.push('');
+      column = 0;
+    } else if (part === '\r' || /^␛\[1?G$/.test(part)) column = 0;
+    else if (/^␛\[0?K$/.test(part)) rows[rows.length - 1] = row.slice(0, column);
+    else if (part === '␛[2K') rows[rows.length - 1] = ' '.repeat(column);
+    else if (!part.startsWith('␛')) {
+      rows[rows.length - 1] = row.padEnd(column).slice(0, column) + part + row.slice(column + 1);
+      column += 1;
+    }
+  }
+  return rows.map((row) => row.trimEnd()).filter((row) => row !== '');
+}
+
 describe('a second signal ends at once', () => {
   it.each([
     ['SIGINT', 'SIGINT', 130],

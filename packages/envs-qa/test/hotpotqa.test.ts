@@ -67,7 +67,7 @@ describe('reading records', () => {
     [
       'an empty question',
       (record) => ({ ...record, question: '' }),
-      '/question must NOT have fewer than 1 characters',
+      '/question must have at least 1 character',
     ],
     [
       'a wrong fact',

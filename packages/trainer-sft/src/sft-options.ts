@@ -28,7 +28,7 @@ const properties = {
   shuffle: {
     type: 'boolean',
     default: true,
-    description: 'shuffle the examples anew for each pass; otherwise keep the order of the file',
+    description: 'whether to shuffle the examples anew for each pass',
   },
   maxLength: {
     type: 'integer',

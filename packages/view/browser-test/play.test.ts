@@ -28,7 +28,13 @@ it('an episode is played, scored and kept, and the next begins', async () => {
   const out = join(folder, 'played.jsonl');
   const tasks = env.tasks.train;
   const { code } = tasks.get(0);
-  const served = await servePlay({ env, task: (number) => tasks.get(number - 1), seed: 1, out });
+  const served = await servePlay({
+    env,
+    task: (number) => tasks.get(number - 1),
+    seed: 1,
+    oracle: safe.oracle,
+    out,
+  });
   try {
     const { page, expectQuiet } = await openPage(browser, served.url);
     await page.getByText('The code of the safe is a number of three digits.').waitFor();
@@ -49,6 +55,8 @@ it('an episode is played, scored and kept, and the next begins', async () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /^The episode is over\. Reward 1\.1/ }).waitFor();
+    const solution = page.getByRole('region', { name: 'How the task is won' });
+    await solution.getByText(`try_code({"code":${code}})`).waitFor();
     await page.getByText(`1 kept in ${out}`).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Next episode' }).click();

@@ -1,5 +1,5 @@
 /** `toolenv view` in Chromium: what a person does with mouse and keyboard, on a finished run and on a live one. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -55,6 +55,22 @@ describe('a finished run', () => {
     await close();
   });
 
+  it.each(['episodes', 'episode', 'group', 'curves'])(
+    'that a link misnames is not another run: %s',
+    async (name) => {
+      const { page, close, expectQuiet } = await openPage(
+        browser,
+        `${view.url}#/${name}?run=third&number=0&step=1&group=0`,
+      );
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      expect(await alert.textContent()).toBe('There is no run "third" here, only first, second.');
+      expect(await page.locator('[role=grid], article, .turns').count()).toBe(0);
+      expectQuiet();
+      await close();
+    },
+  );
+
   it('shows the options that differ', async () => {
     const { page, close, expectQuiet } = await openPage(browser, `${view.url}#/options`);
     await page.getByRole('heading', { name: '2 options differ' }).waitFor();
@@ -63,6 +79,34 @@ describe('a finished run', () => {
     await expectAccessible(page);
     expectQuiet();
     await close();
+  });
+
+  it('says that one option differs, and that one episode was played', async () => {
+    const { seed: _, ...config } = JSON.parse(await readFile(join(folder, 'first/config.json'), 'utf8'));
+    for (const [name, learningRate] of [
+      ['one', 0.1],
+      ['two', 0.2],
+    ] as const) {
+      await mkdir(join(folder, name));
+      const own = { ...config, trainerOptions: { learningRate } };
+      await writeFile(join(folder, name, 'config.json'), JSON.stringify(own));
+    }
+    const [line] = (await readFile(join(folder, 'first/trajectories.jsonl'), 'utf8')).split('\n');
+    await writeFile(join(folder, 'one/trajectories.jsonl'), `${line}\n`);
+    // As supervised fine-tuning leaves it.
+    const update = { type: 'update', step: 1, metrics: { loss: 1 } };
+    await writeFile(join(folder, 'two/metrics.jsonl'), `${JSON.stringify(update)}\n`);
+    const own = await serveView({ runs: [join(folder, 'one'), join(folder, 'two')] });
+    const { page, close, expectQuiet } = await openPage(browser, `${own.url}#/options`);
+    await page.getByRole('heading', { name: '1 option differs' }).waitFor();
+    await page.locator('.runs', { hasText: /one1 episode(?!s)/ }).waitFor();
+    await page.goto(`${own.url}#/episodes?run=one`);
+    await page.locator('.count', { hasText: /^1 episode$/ }).waitFor();
+    await page.goto(`${own.url}#/episodes?run=two`);
+    await page.getByText('The run has steps but no episodes: its trainer learns from data').waitFor();
+    expectQuiet();
+    await close();
+    await own.close();
   });
 
   it('is filtered by mouse, and the address keeps the conditions', async () => {
@@ -142,6 +186,32 @@ describe('a finished run', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     expectQuiet();
+    await close();
+  });
+
+  it('marks raised and lowered tokens, and colours rewards by their size', async () => {
+    const { page, close } = await openPage(browser, `${view.url}#/episode?number=5`);
+    await page.getByLabel('colour tokens by').selectOption('advantage');
+    const tokens = page.locator('.token');
+    await tokens.first().waitFor();
+    const lines = await tokens.evaluateAll((all) =>
+      all.map((token) => [
+        Number(/-?[\d.e-]+$/.exec((token as HTMLElement).title)![0]),
+        getComputedStyle(token).textDecorationLine,
+      ]),
+    );
+    expect(lines.some(([value]) => value !== 0)).toBe(true);
+    for (const [value, line] of lines)
+      expect(line).toBe(Number(value) > 0 ? 'overline' : Number(value) < 0 ? 'underline' : 'none');
+    await page.goto(`${view.url}#/episodes?sort=-reward`);
+    const colourOfReward = (text: string) =>
+      page
+        .locator('[role=rowgroup] span', { hasText: text })
+        .first()
+        .evaluate((span) => getComputedStyle(span).color);
+    const large = await colourOfReward('1.050');
+    await page.goto(`${view.url}#/episodes?sort=reward`);
+    expect(await colourOfReward('0.050')).not.toBe(large);
     await close();
   });
 

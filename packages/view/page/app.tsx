@@ -28,8 +28,8 @@ export function App() {
   const begun = Object.values(states).filter(({ metrics }) => metrics.count > 0).length;
   const { answer: runs = [], problem } = useAnswer('/api/runs', {}, begun);
   const shown = useMemo(() => runs.filter(({ name }) => !hidden.has(name)), [runs, hidden]);
-  const run = runs.find(({ name }) => name === query.run) ?? runs[0];
-  const place = query.run === undefined ? {} : { run: query.run };
+  const run = query.run === undefined ? runs[0] : runs.find(({ name }) => name === query.run);
+  const place = run === undefined || query.run === undefined ? {} : { run: query.run };
   useKeys({
     '?': () => setHelping(!isHelping),
     d: toggleTheme,
@@ -40,6 +40,9 @@ export function App() {
   const problems = [
     ...(isConnected ? [] : ['The server does not answer: is toolenv view still running?']),
     ...(problem ? [problem] : []),
+    ...(runs.length > 0 && !run
+      ? [`There is no run "${query.run}" here, only ${runs.map(({ name }) => name).join(', ')}.`]
+      : []),
     ...Object.entries(states).flatMap(([name, state]) =>
       state.problem ? [`${name}: ${state.problem}`] : [],
     ),

@@ -16,6 +16,11 @@ export function whole(value: number): string {
   return value.toLocaleString('en');
 }
 
+/** `1 episode`, `1,234 episodes`. */
+export function plural(count: number, noun: string): string {
+  return `${whole(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 export function duration(milliseconds: number): string {
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(1)} s`;
   return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;

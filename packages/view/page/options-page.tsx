@@ -1,6 +1,7 @@
 /** The options of the runs beside each other: those that differ first. */
 import { useState } from 'preact/hooks';
 import type { RunHead } from '../src/view/viewed-run.ts';
+import { plural } from './numbers.ts';
 
 export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
   const [showsAll, setShowsAll] = useState(runs.length === 1);
@@ -11,7 +12,7 @@ export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
   const shown = showsAll ? [...differing, ...names.filter((name) => !differs(name))] : differing;
   return (
     <section>
-      <h2>{runs.length > 1 ? `${differing.length} options differ` : 'Options'}</h2>
+      <h2>{runs.length > 1 ? differText(differing.length) : 'Options'}</h2>
       <label class="inline">
         <input type="checkbox" checked={showsAll} onChange={() => setShowsAll(!showsAll)} /> all options
       </label>
@@ -61,6 +62,10 @@ export function OptionsPage({ runs }: { runs: readonly RunHead[] }) {
         ))}
     </section>
   );
+}
+
+function differText(count: number): string {
+  return `${plural(count, 'option')} differ${count === 1 ? 's' : ''}`;
 }
 
 /** Dotted names and the JSON of their values. */

@@ -1,6 +1,6 @@
 /** The runs of the page, each with its colour; a click hides its curves. */
 import type { RunHead } from '../src/view/viewed-run.ts';
-import { whole } from './numbers.ts';
+import { plural } from './numbers.ts';
 import { colourOf } from './run-colours.ts';
 import type { States } from './server.ts';
 
@@ -39,5 +39,5 @@ export function RunList({ runs, states, hidden, onHide }: Props) {
 }
 
 function episodesText(count: number): string {
-  return count === 0 ? '' : `${whole(count)} episodes`;
+  return count === 0 ? '' : plural(count, 'episode');
 }

@@ -1,6 +1,7 @@
 /** Episodes in which a person and a policy take turns. */
-import { type Action, openEnv } from '@toolenv/core';
-import { playByHand } from '@toolenv/view';
+import { type Action, type EnvDefinition, type OpenedEnv, openEnv } from '@toolenv/core';
+import bridge from '@toolenv/envs-qa/bridge-v1';
+import { playByHand, solutionOf } from '@toolenv/view';
 import { expect, test } from 'vitest';
 import safe from '../../../templates/env/src/safe-v1.ts';
 
@@ -25,4 +26,26 @@ test("a policy's action is played as it is, between turns that a person wrote", 
     { text: String(task.code), toolCalls: [], stopReason: 'stop' },
   ]);
   expect(rewards.opened).toBe(1);
+});
+
+test.each([
+  [
+    'a list of turns',
+    safe,
+    /^\[\{"text":"","calls":\[\{"name":"try_code","arguments":\{"code":(\d+)\}\}\]\},\{"text":"\1","calls":\[\]\}\]$/,
+  ],
+  ['a function', bridge, /"name":"search".*"text":"<answer>[^<]+<\/answer>","calls":\[\]\}\]$/],
+])('the solution of a task is what the oracle does: %s', async (_, definition, solution) => {
+  await using env = await openEnv(definition, {}, { seed: 1 });
+  const trajectory = await playByHand({
+    env: env as OpenedEnv<unknown>,
+    task: env.tasks.train.get(0),
+    number: 1,
+    seed: 1,
+    player: { write: async () => ({ text: '?', calls: [] }) },
+    signal: new AbortController().signal,
+  });
+  const oracle = definition.oracle as EnvDefinition['oracle'];
+  expect(JSON.stringify(await solutionOf(oracle, trajectory))).toMatch(solution);
+  expect(await solutionOf(undefined, trajectory)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** What the server of the page answers, and what it refuses. */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { encodeTrajectory } from '@toolenv/core/recording';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { episodeOf, episodesPerStep, makeRun } from '../browser-test/make-run.ts';
 import { type ServedPage, serveView } from '../src/index.ts';
+import { findRecordedRun } from '../src/recorded/recorded-run.ts';
 import type { Answers, Path } from '../src/view/routes.ts';
+import { ViewedRuns } from '../src/view/viewed-runs.ts';
 
 let view: ServedPage;
 let folder: string;
@@ -51,6 +53,39 @@ describe('runs', () => {
     const runs = (await (await fetch(`${own.url}api/runs`)).json()) as Answers['/api/runs'];
     expect(runs.map(({ name }) => name.split('/').at(-2))).toEqual([folder.split('/').at(-1), 'a']);
     await own.close();
+  });
+
+  it('with damaged metrics say so, and show the rest', async () => {
+    const path = join(folder, 'damaged');
+    await makeRun(path, { steps: 2, seed: 1 });
+    const good = (await readFile(join(path, 'metrics.jsonl'), 'utf8')).split('\n');
+    good.splice(1, 0, '{"type":"update","step":1,', 'null');
+    await writeFile(join(path, 'metrics.jsonl'), good.join('\n'));
+    const runs = new ViewedRuns([path]);
+    await vi.waitUntil(() => runs.find('damaged').state.metrics.count === 4, 10_000);
+    expect(runs.find('damaged').state.problem).toBe(
+      'metrics.jsonl is damaged in line 2, and 1 more: the curves lack these lines.',
+    );
+    await runs.close();
+  });
+
+  it('are each policy of a comparison, and an evaluation before its first episode', async () => {
+    const compared = join(folder, 'compared');
+    for (const name of ['b', 'a']) {
+      await mkdir(join(compared, name), { recursive: true });
+      await writeFile(join(compared, name, 'evaluation.json'), JSON.stringify({ policy: name, seed: 4 }));
+    }
+    const own = await serveView({ runs: [compared] });
+    const runs = (await (await fetch(`${own.url}api/runs`)).json()) as Answers['/api/runs'];
+    expect(runs.map(({ name, kind, facts }) => [name, kind, facts.policy])).toEqual([
+      ['a', 'evaluation', 'a'],
+      ['b', 'evaluation', 'b'],
+    ]);
+    await own.close();
+    // One run at a time is shown in a terminal.
+    expect(() => findRecordedRun(compared)).toThrow(
+      `${compared} compares several policies: give the folder of one, ${join(compared, 'a')} or ${join(compared, 'b')}.`,
+    );
   });
 
   it('that do not exist are refused', async () => {

@@ -25,6 +25,7 @@ import { type Compared, comparisonTable } from '../display/comparison-table.ts';
 import { evaluationTable } from '../display/evaluation-table.ts';
 import { Progress } from '../display/progress.ts';
 import { RunningScores } from '../display/running-scores.ts';
+import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type PluginFlags } from '../flags/plugin-flags.ts';
 import { completeFlags, schemaFlags } from '../flags/schema-flags.ts';
 import {
@@ -118,6 +119,7 @@ export async function evaluateEntrants(
   refuseContradictions(entrants, given);
   env.chosen(given);
   for (const { plugin } of entrants) plugin.chosen(given);
+  warnOfIdleSampling(env, given, temperature);
   if (out !== undefined) await refuseEvaluationFolder(out, resume);
   let lock: FolderLock | undefined;
   // After the environment and the policy are open: a mistake in their options makes no folder.

@@ -1,7 +1,7 @@
 /** `toolenv index`: builds a search index from a file of passages. */
 import type { JsonSchema } from '@toolenv/core';
 import { LateStatus } from '../display/late-status.ts';
-import { countText } from '../display/number-text.ts';
+import { plural } from '../display/number-text.ts';
 import { readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { importSearch, indexSchema } from './import-optional.ts';
 import type { MakeCommand } from './make-command.ts';
@@ -43,7 +43,7 @@ async function makeIndex(
       folder,
       signal,
       onProgress({ stage, passages: done, share }) {
-        const line = `${stage}: ${countText(done)} passages, ${Math.floor(100 * share)} % of the file`;
+        const line = `${stage}: ${plural(done, 'passage')}, ${Math.floor(100 * share)} % of the file`;
         status.show(line);
         if (process.stderr.isTTY || performance.now() - logged < logInterval) return;
         logged = performance.now();
@@ -53,7 +53,7 @@ async function makeIndex(
     status.stop();
     const seconds = (performance.now() - begun) / 1000;
     const result = { folder, passages: count, seconds: Number(seconds.toFixed(1)) };
-    const text = `${folder} has an index of ${countText(count)} passages. Search in it with --tool search=@toolenv/tools-search/index-search-v1?folder=${folder}`;
+    const text = `${folder} has an index of ${plural(count, 'passage')}. Search in it with --tool search=@toolenv/tools-search/index-search-v1?folder=${folder}`;
     process.stdout.write(`${json ? JSON.stringify(result) : text}\n`);
   } finally {
     status.stop();

@@ -1,5 +1,5 @@
 /** `toolenv play`: a person plays the policy's part, in the terminal or in the browser. */
-import { type OpenedEnv, ToolEnvError } from '@toolenv/core';
+import { type EnvDefinition, type OpenedEnv, ToolEnvError } from '@toolenv/core';
 import { appendTrajectory } from '@toolenv/core/recording';
 import { serveProperties } from '@toolenv/core/serving';
 import { endView } from '../display/episode-view.ts';
@@ -57,7 +57,7 @@ async function play(given: Flags, chosen: Chosen<'envs'>, signal: AbortSignal): 
       throw new ToolEnvError('usage.no_tasks', message);
     }
     const task = (number: number) => tasks.get((first + number - 1) % tasks.length);
-    const episodes = { env: opened, task, seed, out: given.out };
+    const episodes = { env: opened, task, seed, oracle: chosen.plugin.oracle, out: given.out };
     if (given.browser) await playInBrowser({ ...episodes, port }, signal);
     else await playInTerminal(episodes, signal);
   } finally {
@@ -70,7 +70,8 @@ interface Episodes {
   /** By the number of the episode, from 1. */
   task(number: number): unknown;
   seed: number;
-  out?: string;
+  oracle: EnvDefinition['oracle'];
+  out?: string | undefined;
 }
 
 async function playInBrowser(options: Episodes & { port: number }, signal: AbortSignal): Promise<void> {
@@ -80,8 +81,11 @@ async function playInBrowser(options: Episodes & { port: number }, signal: Abort
   await stayOpen(page, signal);
 }
 
-async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortSignal): Promise<void> {
-  const { playByHand } = await import('@toolenv/view');
+async function playInTerminal(
+  { env, task, seed, oracle, out }: Episodes,
+  signal: AbortSignal,
+): Promise<void> {
+  const { playByHand, solutionOf } = await import('@toolenv/view');
   const player = new TerminalPlayer(env.episode().spec.rewards, terminalWidth());
   try {
     for (let number = 1; ; number++) {
@@ -92,8 +96,9 @@ async function playInTerminal({ env, task, seed, out }: Episodes, signal: AbortS
         await appendTrajectory(out, trajectory);
         process.stdout.write(`${paint('dim', `          kept in ${out}`)}\n`);
       }
-      const again = await player.ask('another episode? [Y/n] ', signal);
-      if (/^\s*(n|no|q|quit)\s*$/i.test(again)) return;
+      player.showSolution(await solutionOf(oracle, trajectory));
+      if (!(await player.confirm('another episode?', 'Write y for another episode, or n to end.', signal)))
+        return;
     }
   } catch (error) {
     if (!(error instanceof NoMoreTurns)) throw error;

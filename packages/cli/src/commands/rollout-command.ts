@@ -16,6 +16,7 @@ import {
   withVersion,
 } from '@toolenv/training';
 import { plural, scoreText } from '../display/number-text.ts';
+import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
@@ -79,10 +80,14 @@ async function playAsWorker(
 ): Promise<void> {
   const { out, policy: policyText, json = false } = given;
   const { statusPort, statusHost } = completeFlags(statusSchema, given);
-  const { concurrency, retries, maxAborted, lease, drain } = completeFlags(rolloutOptions, given);
+  const { concurrency, retries, maxAborted, lease, drain, temperature } = completeFlags(
+    rolloutOptions,
+    given,
+  );
   const share = workerShare(given.worker, process.env);
   const { plugin, options } = policies[0]!.chosen(given);
   const source = namedEnv!.chosen(given);
+  warnOfIdleSampling(namedEnv!, given, temperature);
   const folder = await openSharedFolder(out);
   const status = new WorkerStatus();
   const service = statusPort === undefined ? undefined : await status.serve(statusPort, statusHost);

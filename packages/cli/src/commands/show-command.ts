@@ -7,7 +7,7 @@ import { findRecordedRun, type RecordedEpisode, type RecordedRun } from '@toolen
 import { hasKeys, pageEpisodes } from '../display/episode-pager.ts';
 import { type EpisodeViewOptions, episodeView } from '../display/episode-view.ts';
 import { LateStatus } from '../display/late-status.ts';
-import { countText } from '../display/number-text.ts';
+import { countText, plural } from '../display/number-text.ts';
 import { paint } from '../display/paint.ts';
 import { runView } from '../display/run-view.ts';
 import { terminalWidth } from '../display/terminal-text.ts';
@@ -105,7 +105,7 @@ async function showEpisodes(
 ): Promise<void> {
   const census = new EpisodeCensus();
   const status = new LateStatus();
-  const onRead = (read: number) => status.show(`${countText(read)} episodes read`);
+  const onRead = (read: number) => status.show(`${plural(read, 'episode')} read`);
   // One more than wanted, to know whether more follow.
   const episodes = selectEpisodes(file, { ...selection, count: count + 1, onRead }, census);
   let shown = 0;
@@ -149,5 +149,5 @@ function writeLine(episode: RecordedEpisode): Promise<boolean> {
 
 function nothing(census: EpisodeCensus): string {
   if (census.episodes === 0) return 'The file has no episodes.';
-  return `None of the ${countText(census.episodes)} episodes matches. The file has\n${census.text}`;
+  return `${census.episodes === 1 ? 'The episode does not match' : `None of the ${countText(census.episodes)} episodes matches`}. The file has\n${census.text}`;
 }

@@ -122,7 +122,8 @@ async function trainPolicy(
   } catch (error) {
     progress?.stop();
     if (signal.aborted || isAtWork) {
-      const rest = last > 0 ? `${last} steps are kept: continue with --resume` : 'no step was finished';
+      const kept = `${plural(last, 'step')} ${last === 1 ? 'is' : 'are'} kept: continue with --resume`;
+      const rest = last > 0 ? kept : 'no step was finished';
       process.stderr.write(`Stopped; ${rest}.\n`);
     }
     throw error;

@@ -70,7 +70,7 @@ function turnView(
 function turnLine({ action }: TrajectoryStep, index: number): string {
   const { tokens } = action;
   const counts = tokens
-    ? `, prompt of ${countText(tokens.prompt.length)} tokens, ${countText(tokens.action.length)} written`
+    ? `, prompt of ${plural(tokens.prompt.length, 'token')}, ${countText(tokens.action.length)} written`
     : '';
   return `turn ${index + 1}${counts}`;
 }
@@ -165,8 +165,11 @@ export function rewardsText(rewards: Rewards, spec: RewardSpec): string {
 
 function rewardText({ name, value, weight }: { name: string; value: number; weight: number }): string {
   const text = `${safeLine(name)} ${scoreText(value)}${weight === 0 ? '' : ` × ${weight}`}`;
-  if (value * weight === 0) return paint('dim', text);
-  return paint(value * weight > 0 ? 'green' : 'red', text);
+  const earned = value * weight;
+  if (earned === 0) return paint('dim', text);
+  // Blue and yellow, as not everyone tells green from red. What matters more is bold.
+  const colour = earned > 0 ? 'cyan' : 'yellow';
+  return paint(Math.abs(earned) < 0.5 ? colour : ['bold', colour], text);
 }
 
 function duration(milliseconds: number): string {

@@ -14,13 +14,33 @@ type Write = typeof process.stderr.write;
 /** Writes to stderr without the guard. Undefined before the output is guarded. */
 let writeUnguarded: Write | undefined;
 
+/** What stands in the terminal's last row: a progress bar, a line that waits for its end, as a prompt does, or nothing. */
+let row: 'bar' | 'open' | 'empty' = 'empty';
+
+export function lastRow(): typeof row {
+  return row;
+}
+
+/** Saving and restoring the cursor. A bar would return to where it began, but other lines have come since. */
+const cursorPlaces = ['\u001b7', '\u001b8'];
+
 /** The progress bar's own way to the terminal. It must escape the text that it shows. */
 export const unguardedStderr: NodeJS.WriteStream = Object.create(process.stderr, {
   write: {
-    value: (...args: Parameters<Write>) =>
-      (writeUnguarded ?? process.stderr.write).apply(process.stderr, args),
+    value: (text: string) => {
+      if (cursorPlaces.includes(text)) return true;
+      if (process.stderr.isTTY) row = 'bar';
+      return (writeUnguarded ?? process.stderr.write).call(process.stderr, text);
+    },
   },
 });
+
+/** Other output takes the row of a bar, which draws itself again in the row below. */
+function takeRow(chunk: string | Uint8Array): void {
+  if (row === 'bar') writeUnguarded?.call(process.stderr, '\r\u001b[K');
+  const end = typeof chunk === 'string' ? chunk.at(-1) : String.fromCharCode(chunk.at(-1) ?? 10);
+  if (end !== undefined) row = end === '\n' ? 'empty' : 'open';
+}
 
 /** Signs an escape sequence of this program, so that the guard lets it pass. */
 export function ownSequence(sequence: string): string {
@@ -41,8 +61,10 @@ export function guardOutput(): void {
         .split(own)
         .map((part, index) => (index % 2 === 1 ? `\u001b${part}` : safeText(part)))
         .join('');
-    const replacement = (chunk: string | Uint8Array, ...rest: []) =>
-      write(typeof chunk === 'string' ? guarded(chunk) : chunk, ...rest);
+    const replacement = (chunk: string | Uint8Array, ...rest: []) => {
+      takeRow(chunk);
+      return write(typeof chunk === 'string' ? guarded(chunk) : chunk, ...rest);
+    };
     stream.write = replacement as Write;
   }
 }

@@ -46,6 +46,7 @@ export class LateStatus {
         stream: unguardedStderr,
         clearOnComplete: true,
         forceRedraw: true,
+        gracefulExit: false,
       });
       this.#bar.start(1, 0);
     }

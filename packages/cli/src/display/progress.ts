@@ -1,11 +1,12 @@
 /** The progress bar on stderr: done of total, a line of numbers, the time left. */
-import { type Options, type Params, SingleBar } from 'cli-progress';
+import { type Params, SingleBar } from 'cli-progress';
 import { unguardedStderr } from './guarded-output.ts';
 import { timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
-/** Columns of the bar itself: together with the numbers and the time left, a line stays within 100 columns. */
+/** Columns of the bar itself, and of a bar in a narrow terminal. */
 const barWidth = 16;
+const narrowBar = 6;
 
 /**
  * A bar that redraws itself in a terminal, and writes a line every ten seconds where stderr is a file or pipe. It is
@@ -24,13 +25,14 @@ export class Progress {
     this.#first = first;
     this.#done = first;
     this.#bar = new SingleBar({
-      format: (options, params) => this.#line(label, options, params),
-      barsize: barWidth,
+      format: (_, params) => this.#line(label, params),
       stream: unguardedStderr,
       clearOnComplete: true,
       noTTYOutput: true,
       notTTYSchedule: 10_000,
       forceRedraw: true,
+      // A signal lets the work end in order, and the work stops the bar.
+      gracefulExit: false,
     });
     // The bar turns off the terminal's line wrapping, which must not outlive a process that quits at once.
     process.once('exit', this.stop);
@@ -54,14 +56,10 @@ export class Progress {
     this.#bar.stop();
   };
 
-  #line(label: string, options: Options, { value, total }: Params): string {
-    const filled = Math.round((barWidth * Math.min(value, total)) / Math.max(total, 1));
-    const bar = '█'.repeat(filled) + '░'.repeat((options.barsize ?? barWidth) - filled);
-    // The total may become known later.
-    const place = total > 0 ? `${bar} ${value}/${total}` : `${value}`;
-    return [`${safeLine(label)} ${place}`, safeLine(this.#status), this.#left(total)]
-      .filter(Boolean)
-      .join('  ');
+  #line(label: string, { value, total }: Params): string {
+    const { isTTY, columns } = process.stderr;
+    const room = isTTY ? (columns || 80) - 1 : Number.POSITIVE_INFINITY;
+    return progressLine({ label, value, total, status: this.#status, left: this.#left(total) }, room);
   }
 
   /** The time left at the speed so far, counted down between updates. */
@@ -72,4 +70,32 @@ export class Progress {
     const left = each * (total - this.#done) - (performance.now() - this.#changed);
     return `${timeText(left / 1000)} left`;
   }
+}
+
+interface Work {
+  label: string;
+  value: number;
+  /** 0 while it is unknown. */
+  total: number;
+  /** Numbers, with two spaces between them. */
+  status: string;
+  left: string;
+}
+
+/** Keeps the time left in a narrow terminal: the bar becomes shorter, then the last numbers are left out. */
+export function progressLine({ label, value, total, status, left }: Work, room: number): string {
+  const numbers = safeLine(status).split('  ');
+  const line = (width: number, count: number) =>
+    [`${safeLine(label)} ${place(width)}`, ...numbers.slice(0, count), left].filter(Boolean).join('  ');
+  const place = (width: number) => {
+    // The total may become known later.
+    if (total === 0) return `${value}`;
+    const filled = Math.round((width * Math.min(value, total)) / total);
+    return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${value}/${total}`;
+  };
+  const shorter = [
+    line(barWidth, numbers.length),
+    ...numbers.map((_, dropped) => line(narrowBar, numbers.length - dropped)),
+  ];
+  return shorter.find((each) => each.length <= room) ?? line(narrowBar, 0);
 }

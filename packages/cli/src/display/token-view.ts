@@ -3,13 +3,13 @@ import { ownSequence } from './guarded-output.ts';
 import { paint } from './paint.ts';
 import { safeText } from './terminal-text.ts';
 
-/** From likely to unlikely: the least probability, a background of 256 colours, and a background of 8. */
+/** From likely, blue, to unlikely, orange, which people with any colour vision can tell apart: the least probability, a background of 256 colours, and a background of 8. */
 const shades = [
-  { from: 0.9, colour: 157, basic: 'bgGreen' },
-  { from: 0.5, colour: 193, basic: 'bgCyan' },
-  { from: 0.1, colour: 229, basic: 'bgYellow' },
-  { from: 0.01, colour: 216, basic: 'bgMagenta' },
-  { from: 0, colour: 203, basic: 'bgRed' },
+  { from: 0.9, colour: 117, basic: 'bgCyan' },
+  { from: 0.5, colour: 153, basic: 'bgWhite' },
+  { from: 0.1, colour: 230, basic: 'bgYellow' },
+  { from: 0.01, colour: 222, basic: 'bgMagenta' },
+  { from: 0, colour: 208, basic: 'bgRed' },
 ] as const;
 
 type Shade = (typeof shades)[number];

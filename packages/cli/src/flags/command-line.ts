@@ -2,14 +2,17 @@
 import { ToolEnvError } from '@toolenv/core/errors';
 import { type Command, CommanderError, Help } from 'commander';
 
-/** Width of the column of flags. Commander wraps a description only if it has 40 columns. */
+/** Width of the column of flags. */
 const widest = 34;
 
 /** Long flags get their own line, so that descriptions wrap in 80 columns. */
 const helpLayout: Partial<Help> = {
+  // Else a terminal of fewer than 78 columns breaks descriptions within their words.
+  minWidthToWrap: 10,
   subcommandTerm: (command) => `${command.name()} ${command.usage()}`,
   padWidth(command, helper) {
-    return Math.min(widest, Help.prototype.padWidth.call(this, command, helper));
+    const half = Math.floor((helper.helpWidth ?? 80) / 2);
+    return Math.min(widest, half, Help.prototype.padWidth.call(this, command, helper));
   },
   formatItem(term, width, description, helper) {
     const format = (text: string) => Help.prototype.formatItem.call(this, text, width, description, helper);

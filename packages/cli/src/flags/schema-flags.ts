@@ -42,12 +42,15 @@ export function schemaFlags(schema: JsonSchema): Option[] {
 export function schemaFlag(name: string, property: Property): Option {
   const { description = '', default: fallback } = inSeconds(property);
   if (property.type === 'boolean') {
-    if (fallback !== true) return new Option(flagName(name), description);
-    return new Option(flagName(name).replace('--', '--no-'), description.replace(/^whether to /, 'do not '));
+    const isOn = fallback === true;
+    const flag = isOn ? flagName(name).replace('--', '--no-') : flagName(name);
+    return new Option(flag, switchText(description, isOn));
   }
   const shown = Array.isArray(fallback) ? fallback.join(',') : fallback;
   const note =
-    shown === undefined ? '' : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
+    shown === undefined || shown === ''
+      ? ''
+      : ` (default: ${typeof shown === 'object' ? JSON.stringify(shown) : shown})`;
   const value = placeholder(property);
   if (isOpenList(property)) {
     const more = property.repeated ? '; can be repeated' : '';
@@ -58,6 +61,13 @@ export function schemaFlag(name: string, property: Property): Option {
     return new Option(`${flagName(name)} <${value}>`, description + note);
   // A long list in the first column would leave no room for the descriptions.
   return new Option(`${flagName(name)} <choice>`, `${description}: ${property.enum.join(', ')}${note}`);
+}
+
+/** What the flag does, not what the option says: the flag of an option that is on turns it off. */
+function switchText(description: string, isOn: boolean): string {
+  if (!isOn) return description.replace(/^whether to /, '');
+  const text = description.replace(/^whether to /, 'do not ');
+  return text === description && text !== '' ? `${text} (this flag switches it off)` : text;
 }
 
 /**

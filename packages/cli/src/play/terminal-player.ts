@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { messageOf, type Observation, type RewardSpec, type TrajectoryStep } from '@toolenv/core';
 import type { Player, WrittenTurn } from '@toolenv/view';
 import { arrived, recordView, rewardsText } from '../display/episode-view.ts';
-import { messageView } from '../display/message-view.ts';
+import { indented, messageView } from '../display/message-view.ts';
 import { paint } from '../display/paint.ts';
 import { columns, safeLine, wrapText } from '../display/terminal-text.ts';
 import { toolSignature } from '../display/tool-signature.ts';
@@ -47,7 +47,7 @@ export class TerminalPlayer implements Player {
       print(typeof each === 'string' ? paint('yellow', each) : messageView(each, this.#width));
     this.#showTools(observation);
     for (;;) {
-      const line = await this.ask('> ', signal);
+      const line = await this.#ask('> ', signal);
       if (line.trim() === '') continue;
       if (line.trim() === '?') {
         this.#shownTools = '';
@@ -69,10 +69,35 @@ export class TerminalPlayer implements Player {
     this.#previous = step;
   }
 
+  /** How the task is won, after the episode. */
+  showSolution(turns: readonly WrittenTurn[]): void {
+    const lines = turns.flatMap(({ text, calls }) => [
+      ...calls.map((call) => `→ ${call.name} ${JSON.stringify(call.arguments)}`),
+      ...(text === '' ? [] : [text]),
+    ]);
+    if (lines.length === 0) return;
+    const body = indented(lines.join('\n'), this.#width, 10).trimStart();
+    print(`${paint('bold', 'solution')}  ${body}`);
+  }
+
+  /**
+   * An empty line is a yes.
+   * @param hint What is shown for a line that is neither yes nor no: it may be a call that was typed too late.
+   * @throws NoMoreTurns; the signal's reason.
+   */
+  async confirm(question: string, hint: string, signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const line = (await this.#ask(`${question} [Y/n] `, signal)).trim();
+      if (/^(y|yes)?$/i.test(line)) return true;
+      if (/^(n|no|q|quit)$/i.test(line)) return false;
+      print(paint('yellow', hint));
+    }
+  }
+
   /**
    * @throws NoMoreTurns; the signal's reason.
    */
-  async ask(prompt: string, signal: AbortSignal): Promise<string> {
+  async #ask(prompt: string, signal: AbortSignal): Promise<string> {
     process.stdout.write(paint('bold', prompt));
     while (this.#typed.length === 0) {
       if (this.#isClosed) throw new NoMoreTurns();

@@ -2,7 +2,7 @@
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { messageOf } from '@toolenv/core/errors';
-import { guardOutput } from '../display/guarded-output.ts';
+import { guardOutput, lastRow } from '../display/guarded-output.ts';
 import { exitCodeOf, Interrupted, interrupts, stackOf, Uncaught } from './exit-code.ts';
 
 /** Milliseconds that the work may take to end after an uncaught error: it may wait for the part that failed. */
@@ -52,10 +52,16 @@ function listen(controller: AbortController): void {
         return;
       }
       first = performance.now();
-      process.stderr.write('\nStopping… (once more to quit at once)\n');
+      process.stderr.write(farewell());
       controller.abort(interrupted);
     });
   }
+}
+
+/** Beside a prompt nothing works that could be quit; a bar leaves its row. */
+function farewell(): string {
+  const begin = lastRow() === 'bar' ? '' : '\n';
+  return lastRow() === 'open' ? '\nStopping…\n' : `${begin}Stopping… (once more to quit at once)\n`;
 }
 
 function catchTheUncaught(controller: AbortController): void {

@@ -46,6 +46,26 @@ it('ends when no more episodes are wanted', async () => {
   expect(stdout.match(/Press \d times\./g)).toEqual(['Press 0 times.']);
 });
 
+it('takes only a yes for a yes, so that a late call begins no episode', async () => {
+  const { code, stdout } = await play('done\npress {"hard":true}\npress\ny\ndone\nno\n');
+  expect(code).toBe(0);
+  expect(stdout.match(/Press \d times\./g)).toEqual(['Press 0 times.', 'Press 1 times.']);
+  expect(stdout.match(/Write y for another episode, or n to end\./g)).toHaveLength(2);
+});
+
+it('asks again after a mistyped tool, and shows how the task is won once the episode has ended', async () => {
+  const args = ['play', '@toolenv/envs-classic/arithmetic-v1'];
+  const typed = 'calculat 1\nno idea\nn\n';
+  const { code, stdout } = await startCli(args, fixture.folder, process.env, typed).finished;
+  expect(code).toBe(0);
+  expect(stdout).toContain('There is no tool calculat. Did you mean "calculate"?');
+  const [before, after] = stdout.split('terminated:answered');
+  expect(after).toMatch(
+    /\nsolution {2}→ calculate \{"expression":".+"\}\n {10}.+ = -?\d+\n {10}#### -?\d+\n/,
+  );
+  expect(before).not.toContain('solution');
+});
+
 it('refuses wrong flags', async () => {
   const { code, stderr } = await runCli('play', fixture.env, '--task', '-1');
   expect([code, stderr]).toEqual([2, expect.stringContaining('--task')]);

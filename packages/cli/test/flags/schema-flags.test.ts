@@ -60,6 +60,24 @@ describe('flags from a schema', () => {
     expect(flagName('maxGradNorm')).toBe('--max-grad-norm');
   });
 
+  it('say what the flag does, and name no empty default', () => {
+    const properties = {
+      stem: { type: 'boolean', default: true, description: 'whether to find words by their stem' },
+      color: { type: 'boolean', default: true, description: 'paint the lines' },
+      stopWords: { type: 'boolean', default: false, description: 'whether to index stop words too' },
+      prefix: { type: 'string', default: '', description: 'text before each query' },
+      names: { type: 'array', items: { type: 'string' }, default: [], description: 'names' },
+    };
+    const flags = schemaFlags({ type: 'object', properties });
+    expect(flags.map(({ flags: text, description }) => `${text} ${description}`)).toEqual([
+      '--no-stem do not find words by their stem',
+      '--no-color paint the lines (this flag switches it off)',
+      '--stop-words index stop words too',
+      '--prefix <text> text before each query',
+      '--names <text,text> names',
+    ]);
+  });
+
   it('lists many choices in the description', () => {
     const words = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
     const many = { properties: { number: { enum: words, default: 'two', description: 'of things' } } };

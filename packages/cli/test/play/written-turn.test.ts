@@ -40,6 +40,7 @@ describe('a call', () => {
     ['try_code five', 'try_code', { code: 'five' }],
     ['transfer {"from":"a","amount":5}', 'transfer', { from: 'a', amount: 5 }],
     ['wait', 'wait', {}],
+    ['search{"query":"Ada"}', 'search', { query: 'Ada' }],
   ])('%s', (line, name, args) => {
     expect(readTurn(line, tools)).toEqual({ text: '', calls: [{ name, arguments: args }] });
   });
@@ -51,6 +52,8 @@ describe('an answer', () => {
     [': search Ada', 'search Ada'],
     [':search', 'search'],
     ['searching is hard', 'searching is hard'],
+    [': serch Ada', 'serch Ada'],
+    ['{"a": 1}', '{"a": 1}'],
   ])('%s', (line, text) => {
     expect(readTurn(line, tools)).toEqual({ text, calls: [] });
   });
@@ -63,8 +66,21 @@ it.each([
     'Write the arguments of transfer(from, amount) as JSON: transfer {"from": …, "amount": …}.',
   ],
   ['search {query}', 'The arguments of search are not JSON: '],
+  ['serch Ada', 'There is no tool serch. Did you mean "search"? '],
+  ['Search Ada', 'There is no tool Search. Did you mean "search"? '],
+  ['serach', 'There is no tool serach. Did you mean "search"? '],
+  ['serch{"query":"Ada"}', 'There is no tool serch. Did you mean "search"? '],
+  [
+    'look_up {"query":"Ada"}',
+    'There is no tool look_up. Tools: search, try_code, transfer, wait. A colon before the line makes it your answer.',
+  ],
+  ['search(Ada)', 'Write the arguments of search(query, limit?) as JSON: search {"query": …}.'],
 ])('refuses %s', (line, message) => {
   expect(() => readTurn(line, tools)).toThrow(
     expect.objectContaining({ code: 'usage.turn', message: expect.stringContaining(message) }),
   );
+});
+
+it('takes every line as an answer where there are no tools', () => {
+  expect(readTurn('serch {"query":"Ada"}', []).text).toBe('serch {"query":"Ada"}');
 });

@@ -6,10 +6,17 @@ export function didYouMean(name: string, candidates: readonly string[], label: s
   return near ? `Did you mean "${near}"?` : `${label}: ${candidates.join(', ') || 'none'}.`;
 }
 
-/** The nearest candidate within a third of the name's length (at least 2 edits), if any. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+/**
+ * The nearest candidate, if any is near enough.
+ * @param edits How many single letters may differ. Default: a third of the name's length, at least 2.
+ */
+export function nearest(
+  name: string,
+  candidates: readonly string[],
+  edits: number = Math.max(2, Math.floor(name.length / 3)),
+): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let bestDistance = edits + 1;
   for (const candidate of candidates) {
     // The distance is at least the difference of the lengths. A model may write a name of any length.
     if (Math.abs(name.length - candidate.length) >= bestDistance) continue;

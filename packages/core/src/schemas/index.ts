@@ -1,5 +1,5 @@
 /** @toolenv/core/schemas: JSON Schema validation, and the schemas of everything that crosses a wire or is written to disk. */
-export { didYouMean } from '../protocol/did-you-mean.ts';
+export { didYouMean, nearest } from '../protocol/did-you-mean.ts';
 export type * from '../protocol/json-schema.ts';
 export { type JsonBounds, jsonMistake, recordBounds } from './json-bounds.ts';
 export { resolvePointer } from './json-pointer.ts';

@@ -80,10 +80,23 @@ function toMistake(
         nearestOf(property, Object.keys(parentSchema?.properties ?? {}));
   return {
     path,
-    expected: `${message ?? keyword}${allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`}`,
+    expected: `${boundOf(keyword, params) ?? message ?? keyword}${allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`}`,
     received: describe(received),
     ...(near && { nearest: near }),
   };
+}
+
+/** What a length must be, by the keyword: `minLength` → `must have at least 1 character`. */
+function boundOf(keyword: string, { limit }: { limit?: number }): string | undefined {
+  const [, end, counted = ''] = /^(min|max)(Length|Items|Properties)$/.exec(keyword) ?? [];
+  if (end === undefined || limit === undefined) return undefined;
+  const [one, many] =
+    counted === 'Length'
+      ? ['character', 'characters']
+      : counted === 'Items'
+        ? ['item', 'items']
+        : ['property', 'properties'];
+  return `must have at ${end === 'min' ? 'least' : 'most'} ${limit} ${limit === 1 ? one : many}`;
 }
 
 function nearestOf(value: unknown, choices: unknown): string | undefined {

@@ -39,3 +39,13 @@ test('fills in defaults, nested defaults included', () => {
   expect(validateWithDefaults(schema, value)).toEqual([]);
   expect(value).toEqual({ a: 1, b: { c: 2 } });
 });
+
+test.each([
+  [{ type: 'string', minLength: 1 }, '', 'must have at least 1 character'],
+  [{ type: 'string', maxLength: 2 }, 'abc', 'must have at most 2 characters'],
+  [{ type: 'array', minItems: 2 }, [], 'must have at least 2 items'],
+  [{ type: 'array', maxItems: 1 }, [1, 2], 'must have at most 1 item'],
+  [{ type: 'object', minProperties: 1 }, {}, 'must have at least 1 property'],
+])('says in plain words what %j expects', (schema, value, expected) => {
+  expect(validate(schema, value)).toMatchObject([{ path: '', expected }]);
+});

@@ -19,7 +19,7 @@ export const trainSettings = {
     trajectories: {
       type: 'boolean',
       default: true,
-      description: 'write every training episode to trajectories.jsonl',
+      description: 'whether to write every training episode to trajectories.jsonl',
     },
     tensorboard: {
       type: 'boolean',

@@ -32,27 +32,41 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
       return label === undefined ? [] : [{ type, metric, label }];
     });
   const component = /^rewards\/([^/]+)\/mean$/;
+  const isLarge = ({ type, metric }: CurveSpec) =>
+    lines.some((line) => line.type === type && Math.abs(line.metrics[metric] ?? 0) > 1);
+  const shares = (type: MetricsLine['type']) => names(type, component).filter((curve) => !isLarge(curve));
+  /** A component that counts something would press the others to the foot of a shared chart. */
+  const counts = (type: MetricsLine['type'], title: string, unit: string): ChartSpec[] =>
+    names(type, component)
+      .filter(isLarge)
+      .map((curve) => ({ title: `${title}: ${curve.label}`, unit, curves: [curve] }));
+  /** Without those that are always 0. */
+  const moving = (curves: readonly CurveSpec[]) =>
+    curves.filter(({ type, metric }) => lines.some((line) => line.type === type && line.metrics[metric]));
   const all: ChartSpec[] = [
     {
       title: 'Reward',
       unit: 'mean of a step',
-      curves: [...rollout(['reward', 'reward']), ...names('rollout', component)],
+      curves: [...rollout(['reward', 'reward']), ...shares('rollout')],
     },
+    ...counts('rollout', 'Reward', 'mean of a step'),
     {
       title: 'Validation',
       unit: 'mean',
       curves: [
         { type: 'evaluation', metric: 'reward', label: 'reward' },
-        ...names('evaluation', component),
+        ...shares('evaluation'),
         ...names('evaluation', /^(pass@\d+)$/),
       ],
     },
+    ...counts('evaluation', 'Validation', 'mean'),
     { title: 'Loss', unit: '', curves: update(['loss', 'loss'], ['critic/vf_loss', 'critic']) },
     { title: 'Entropy', unit: 'nats per token', curves: update(['entropy', 'entropy']) },
     {
       title: 'KL divergence',
       unit: 'nats per token',
-      curves: update(['kl', 'to the start'], ['actor/ppo_kl', 'to the sampler']),
+      // One optimizer step per rollout moves the policy only after the metric was taken, so that it is 0.
+      curves: [...update(['kl', 'to the start']), ...moving(update(['actor/ppo_kl', 'within the step']))],
     },
     {
       title: 'Clipped tokens',
@@ -125,7 +139,8 @@ export function chartSpecs(lines: readonly MetricsLine[]): ChartSpec[] {
 export function oneCurveEach(specs: readonly ChartSpec[]): ChartSpec[] {
   return specs.flatMap(({ title, unit, curves }) =>
     curves.map((curve) => ({
-      title: curves.length === 1 ? title : `${title}: ${curve.label}`,
+      // The label of a curve is then the name of its run.
+      title: title.toLowerCase().endsWith(curve.label.toLowerCase()) ? title : `${title}: ${curve.label}`,
       unit,
       curves: [curve],
     })),

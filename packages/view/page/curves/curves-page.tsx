@@ -80,7 +80,7 @@ export function CurvesPage({ runs, all, states, theme }: Props) {
         <p class="nothing">
           {runs.length === 0
             ? 'All runs are hidden.'
-            : 'No step has been played yet. The curves appear with the first.'}
+            : 'No step is done yet. The curves appear with the first.'}
         </p>
       )}
       <div class="charts">

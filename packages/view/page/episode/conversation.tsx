@@ -2,7 +2,7 @@
 import type { RecordedEpisode } from '@toolenv/view/recorded';
 import type { Answers } from '../../src/view/routes.ts';
 import type { TurnTexts } from '../../src/view/token-texts.ts';
-import { duration } from '../numbers.ts';
+import { duration, plural } from '../numbers.ts';
 import { type ColouredTurn, type TokenColour, weightedReward } from './token-colours.ts';
 
 type Step = RecordedEpisode['steps'][number];
@@ -45,7 +45,7 @@ function Turn({ episode, texts, learned, colour, step, index }: Props & { step: 
       <div class="message assistant">
         <h4>
           turn {index + 1}
-          {tokens !== undefined && <small>{tokens} tokens</small>}
+          {tokens !== undefined && <small>{plural(tokens, 'token')}</small>}
           {action.stopReason === 'length' && <small class="bad">cut at the largest number of tokens</small>}
         </h4>
         {colour && turn ? (
@@ -92,7 +92,7 @@ function Tokens({ of, turn, colour }: { of: ColouredTurn; turn: TurnTexts; colou
           return (
             <span
               key={token}
-              class="token"
+              class={`token ${value === undefined ? '' : (colour.mark?.(value) ?? '')}`}
               style={{ background: value === undefined ? 'none' : colour.colour(value) }}
               title={`${JSON.stringify(text)}${value === undefined ? '' : ` ${colour.name} ${value.toPrecision(3)}`}`}
             >

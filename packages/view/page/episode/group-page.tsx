@@ -5,7 +5,7 @@ import type { Answers } from '../../src/view/routes.ts';
 import type { RunHead } from '../../src/view/viewed-run.ts';
 import { Outcome, Reward } from '../episodes/columns.tsx';
 import { useKeys } from '../keys.ts';
-import { whole } from '../numbers.ts';
+import { plural } from '../numbers.ts';
 import { hrefOf } from '../route.ts';
 import { ask, type States, useAnswer } from '../server.ts';
 import { ColourChoice, nextColour } from './colour-choice.tsx';
@@ -90,6 +90,6 @@ function spread(rows: readonly EpisodeRow[]): EpisodeRow[] {
 
 function countText(total: number, shown: number): string {
   return total > shown
-    ? `${shown} of ${whole(total)} episodes, spread over them`
-    : `${whole(total)} episodes`;
+    ? `${shown} of ${plural(total, 'episode')}, spread over them`
+    : plural(total, 'episode');
 }

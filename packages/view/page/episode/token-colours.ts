@@ -21,6 +21,8 @@ export interface TokenColour {
   value(token: number, turn: ColouredTurn): number | undefined;
   /** A CSS background. */
   colour(value: number): string;
+  /** Tells signs apart without colours: a line above or below the token. */
+  mark?(value: number): 'above' | 'below' | undefined;
 }
 
 /** JSON has no NaN: the file has it as a string. */
@@ -46,7 +48,7 @@ const mask: TokenColour = {
 
 const probability: TokenColour = {
   name: 'probability',
-  legend: 'green: the policy was sure; red: it was a surprise (above 0.9, 0.5, 0.1, 0.01, below)',
+  legend: 'blue: the policy was sure; orange: it was a surprise (above 0.9, 0.5, 0.1, 0.01, below)',
   value: (token, { step }) => {
     const logprob = logprobOf(step, token);
     return logprob === undefined ? undefined : Math.exp(logprob);
@@ -56,16 +58,19 @@ const probability: TokenColour = {
 
 const reward: TokenColour = {
   name: 'reward',
-  legend: 'weighted reward of the turn: green above 0, red below',
+  legend:
+    'weighted reward of the turn: blue with a line above it if it is above 0, orange with a line below it if it is below',
   value: (_, { step, rewardSpec }) => weightedReward(step, rewardSpec),
   colour: signed,
+  mark: markOf,
 };
 
 const advantage: TokenColour = {
   name: 'advantage',
-  legend: 'what the trainer raised (green) and lowered (red)',
+  legend: 'what the trainer raised (blue, a line above) and lowered (orange, a line below)',
   value: (token, { learned }) => learned?.advantages?.[token],
   colour: signed,
+  mark: markOf,
 };
 
 const entropy: TokenColour = {
@@ -107,6 +112,10 @@ function signed(value: number): string {
   return value === 0
     ? 'none'
     : `color-mix(in srgb, ${side} ${percent(0.25 + Math.abs(value) / 1.5)}, transparent)`;
+}
+
+function markOf(value: number): 'above' | 'below' | undefined {
+  return value > 0 ? 'above' : value < 0 ? 'below' : undefined;
 }
 
 function percent(share: number): string {

@@ -35,7 +35,11 @@ export const gridColumns = columns.map(({ width }) => width).join(' ');
 
 export function Reward({ value }: { value: number | null }) {
   if (value === null) return <span class="soft">–</span>;
-  return <span class={value > 0 ? 'good' : value < 0 ? 'bad' : 'soft'}>{value.toFixed(3)}</span>;
+  const side = value < 0 ? 'var(--bad)' : 'var(--good)';
+  // A small reward is no success: the colour comes with the size.
+  const share = Math.round(100 * Math.min(1, Math.abs(value)));
+  const color = `color-mix(in srgb, ${side} ${share}%, var(--text-soft))`;
+  return <span style={{ color }}>{value.toFixed(3)}</span>;
 }
 
 export function Outcome({ end }: { end: string }) {

@@ -1,8 +1,8 @@
 /** The list of a run's episodes: filtered, sorted, and opened by mouse or by keyboard. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RunHead } from '../../src/view/viewed-run.ts';
+import type { RunHead, RunState } from '../../src/view/viewed-run.ts';
 import { useKeys } from '../keys.ts';
-import { whole } from '../numbers.ts';
+import { plural, whole } from '../numbers.ts';
 import { go, hrefOf } from '../route.ts';
 import type { States } from '../server.ts';
 import { columns, gridColumns } from './columns.tsx';
@@ -143,10 +143,17 @@ export function EpisodesPage({ runs, run, states, query }: Props) {
         </div>
       </div>
       {list?.total === 0 && (
-        <p class="nothing">{list.of === 0 ? 'The run has no episodes yet.' : 'No episode matches.'}</p>
+        <p class="nothing">{list.of === 0 ? whyNone(run, states[run.name]) : 'No episode matches.'}</p>
       )}
     </section>
   );
+}
+
+/** A run whose trainer learns from data never has episodes. */
+function whyNone({ kind }: RunHead, state: RunState | undefined): string {
+  if (kind === 'training' && (state?.metrics.count ?? 0) > 0)
+    return 'The run has steps but no episodes: its trainer learns from data, or the run keeps no episodes.';
+  return 'The run has no episodes yet.';
 }
 
 function countText({
@@ -158,6 +165,6 @@ function countText({
   of: number;
   facets?: { damaged: number };
 }): string {
-  const matching = total === of ? `${whole(of)} episodes` : `${whole(total)} of ${whole(of)} episodes`;
-  return facets?.damaged ? `${matching}; ${whole(facets.damaged)} lines of the file are damaged` : matching;
+  const matching = total === of ? plural(of, 'episode') : `${whole(total)} of ${plural(of, 'episode')}`;
+  return facets?.damaged ? `${matching}; ${plural(facets.damaged, 'damaged line')} in the file` : matching;
 }

@@ -5,9 +5,11 @@ import type { PlayState } from '../../src/play/play-session.ts';
 import { Conversation } from '../episode/conversation.tsx';
 import { Reward } from '../episodes/columns.tsx';
 
-type Props = Pick<PlayState, 'steps' | 'observation' | 'trajectory'> & { rewardSpec: RewardSpec };
+type Props = Pick<PlayState, 'steps' | 'observation' | 'trajectory' | 'solution'> & {
+  rewardSpec: RewardSpec;
+};
 
-export function PlayedTurns({ steps, observation, trajectory, rewardSpec }: Props) {
+export function PlayedTurns({ steps, observation, trajectory, solution = [], rewardSpec }: Props) {
   const episode = { steps, rewardSpec: trajectory?.rewardSpec ?? rewardSpec } as RecordedEpisode;
   const before = steps.at(-1)?.observation.messages.length ?? 0;
   const news = (observation?.messages ?? [])
@@ -26,6 +28,18 @@ export function PlayedTurns({ steps, observation, trajectory, rewardSpec }: Prop
         <h3>
           The episode is over. Reward <Reward value={trajectory.reward} />
         </h3>
+      )}
+      {solution.length > 0 && (
+        <section class="message" aria-label="How the task is won">
+          <h4>how the task is won</h4>
+          {solution.map(({ text, calls }, index) => (
+            <pre key={index}>
+              {[...calls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`), text]
+                .filter((line) => line !== '')
+                .join('\n')}
+            </pre>
+          ))}
+        </section>
       )}
     </>
   );

@@ -1,6 +1,7 @@
 /** PlaySession: the episodes that a person plays in the page, one after another. */
 import {
   type Action,
+  type EnvDefinition,
   type EnvHandle,
   messageOf,
   type Observation,
@@ -9,6 +10,7 @@ import {
   type TrajectoryStep,
 } from '@toolenv/core';
 import { type Player, playByHand, type WrittenTurn } from './play-by-hand.ts';
+import { solutionOf } from './solution.ts';
 
 export interface PlayState {
   env: string;
@@ -20,6 +22,8 @@ export interface PlayState {
   observation?: Observation;
   /** Once the episode has ended. */
   trajectory?: Trajectory;
+  /** How the task is won, as the environment's oracle does it; no turns if it has none. */
+  solution?: WrittenTurn[];
   /** Why there is no episode any more. */
   problem?: string;
 }
@@ -29,6 +33,8 @@ export interface SessionOptions<Task> {
   /** The task of an episode, by its number from 1. */
   task(number: number): Task;
   seed: number;
+  /** Of the environment's definition: it shows how the task is won, once the episode has ended. */
+  oracle?: EnvDefinition<Task>['oracle'];
   /** Called with each finished episode, before the page shows that it has ended. */
   keep(trajectory: Trajectory): Promise<void>;
   signal: AbortSignal;
@@ -78,14 +84,15 @@ export class PlaySession<Task> {
   }
 
   async #play(number: number): Promise<void> {
-    const { env, task, seed, keep, signal } = this.#options;
+    const { env, task, seed, oracle, keep, signal } = this.#options;
     const player: Player = {
       write: (observation) => this.#turn(observation),
       answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
     };
     const trajectory = await playByHand({ env, task: task(number), number, seed, signal, player });
     await keep(trajectory);
-    this.#set({ trajectory, observation: undefined });
+    const solution = await solutionOf(oracle, trajectory);
+    this.#set({ trajectory, solution, observation: undefined });
   }
 
   async #turn(observation: Observation): Promise<WrittenTurn | Action> {

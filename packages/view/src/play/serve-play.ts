@@ -6,7 +6,7 @@ import { type ServedPage, servePage } from '../serve-page.ts';
 import type { WrittenTurn } from './play-by-hand.ts';
 import { PlaySession, type PlayState, type SessionOptions } from './play-session.ts';
 
-export interface PlayOptions<Task> extends Pick<SessionOptions<Task>, 'env' | 'task' | 'seed'> {
+export interface PlayOptions<Task> extends Pick<SessionOptions<Task>, 'env' | 'task' | 'seed' | 'oracle'> {
   /** JSONL file to which finished episodes are appended. */
   out?: string;
   /** 0 for any free port. Default 0. */
@@ -44,7 +44,7 @@ const turnSchema = {
  * @throws ToolEnvError `usage.serve_port` if the port cannot be opened.
  */
 export async function servePlay<Task>(options: PlayOptions<Task>): Promise<ServedPage> {
-  const { env, task, seed, out, port = 0 } = options;
+  const { env, task, seed, oracle, out, port = 0 } = options;
   const end = new AbortController();
   let kept = 0;
   const keep = async (trajectory: Trajectory) => {
@@ -53,7 +53,7 @@ export async function servePlay<Task>(options: PlayOptions<Task>): Promise<Serve
     kept += 1;
   };
   const { rewards: rewardSpec } = env.episode().spec;
-  const session = new PlaySession({ env, task, seed, keep, signal: end.signal });
+  const session = new PlaySession({ env, task, seed, oracle, keep, signal: end.signal });
   const state = async (): Promise<PlayAnswer> => ({ ...session.state, rewardSpec, kept, out });
   const served = await servePage({
     page: 'play.html',

@@ -1,9 +1,9 @@
 /** Finds a recorded run: the folder of a training run or of an evaluation, or a file of episodes. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 
-/** What config.json of a training run, or summary.json of an evaluation, says. Folders of other versions lack fields. */
+/** What config.json of a training run, or summary.json or evaluation.json of an evaluation, says. Folders of other versions lack fields. */
 export interface RunFacts {
   env?: string;
   policy?: string;
@@ -26,6 +26,9 @@ export interface RecordedRun {
   episodes?: string;
 }
 
+/** What is evaluated, in the folder of an evaluation that has not ended too. */
+const evaluationFile = 'evaluation.json';
+
 /** @throws ToolEnvError `usage.no_run` if the path does not exist or is not a run. */
 export function findRecordedRun(path: string): RecordedRun {
   if (!existsSync(path)) {
@@ -42,8 +45,22 @@ export function findRecordedRun(path: string): RecordedRun {
   const episodes = existsSync(file) ? file : undefined;
   const found = factsOf(full) ?? (episodes && { kind: 'episodes' as const, facts: {} });
   if (found) return { folder: full, ...found, episodes };
-  const message = `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
+  const compared = comparedRuns(full);
+  const message =
+    compared.length > 0
+      ? `${path} compares several policies: give the folder of one, ${compared.join(' or ')}.`
+      : `${path} is not a run folder: it has no trajectories.jsonl and no metrics.jsonl.`;
   throw new ToolEnvError('usage.no_run', message);
+}
+
+/** The folders of the policies in a folder in which `toolenv eval` compares several; none for any other path. */
+export function comparedRuns(path: string): string[] {
+  if (!existsSync(path) || !statSync(path).isDirectory() || factsOf(path)) return [];
+  const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .map(({ name }) => join(path, name))
+    .filter((folder) => existsSync(join(folder, evaluationFile)))
+    .sort();
 }
 
 function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefined {
@@ -52,7 +69,8 @@ function factsOf(folder: string): Pick<RecordedRun, 'kind' | 'facts'> | undefine
   const facts = existsSync(config!) ? readJson(config!) : undefined;
   if (facts?.env !== undefined || existsSync(join(folder, 'metrics.jsonl')))
     return { kind: 'training', facts: facts ?? {} };
-  return existsSync(summary!) ? { kind: 'evaluation', facts: readJson(summary!) } : undefined;
+  const evaluation = [summary!, join(folder, evaluationFile)].find((file) => existsSync(file));
+  return evaluation === undefined ? undefined : { kind: 'evaluation', facts: readJson(evaluation) };
 }
 
 function readJson(file: string): RunFacts {

@@ -34,6 +34,8 @@ export class ViewedRun {
   readonly episodes: EpisodeIndex | undefined;
   readonly tokens: TokenIndex | undefined;
   readonly metrics: MetricsLine[] = [];
+  /** Numbers of the lines of metrics.jsonl that cannot be read. */
+  readonly #damaged: number[] = [];
   readonly #run: RecordedRun;
   readonly #metricsTail: LineTail | undefined;
   #problem: string | undefined;
@@ -64,11 +66,19 @@ export class ViewedRun {
   }
 
   get state(): RunState {
+    const problem = this.#problem ?? this.#damage;
     return {
       metrics: { count: this.metrics.length, generation: this.#metricsTail?.generation ?? 0 },
       episodes: this.episodes?.extent ?? nothingRead,
-      ...(this.#problem !== undefined && { problem: this.#problem }),
+      ...(problem !== undefined && { problem }),
     };
+  }
+
+  get #damage(): string | undefined {
+    const [first, ...more] = this.#damaged;
+    if (first === undefined) return undefined;
+    const others = more.length === 0 ? '' : `, and ${more.length} more`;
+    return `metrics.jsonl is damaged in line ${first}${others}: the curves lack these lines.`;
   }
 
   /** Reads what was written since the last call. What cannot be read becomes the problem of {@link state}. */
@@ -93,11 +103,13 @@ export class ViewedRun {
   async #readMetrics(): Promise<void> {
     const restart = () => {
       this.metrics.length = 0;
+      this.#damaged.length = 0;
     };
     if (!this.#metricsTail) return;
     for await (const { text } of this.#metricsTail.read(restart)) {
       const line = parse(text);
       if (line) this.metrics.push(line);
+      else this.#damaged.push(this.metrics.length + this.#damaged.length + 1);
     }
   }
 }
@@ -105,7 +117,7 @@ export class ViewedRun {
 function parse(text: string): MetricsLine | undefined {
   try {
     const line: MetricsLine = JSON.parse(text);
-    return Number.isInteger(line.step) && typeof line.metrics === 'object' ? line : undefined;
+    return Number.isInteger(line?.step) && Object(line.metrics) === line.metrics ? line : undefined;
   } catch {
     return undefined;
   }

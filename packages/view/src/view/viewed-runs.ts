@@ -1,6 +1,7 @@
 /** ViewedRuns: the runs of a page, and what grows while it is open. */
 import { basename, dirname, join, resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
+import { comparedRuns } from '../recorded/recorded-run.ts';
 import { type RunState, ViewedRun } from './viewed-run.ts';
 
 /** Milliseconds between two looks at the files. */
@@ -15,7 +16,7 @@ export class ViewedRuns {
   /** @throws ToolEnvError `usage.no_run` if a path is not a run, or there is none. */
   constructor(paths: readonly string[]) {
     if (paths.length === 0) throw new ToolEnvError('usage.no_run', 'Give a run folder to view.');
-    const full = [...new Set(paths.map((path) => resolve(path)))];
+    const full = [...new Set(paths.map((path) => resolve(path)).flatMap(eachRun))];
     this.all = full.map((path) => new ViewedRun(path, nameAmong(path, full)));
     this.#timer = setInterval(() => this.#look(), lookEvery);
     this.#look();
@@ -56,6 +57,12 @@ export class ViewedRuns {
     this.#shown = state;
     for (const listener of this.#listeners) listener(state);
   }
+}
+
+/** A folder that compares policies stands for the folder of each. */
+function eachRun(path: string): string[] {
+  const compared = comparedRuns(path);
+  return compared.length > 0 ? compared : [path];
 }
 
 /** The last part of the path; with the part before it if another run has the same. */
