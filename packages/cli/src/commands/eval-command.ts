@@ -33,6 +33,7 @@ import {
   refuseEvaluationFolder,
   writeJson,
 } from '../run/evaluation-folder.ts';
+import { openForPlayer } from '../run/known-player.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -78,7 +79,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags. Repeat --policy to compare policies on the same tasks',
+      'Hugging Face folder, openai:<url>#<model>, reference of a policy, a module, or a player without a model: oracle, random or idle. Its options are flags. Repeat --policy to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(
@@ -183,7 +184,8 @@ async function evaluateEntrant(
   const chosen = plugin.chosen(given);
   const chosenEnv = namedEnv.chosen(given);
   const { options } = chosenEnv;
-  const open = (tap: ToolTap | undefined) => openRunEnv(chosenEnv, { ...given, seed, tap });
+  const open = (tap: ToolTap | undefined) =>
+    openForPlayer(chosen.plugin, chosenEnv.plugin, () => openRunEnv(chosenEnv, { ...given, seed, tap }));
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;
