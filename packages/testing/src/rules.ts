@@ -59,7 +59,8 @@ const hints = {
   'ENV-25':
     'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
   'ENV-26': 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
-  'ENV-27': 'Do not let any action make reset() or step() throw: a model can write anything.',
+  'ENV-27':
+    'Do not let any action make reset() or step() throw: a model can write anything. If a server failed, throw new ToolEnvError("infrastructure.judge", why).',
   'ENV-28': 'Set a limit for everything that reset() and step() wait for.',
   'ENV-29':
     'Call signal.throwIfAborted() first, pass the signal to everything that waits, and reject with its reason.',

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Deadline } from '../boundary/deadline.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
+import { networkFault } from '../boundary/machinery-fault.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
@@ -186,7 +187,8 @@ async function playOnce<Task>(
 function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
   if (leave.aborted) throw leave.reason;
   // A second try would leave a second episode behind.
-  if (isInfrastructure(error)) return aborted(error, error.code !== 'infrastructure.close_timeout');
+  const fault = networkFault(error);
+  if (fault) return aborted(fault, fault.code !== 'infrastructure.close_timeout');
   const code = ToolEnvError.isInstance(error) ? error.code : 'bug';
   if (code.startsWith('context.')) return truncated('context');
   if (onBug === 'stop' || code.startsWith('usage.')) throw error;
@@ -194,9 +196,20 @@ function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): O
   return aborted(bug, false);
 }
 
-function checkOptions({ concurrency, sampling, deadline, closeTimeout, retries = 1 }: RolloutOptions): void {
+function checkOptions({
+  env,
+  concurrency,
+  sampling,
+  deadline,
+  closeTimeout,
+  retries = 1,
+}: RolloutOptions): void {
   const wrong = (name: string, value: unknown, expected: string) =>
     new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
+  if (typeof env?.episode !== 'function') {
+    const remedy = 'give await openEnv(definition), or await openEnv("<package>/<name>-v<N>")';
+    throw new ToolEnvError('usage.rollout', `rollout: env is not open: ${remedy}.`);
+  }
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw wrong('concurrency', concurrency, 'a whole number of at least 1');
   }
