@@ -83,6 +83,10 @@ const hints = {
   'WARN-4':
     "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
   'WARN-5': 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
+  'WARN-6':
+    "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
+  'WARN-7':
+    'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }).',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

@@ -136,6 +136,7 @@ export async function evaluateEntrants(
     if (evaluated.length === 1) {
       const { summary, evaluation, usage } = evaluated[0]!;
       print(summary, `${title}\n${evaluationTable(evaluation, usage)}`, given.json);
+      refuseUnscored(evaluated);
       return;
     }
     const compared = compare(evaluated, flags.samples);
@@ -143,8 +144,20 @@ export async function evaluateEntrants(
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
+    refuseUnscored(evaluated);
   } finally {
     await lock?.release();
+  }
+}
+
+/** @throws ToolEnvError `infrastructure.nothing_scored`, with the most frequent cause, if all episodes of a policy were aborted. */
+function refuseUnscored(evaluated: readonly Evaluated[]): void {
+  for (const { policy, evaluation } of evaluated) {
+    const { episodes, aborted, causes = {} } = evaluation;
+    if (aborted < episodes) continue;
+    const [[cause, count] = ['unknown', aborted]] = Object.entries(causes);
+    const message = `No episode of ${policy} was scored: all ${episodes} were aborted, ${count} of them by ${cause}`;
+    throw new ToolEnvError('infrastructure.nothing_scored', message);
   }
 }
 
