@@ -72,7 +72,7 @@ const hints = {
   'ENV-36':
     'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
   'ENV-32':
-    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0.',
+    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0. If they conflict, declare the largest weighted reward: best: (task) => task.best.',
   'ENV-33': 'Let an empty answer in the first turn earn less than the oracle.',
   'ENV-34': 'Clear timers and close handles in the close() of the Env and of the opened environment.',
   'WARN-1':
@@ -82,7 +82,8 @@ const hints = {
     'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
   'WARN-4':
     "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
-  'WARN-5': 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
+  'WARN-5':
+    'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer]. If no script can win, skip WARN-5 (--skip WARN-5).',
   'WARN-6':
     "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
   'WARN-7':

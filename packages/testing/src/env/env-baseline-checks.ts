@@ -32,7 +32,16 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
         outcome.kind === 'aborted' ? causeText(outcome.cause) : brief(outcome),
       );
     }
-    for (const [name, best] of bestValues(spec)) {
+    const declared = subject.definition.best?.(task);
+    const earned = weigh(spec, total);
+    if (declared !== undefined && Math.abs(earned - declared) >= rewardTolerance) {
+      throw new Violation(
+        'ENV-32',
+        `the declared best, ${declared}, for the oracle on ${brief(task)}`,
+        `${earned}, of ${brief(total)}`,
+      );
+    }
+    for (const [name, best] of declared === undefined ? bestValues(spec) : []) {
       if (Math.abs((total[name] ?? Number.NaN) - best) < rewardTolerance) continue;
       throw new Violation('ENV-32', `"${name}" ${best} for the oracle on ${brief(task)}`, brief(total));
     }

@@ -611,6 +611,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
+  ['an oracle that earns less than the best that is declared', 'ENV-32', { definition: { best: () => 40 } }],
   [
     'only the new message as the context',
     'WARN-1',

@@ -207,3 +207,37 @@ test.each([
     expect(found?.received, rule).toContain(why);
   }
 });
+
+/** Ten points are shared: what one side gets, the other does not. */
+function negotiation(best?: (task: { value: number }) => number) {
+  return defineToolEnv({
+    name: 'share-v1',
+    description: 'Share ten points.',
+    tasks: { train: [{ value: 0.5 }, { value: 0.25 }, { value: 0.75 }] },
+    rewards: { mine: { kind: 'outcome' }, theirs: { kind: 'outcome', weight: 0.5 } },
+    episode: () => ({
+      messages: 'How many of ten points do you keep?',
+      onAnswer(answer) {
+        const kept = /^(10|\d)$/.test(answer) ? Number(answer) / 10 : undefined;
+        if (kept === undefined) return `${answer.length} letters are no number from 0 to 10.`;
+        return { rewards: { mine: kept, theirs: 1 - kept }, end: 'agreed' };
+      },
+    }),
+    oracle: () => ['ten', '10'],
+    best,
+  });
+}
+
+test('where rewards conflict, the oracle must earn what the task declares as the best', async () => {
+  const check = (best?: () => number) =>
+    checkEnv(negotiation(best), { actions: 100, rules: ['ENV-32', 'ENV-33'] });
+  const undeclared = expectFinding(await check(), 'ENV-32');
+  expect(undeclared).toMatchObject({ expected: expect.stringContaining('"theirs" 1 for the oracle') });
+  expect(undeclared.hint).toContain('declare the largest weighted reward: best: (task) => task.best');
+  expect((await check(() => 1)).passed).toEqual(['ENV-32', 'ENV-33']);
+  const wrong = expectFinding(await check(() => 1.5), 'ENV-32');
+  expect(wrong).toMatchObject({
+    expected: expect.stringMatching(/^the declared best, 1.5/),
+    received: '1, of {"mine":1,"theirs":0}',
+  });
+});
