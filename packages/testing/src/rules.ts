@@ -88,6 +88,8 @@ const hints = {
     "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
   'WARN-7':
     'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }).',
+  'WARN-8':
+    'Draw from context.rng, and count turns instead of time. If the value decides nothing, as in a log, skip WARN-8 (--skip WARN-8).',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

@@ -84,7 +84,7 @@ export async function checkEnv(
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
     await checkSpec(subject);
     await checkOrder(subject);
-    await checkReplay(subject);
+    await checkReplay(subject, loaded?.folder);
     await checkCancellation(subject);
     await checkLabels(subject, someTasks(first, searchedTasks));
     const fuzzed = async () => {

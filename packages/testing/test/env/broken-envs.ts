@@ -656,6 +656,18 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
+  [
+    'a step that asks for chance and time',
+    'WARN-8',
+    {
+      env: (good) => ({
+        step(action, options) {
+          if (Math.random() > 1 || Date.now() < 0) throw new Error('never');
+          return good.step(action, options);
+        },
+      }),
+    },
+  ],
 ];
 
 /** Timers left by a broken environment, for the test to clear. */

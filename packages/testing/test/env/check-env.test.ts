@@ -241,3 +241,36 @@ test('where rewards conflict, the oracle must earn what the task declares as the
     received: '1, of {"mine":1,"theirs":0}',
   });
 });
+
+/** A seller who understands only offers. `start` is what the first reply depends on. */
+function bazaar(start: () => number) {
+  return defineToolEnv({
+    name: 'bazaar-v1',
+    description: 'Buy a carpet.',
+    limits: { maxTurns: 4 },
+    tasks: { train: [{ price: 20 }, { price: 30 }, { price: 40 }] },
+    rewards: { bought: { kind: 'outcome' } },
+    episode: ({ task: { price } }) => ({
+      messages: 'Buy my carpet: offer N.',
+      onAnswer(answer) {
+        const offer = /^offer (\d+)$/.exec(answer)?.[1];
+        if (offer === undefined) return 'I understand only offers.';
+        if (Number(offer) === price) return { rewards: { bought: 1 }, end: 'bought' };
+        return `No. I give you ${start()} reasons.`;
+      },
+    }),
+    oracle: ({ price }) => ['offer 5', `offer ${price}`],
+  });
+}
+
+test('what only a good answer reaches is repeated too: shared state and chance in a dialogue', async () => {
+  const check = (start: () => number) =>
+    checkEnv(bazaar(start), { actions: 60, rules: ['ENV-11', 'WARN-8'] });
+  let offers = 0;
+  const shared = expectFinding(await check(() => ++offers), 'ENV-11');
+  expect(shared.received).toMatch(/reasons/);
+  const { findings, warnings } = await check(() => Math.random());
+  expect([...findings, ...warnings].map(({ rule }) => rule)).toEqual(['ENV-11', 'WARN-8']);
+  expect(warnings[0]?.received).toMatch(/^Math\.random\(\) in .*check-env\.test\.ts:\d+$/);
+  expect((await check(() => 3)).passed).toEqual(['ENV-11']);
+});
