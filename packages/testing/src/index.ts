@@ -6,7 +6,7 @@ export { type CheckPolicyOptions, checkPolicy } from './check-policy.ts';
 export { type CheckToolOptions, checkTool } from './check-tool.ts';
 export { type CheckTrajectoryOptions, checkTrajectory, checkTrajectoryFile } from './check-trajectory.ts';
 export { type CheckEnvOptions, checkEnv } from './env/check-env.ts';
-export { type FuzzOptions, fuzzActions, validCalls } from './env/fuzz-actions.ts';
+export { type FuzzOptions, fuzzActions, randomCall, validCalls } from './env/fuzz-actions.ts';
 export { type CheckLearnerOptions, checkLearner } from './learner/check-learner.ts';
 export { assertConforms, type CheckOptions, type Finding, type Report, reportText } from './report.ts';
 export { type RuleId, rules } from './rules.ts';

@@ -59,7 +59,8 @@ const hints = {
   'ENV-25':
     'Answer a wrong call with a record whose mistake has code, path, expected, received and hint (dispatch does).',
   'ENV-26': 'Return one record per call of the action, in its order, unless the step was aborted or cut off.',
-  'ENV-27': 'Do not let any action make reset() or step() throw: a model can write anything.',
+  'ENV-27':
+    'Do not let any action make reset() or step() throw: a model can write anything. If a server failed, throw new ToolEnvError("infrastructure.judge", why).',
   'ENV-28': 'Set a limit for everything that reset() and step() wait for.',
   'ENV-29':
     'Call signal.throwIfAborted() first, pass the signal to everything that waits, and reject with its reason.',
@@ -71,7 +72,7 @@ const hints = {
   'ENV-36':
     'Declare capabilities as booleans: seedable: false, concurrent: false, networked: true or remote: true where that is the case.',
   'ENV-32':
-    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0.',
+    'Make the task solvable, or correct the oracle: it must terminate with the best value of each outcome component whose weight is not 0. If they conflict, declare the largest weighted reward: best: (task) => task.best.',
   'ENV-33': 'Let an empty answer in the first turn earn less than the oracle.',
   'ENV-34': 'Clear timers and close handles in the close() of the Env and of the opened environment.',
   'WARN-1':
@@ -81,7 +82,14 @@ const hints = {
     'Reply with what the action brought about: onAnswer: (guess) => (guess < task.number ? "Higher." : "Lower."),',
   'WARN-4':
     "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
-  'WARN-5': 'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer],',
+  'WARN-5':
+    'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer]. If no script can win, skip WARN-5 (--skip WARN-5).',
+  'WARN-6':
+    "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
+  'WARN-7':
+    'Pass context.signal to everything that the tool waits for: fetch(url, { signal }), setTimeout(ms, undefined, { signal }).',
+  'WARN-8':
+    'Draw from context.rng, and count turns instead of time. If the value decides nothing, as in a log, skip WARN-8 (--skip WARN-8).',
   'POL-1': 'Give the policy a spec { name, contextLength } with a name and a whole number above 0.',
   'POL-2': 'Return { text, toolCalls, stopReason } that follows action.schema.json, with distinct call ids.',
   'POL-3':

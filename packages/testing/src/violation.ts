@@ -1,4 +1,5 @@
 /** A broken rule: what was expected and what was received. */
+import type { ToolEnvError } from '@toolenv/core';
 import type { RuleId } from './rules.ts';
 
 /** Ends a check inside the kit; it becomes a finding of the report. */
@@ -16,6 +17,11 @@ export class Violation extends Error {
   }
 }
 
+/** Why an episode was aborted: the code and the message, which names the tool. */
+export function causeText({ code, message }: ToolEnvError): string {
+  return `${code}: ${message.replace(/\s+/g, ' ').slice(0, 300)}`;
+}
+
 /** A value as a report shows it: as JSON if possible, on one line, at most 200 characters. */
 export function brief(value: unknown): string {
   const whole = value instanceof Error ? `${value.name}: ${value.message}` : json(value);
@@ -23,9 +29,16 @@ export function brief(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 
+/** JSON has no message of an error. */
+function withMessage(_: string, part: unknown): unknown {
+  if (!(part instanceof Error)) return part;
+  const { code } = part as Error & { code?: unknown };
+  return `${code ?? part.name}: ${part.message}`;
+}
+
 function json(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return JSON.stringify(value, withMessage) ?? String(value);
   } catch {
     return String(value);
   }

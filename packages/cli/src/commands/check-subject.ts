@@ -149,7 +149,7 @@ async function* checkPolicyPlugin(
     yield named(`${name}, its policy`, await checkPolicy(policy, { ...options, timeout }));
     if (learner) yield named(`${name}, its learner`, await checkLearner(learner, { ...options, timeout }));
   } finally {
-    await policy.close();
+    await policy.close?.();
   }
 }
 

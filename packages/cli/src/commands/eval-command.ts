@@ -34,6 +34,7 @@ import {
   refuseEvaluationFolder,
   writeJson,
 } from '../run/evaluation-folder.ts';
+import { openForPlayer } from '../run/known-player.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -79,7 +80,7 @@ export const make: MakeCommand = async (command, { words, signal }) => {
     .argument('<environment>', environmentHelp)
     .requiredOption(
       '--policy <folder>',
-      'Hugging Face folder, openai:<url>#<model>, reference of a policy, or a module; its options are flags. Repeat --policy to compare policies on the same tasks',
+      'Hugging Face folder, openai:<url>#<model>, reference of a policy, a module, or a player without a model: oracle, random or idle. Its options are flags. Repeat --policy to compare policies on the same tasks',
       (name: string, before: string[] = []) => [...before, name],
     )
     .option(
@@ -137,6 +138,7 @@ export async function evaluateEntrants(
     if (evaluated.length === 1) {
       const { summary, evaluation, usage } = evaluated[0]!;
       print(summary, `${title}\n${evaluationTable(evaluation, usage)}`, given.json);
+      refuseUnscored(evaluated);
       return;
     }
     const compared = compare(evaluated, flags.samples);
@@ -144,8 +146,20 @@ export async function evaluateEntrants(
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
+    refuseUnscored(evaluated);
   } finally {
     await lock?.release();
+  }
+}
+
+/** @throws ToolEnvError `infrastructure.nothing_scored`, with the most frequent cause, if all episodes of a policy were aborted. */
+function refuseUnscored(evaluated: readonly Evaluated[]): void {
+  for (const { policy, evaluation } of evaluated) {
+    const { episodes, aborted, causes = {} } = evaluation;
+    if (aborted < episodes) continue;
+    const [[cause, count] = ['unknown', aborted]] = Object.entries(causes);
+    const message = `No episode of ${policy} was scored: all ${episodes} were aborted, ${count} of them by ${cause}`;
+    throw new ToolEnvError('infrastructure.nothing_scored', message);
   }
 }
 
@@ -185,7 +199,8 @@ async function evaluateEntrant(
   const chosen = plugin.chosen(given);
   const chosenEnv = namedEnv.chosen(given);
   const { options } = chosenEnv;
-  const open = (tap: ToolTap | undefined) => openRunEnv(chosenEnv, { ...given, seed, tap });
+  const open = (tap: ToolTap | undefined) =>
+    openForPlayer(chosen.plugin, chosenEnv.plugin, () => openRunEnv(chosenEnv, { ...given, seed, tap }));
   const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;

@@ -19,6 +19,7 @@ import { plural, scoreText } from '../display/number-text.ts';
 import { warnOfIdleSampling } from '../flags/idle-sampling.ts';
 import { addPluginFlags, type NamedPlugins } from '../flags/plugin-flags.ts';
 import { completeFlags, readFlags, schemaFlags } from '../flags/schema-flags.ts';
+import { openForPlayer } from '../run/known-player.ts';
 import { type EnvFlags, envFlags, environmentHelp, openRunEnv } from '../run/open-run.ts';
 import { workerShare } from '../run/worker-share.ts';
 import { WorkerStatus } from '../run/worker-status.ts';
@@ -102,7 +103,9 @@ async function playAsWorker(
     const known = hasTrainer ? await trainersPlan(folder, signal) : await readPlan(folder.plan);
     checkVersioned(policyText, hasTrainer && known?.count === undefined);
     const flags = completeFlags(rolloutOptions, given);
-    env = await openRunEnv(source, { ...given, seed: known?.seed ?? flags.seed });
+    env = await openForPlayer(plugin, source.plugin, () =>
+      openRunEnv(source, { ...given, seed: known?.seed ?? flags.seed }),
+    );
     const wanted = { ...planOfEnv(env), ...planFlags(readFlags(rolloutOptions, given)) };
     if (known) refuseOtherPlan(folder.plan, known, wanted);
     const plan = known ?? ({ version: 1, ...planOfEnv(env), ...planFlags(flags) } as RolloutPlan);

@@ -5,6 +5,10 @@ import { dollars, estimateText } from './comparison-table.ts';
 import { countText, timeText } from './number-text.ts';
 import { safeLine } from './terminal-text.ts';
 
+/** Causes of aborted episodes that are shown, and the characters of each. */
+const mostCauses = 5;
+const longestCause = 400;
+
 /** @param usage What a policy on a server has asked of it. */
 export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): string {
   const { episodes, aborted, outcomes, toolCalls, turns, tokens, seconds } = evaluation;
@@ -26,6 +30,8 @@ export function evaluationTable(evaluation: Evaluation, usage?: PolicyUsage): st
       `${episodes}${aborted > 0 ? `, ${aborted} of them aborted and not scored` : ''}, in ${timeText(seconds)}`,
     ],
   ];
+  for (const [cause, count] of Object.entries(evaluation.causes ?? {}).slice(0, mostCauses))
+    rows.push(['aborted', `${count} × ${safeLine(cause).slice(0, longestCause)}`]);
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
 }

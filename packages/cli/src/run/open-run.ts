@@ -71,7 +71,13 @@ export async function openRun<Opened extends { close(): Promise<void> }>(
       opened,
       policy,
       finish: async () => tap?.finish(),
-      close: () => policy.close().finally(() => opened.close()),
+      async close() {
+        try {
+          await policy.close?.();
+        } finally {
+          await opened.close();
+        }
+      },
     };
   } catch (error) {
     await opened.close();

@@ -2,7 +2,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ToolEnvError } from '@toolenv/core';
-import { loadPlugin, type PluginTypes, parseAddressed } from '@toolenv/core/plugins';
+import { loadPlugin, type PluginTypes, type PolicyDefinition, parseAddressed } from '@toolenv/core/plugins';
+import { isKnownPlayer, KnownPlayer } from '../run/known-player.ts';
 import { importPlugin } from './find-subject.ts';
 
 /** The policy that opens Hugging Face folders. */
@@ -12,11 +13,11 @@ export const defaultTrainer = '@toolenv/trainer-grpo/grpo-v1';
 export const criticTrainer = '@toolenv/trainer-ppo/ppo-v1';
 
 /**
- * The reference that the name of a policy stands for, and the options that the name sets. A name is a reference; `<scheme>:<address>`,
- * such as `openai:<url>#<model>`; a file whose default export is a policy; or a folder that the reference policy opens.
+ * The reference that the name of a policy stands for, and the options that the name sets. A name is a reference; that of a known
+ * player: `oracle`, `random` or `idle`; `<scheme>:<address>`, such as `openai:<url>#<model>`; a file whose default export is a policy; or a folder that the reference policy opens.
  */
 export function policyReference(name: string): { ref: string; preset: Record<string, unknown> } {
-  if (isModule(name)) return { ref: name, preset: {} };
+  if (isModule(name) || isPlayer(name)) return { ref: name, preset: {} };
   const addressed = existsSync(name) ? undefined : parseAddressed(name);
   if (addressed) return { ref: addressed.ref, preset: { address: addressed.address } };
   const isReference = /-v[1-9]\d*$/.test(name) && !existsSync(name);
@@ -32,11 +33,18 @@ export async function loadNamed<K extends 'policies' | 'trainers'>(
   name: string,
   options?: { from: string[] },
 ): Promise<PluginTypes[K]> {
+  if (kind === 'policies' && isPlayer(name))
+    return new KnownPlayer(name) as PolicyDefinition as PluginTypes[K];
   if (!isModule(name)) return loadPlugin(kind, name, options);
   const found = await importPlugin(resolve(name));
   if (found.kind === kind) return found.plugin as PluginTypes[K];
   const expected = kind === 'policies' ? 'a policy: use definePolicy' : 'a trainer: use defineTrainer';
   throw new ToolEnvError('usage.not_a_plugin', `The default export of ${name} is not ${expected}.`);
+}
+
+/** A folder of that name is a checkpoint. */
+function isPlayer(name: string): name is KnownPlayer['name'] {
+  return isKnownPlayer(name) && !existsSync(name);
 }
 
 function isModule(name: string): boolean {

@@ -123,3 +123,27 @@ it('an address with a scheme names a policy of a server', async () => {
   expect(absent.stderr).toContain('npm install @toolenv/nothing-such');
   expect(absent.code).toBe(2);
 }, 120_000);
+
+describe('aborted episodes', () => {
+  const throwing = join(import.meta.dirname, '../authored/throwing.ts');
+  const play = ['eval', throwing, '--policy', 'oracle', '--retries', '0'];
+  const cause = 'infrastructure.tool_failed: Tool "balance" failed: There is no such account';
+
+  it('are counted by their cause', async () => {
+    const { code, stdout } = await runCli(...play);
+    expect(code).toBe(0);
+    expect(stdout).toContain('4, 1 of them aborted and not scored');
+    expect(stdout).toMatch(new RegExp(`^  aborted +1 × ${cause}$`, 'm'));
+    expect(JSON.parse((await runCli(...play, '--json')).stdout).causes).toEqual({ [cause]: 1 });
+  });
+
+  it('fail the command if nothing was scored', async () => {
+    vi.stubEnv('THROWS', 'always');
+    const { code, stdout, stderr } = await runCli(...play);
+    expect(stdout).toContain('4, 4 of them aborted and not scored');
+    expect(stderr).toContain(
+      `toolenv: No episode of oracle was scored: all 4 were aborted, 4 of them by ${cause}\n`,
+    );
+    expect(code).toBe(1);
+  });
+});

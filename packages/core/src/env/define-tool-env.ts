@@ -16,7 +16,7 @@ import { ToolEnv } from './tool-env.ts';
 export interface ToolEnvDefinition<Task, Name extends string, Schema extends ArgumentsSchema, Shared, State>
   extends Pick<
       EnvDefinition<NoInfer<Task>>,
-      'name' | 'description' | 'capabilities' | 'data' | 'oracle' | 'label'
+      'name' | 'description' | 'capabilities' | 'data' | 'oracle' | 'best' | 'label'
     >,
     Partial<Pick<EnvDefinition, 'roles'>> {
   /**
@@ -69,7 +69,7 @@ export function defineToolEnv<
 >(
   definition: ToolEnvDefinition<Task, Name, Schema, Shared, State>,
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
-  const { name, description, capabilities, roles = {}, data, oracle, label } = definition;
+  const { name, description, capabilities, roles = {}, data, oracle, best, label } = definition;
   const limits = { ...defaultLimits, ...definition.limits };
   const rewards = rewardSpecOf(definition.rewards);
   type Own = EnvOptions<Schema>;
@@ -91,6 +91,7 @@ export function defineToolEnv<
     roles,
     data,
     oracle,
+    best,
     label,
     async open({ options: given, seed, tools, tap }) {
       const { limits: chosen, options } = await readOptions(name, definition.options, {

@@ -103,6 +103,11 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
    */
   oracle?(task: Task): Script | readonly Scripted[] | undefined;
   /**
+   * The largest weighted reward that the task allows, where its components conflict: in a negotiation, no deal is best for both sides.
+   * The oracle must then earn it (ENV-32). `undefined` if every outcome component can have its best value.
+   */
+  best?(task: Task): number | undefined;
+  /**
    * The answer as a text that no observation may contain before a tool has returned a result. `undefined` if the question
    * itself may name the answer, as "which of A and B" does.
    */

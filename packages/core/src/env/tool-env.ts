@@ -1,7 +1,8 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
+import { networkFault, scoringFault } from '../boundary/machinery-fault.ts';
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
-import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
 import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
@@ -75,8 +76,9 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       episode.done = transition.outcome.kind !== 'running';
       return transition;
     } catch (error) {
-      if (!isInfrastructure(error)) throw error;
-      const transition = { observation: observe(episode), calls: [], info: {}, outcome: aborted(error) };
+      const fault = signal?.aborted ? undefined : networkFault(error);
+      if (!fault) throw error;
+      const transition = { observation: observe(episode), calls: [], info: {}, outcome: aborted(fault) };
       return withEnvironmentCalls(transition, episode);
     } finally {
       episode.stepping = false;
@@ -155,10 +157,19 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     for (const [name, reward] of this.#scored) {
       if (given[name] !== undefined) continue;
       if (reward.kind === 'outcome' && episode.outcome.kind === 'running') continue;
-      rewards[name] = await reward.score!(episode as Context);
+      // What fails at once is a bug. What fails later asked a judge or a database.
+      const score = reward.score!(episode as Context);
+      rewards[name] = await (score instanceof Promise ? score.catch(failed(name, episode)) : score);
     }
     return rewards;
   }
+}
+
+/** Throws the fault behind a rejected score. */
+function failed(component: string, { signal }: RunningEpisode): (error: unknown) => never {
+  return (error) => {
+    throw (signal.aborted ? undefined : scoringFault(component, error)) ?? error;
+  };
 }
 
 async function react(episode: RunningEpisode): Promise<TurnDecision> {

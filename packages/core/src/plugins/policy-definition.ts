@@ -42,7 +42,6 @@ export interface PolicyHandle extends Policy {
   readonly memory?: MemoryEstimate;
   /** Absent if the policy computes on this machine. */
   readonly usage?: PolicyUsage;
-  close(): Promise<void>;
 }
 
 /** Whether a device computes on this machine. */

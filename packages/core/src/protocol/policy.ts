@@ -56,6 +56,7 @@ export interface Policy {
   encode?(example: Observation | PlainText): EncodedRow[] | Promise<EncodedRow[]>;
   /** Frees what the policy keeps for an episode. */
   endEpisode?(episodeId: string): void | Promise<void>;
+  /** Releases what the policy holds, at the end of the run. Absent if it holds nothing, as a script does. */
   close?(): Promise<void>;
 }
 

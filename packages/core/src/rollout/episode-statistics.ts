@@ -9,6 +9,8 @@ export interface EpisodeSummary {
   index: number;
   /** Code of the infrastructure fault that ended the episode; absent if the episode was scored. */
   fault?: string;
+  /** Message of that fault. */
+  cause?: string;
   /** How it ended: `terminated:answered`, `truncated:max_turns`. */
   end: string;
   /** `null` for an aborted episode. */
@@ -31,7 +33,7 @@ export function summariseEpisode({ index, outcome, reward, rewards, steps }: Tra
   const calls = steps.flatMap((step) => step.calls);
   return {
     index,
-    ...(outcome.kind === 'aborted' && { fault: outcome.cause.code }),
+    ...(outcome.kind === 'aborted' && { fault: outcome.cause.code, cause: outcome.cause.message }),
     end: 'reason' in outcome ? `${outcome.kind}:${outcome.reason}` : outcome.kind,
     reward,
     rewards,

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Deadline } from '../boundary/deadline.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
+import { networkFault } from '../boundary/machinery-fault.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
@@ -201,7 +202,8 @@ function late(after: number, onDeadline: OnDeadline = 'abort'): Outcome {
 function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): Outcome {
   if (leave.aborted) throw leave.reason;
   // A second try would leave a second episode behind.
-  if (isInfrastructure(error)) return aborted(error, error.code !== 'infrastructure.close_timeout');
+  const fault = networkFault(error);
+  if (fault) return aborted(fault, fault.code !== 'infrastructure.close_timeout');
   const code = ToolEnvError.isInstance(error) ? error.code : 'bug';
   if (code.startsWith('context.')) return truncated('context');
   if (onBug === 'stop' || code.startsWith('usage.')) throw error;
@@ -210,9 +212,13 @@ function outcomeOf(error: unknown, leave: AbortSignal, onBug: OnBug = 'stop'): O
 }
 
 function checkOptions(options: RolloutOptions): void {
-  const { concurrency, sampling, deadline, onDeadline = 'abort', closeTimeout, retries = 1 } = options;
+  const { env, concurrency, sampling, deadline, onDeadline = 'abort', closeTimeout, retries = 1 } = options;
   const wrong = (name: string, value: unknown, expected: string) =>
     new ToolEnvError('usage.rollout', `rollout: ${name} is ${value}; give ${expected}.`);
+  if (typeof env?.episode !== 'function') {
+    const remedy = 'give await openEnv(definition), or await openEnv("<package>/<name>-v<N>")';
+    throw new ToolEnvError('usage.rollout', `rollout: env is not open: ${remedy}.`);
+  }
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw wrong('concurrency', concurrency, 'a whole number of at least 1');
   }

@@ -1,7 +1,9 @@
 /** checkEnv: checks an environment against the ENV rules of the spec. */
-import type { EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Action, Env, EnvCapabilities, EnvDefinition, EnvHandle, OpenedEnv } from '@toolenv/core';
 import { openEnv, ToolEnvError } from '@toolenv/core';
 import { findPlugin, type ToolSource } from '@toolenv/core/plugins';
+import { inTime } from '../in-time.ts';
 import { leaksOf, networkUseOf } from '../leaks.ts';
 import { type CheckOptions, type Report, Reporter } from '../report.ts';
 import { brief, Violation } from '../violation.ts';
@@ -14,6 +16,7 @@ import { checkReplay } from './env-replay-checks.ts';
 import { type AnyEnvDefinition, EnvSubject } from './env-subject.ts';
 import { checkWarnings } from './env-warnings.ts';
 import { FaultyTools } from './faulty-tools.ts';
+import { randomCall } from './fuzz-actions.ts';
 
 export interface CheckEnvOptions<Options = Record<string, unknown>> extends CheckOptions {
   /** The environment's own options. */
@@ -36,6 +39,8 @@ export interface CheckEnvOptions<Options = Record<string, unknown>> extends Chec
 const playedTasks = 6;
 /** Number of tasks that are played to look for what is left behind. */
 const leakedTasks = 3;
+/** Number of tools of which a call is cancelled. */
+const cancelledTools = 4;
 /** Number of tasks whose observations are searched for their label. */
 const searchedTasks = 40;
 
@@ -79,7 +84,7 @@ export async function checkEnv(
     if (subject.tasks.length === 0) throw noTasks(report.report.subject);
     await checkSpec(subject);
     await checkOrder(subject);
-    await checkReplay(subject);
+    await checkReplay(subject, loaded?.folder);
     await checkCancellation(subject);
     await checkLabels(subject, someTasks(first, searchedTasks));
     const fuzzed = async () => {
@@ -104,6 +109,7 @@ export async function checkEnv(
   await report.check(['ENV-34', 'ENV-36'], () =>
     checkLeaks(() => playOnce(open, subjectOf), definition.capabilities),
   );
+  if (!report.broken('ENV-34')) await report.check(['WARN-7'], () => checkSignals(open, subjectOf));
   return report.report;
 }
 
@@ -168,4 +174,39 @@ async function checkLeaks(
   if (left.length > 0) {
     throw new Violation('ENV-34', 'no timer or handle after the environment is closed', left.join(', '));
   }
+}
+
+/** Cancels a call of each tool, which must then stop waiting. Timers and handles that remain show that it did not. */
+async function checkSignals(
+  open: () => Promise<OpenedEnv<unknown>>,
+  subjectOf: (env: EnvHandle<unknown>) => EnvSubject,
+): Promise<void> {
+  let names: string[] = [''];
+  for (let index = 0; index < Math.min(names.length, cancelledTools); index++) {
+    const left = await leaksOf(async () => {
+      await using env = await open();
+      const subject = subjectOf(env);
+      await subject.withWatched(async (watched) => {
+        const { tools } = await watched.reset(subject.task(0), 1);
+        names = tools.map(({ name }) => name);
+        const tool = tools[index];
+        if (tool) await cancelCall(watched.env, randomCall([tool], subject.seed), subject.timeout);
+      });
+    });
+    if (left.length === 0) continue;
+    const expected = `nothing of a call of "${names[index]}" a second after its signal aborted`;
+    throw new Violation('WARN-7', expected, left.join(', '));
+  }
+}
+
+async function cancelCall(env: Env<unknown>, action: Action, timeout: number): Promise<void> {
+  const controller = new AbortController();
+  const step = inTime('ENV-29', 'step() whose signal aborts to end', timeout, () =>
+    env.step(action, { signal: controller.signal }),
+  );
+  step.catch(() => {});
+  await sleep(10);
+  controller.abort(new Error('cancelled by the check'));
+  // ENV-29 has its own check.
+  await step.catch(() => {});
 }

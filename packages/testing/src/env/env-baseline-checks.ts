@@ -2,7 +2,7 @@
 import type { Action, Observation, Script, Scripted, Transition } from '@toolenv/core';
 import { type RewardSpec, rewardTolerance, scriptedPolicy, sumRewards, weigh } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
-import { brief, Violation } from '../violation.ts';
+import { brief, causeText, Violation } from '../violation.ts';
 import { type EnvSubject, nothing, wrongCall } from './env-subject.ts';
 
 export async function checkBaselines(subject: EnvSubject): Promise<void> {
@@ -26,9 +26,22 @@ async function oracleWins(subject: EnvSubject): Promise<void> {
     const total = sumRewards(spec, won);
     const { outcome } = won.at(-1)!;
     if (outcome.kind !== 'terminated') {
-      throw new Violation('ENV-32', `the oracle to terminate on ${brief(task)}`, brief(outcome));
+      throw new Violation(
+        'ENV-32',
+        `the oracle to terminate on ${brief(task)}`,
+        outcome.kind === 'aborted' ? causeText(outcome.cause) : brief(outcome),
+      );
     }
-    for (const [name, best] of bestValues(spec)) {
+    const declared = subject.definition.best?.(task);
+    const earned = weigh(spec, total);
+    if (declared !== undefined && Math.abs(earned - declared) >= rewardTolerance) {
+      throw new Violation(
+        'ENV-32',
+        `the declared best, ${declared}, for the oracle on ${brief(task)}`,
+        `${earned}, of ${brief(total)}`,
+      );
+    }
+    for (const [name, best] of declared === undefined ? bestValues(spec) : []) {
       if (Math.abs((total[name] ?? Number.NaN) - best) < rewardTolerance) continue;
       throw new Violation('ENV-32', `"${name}" ${best} for the oracle on ${brief(task)}`, brief(total));
     }

@@ -37,6 +37,7 @@ export const fuzzRules: readonly RuleId[] = [
   'ENV-37',
   'WARN-1',
   'WARN-2',
+  'WARN-6',
 ];
 
 /**

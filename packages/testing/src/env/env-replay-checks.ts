@@ -1,11 +1,16 @@
 /** Checks that an episode depends only on its task, its seed and its actions. */
-import type { Action } from '@toolenv/core';
+import { type Action, isParseFailure, scriptedPolicy } from '@toolenv/core';
 import type { RuleId } from '../rules.ts';
 import { Violation } from '../violation.ts';
 import type { EnvSubject } from './env-subject.ts';
+import { watchImpureCalls } from './impure-calls.ts';
 
 /** Number of episodes that run side by side. */
 const together = 4;
+/** Number of tasks in which almost the oracle's actions are taken. */
+const perturbed = 2;
+/** Largest number of these actions. */
+const longestDialogue = 12;
 /** Characters shown before and after the first difference of two transcripts. */
 const before = 20;
 const after = 80;
@@ -17,7 +22,8 @@ interface Plan {
   transcript: string[];
 }
 
-export async function checkReplay(subject: EnvSubject): Promise<void> {
+/** @param folder Of the package that the environment is in. */
+export async function checkReplay(subject: EnvSubject, folder?: string): Promise<void> {
   const { report } = subject;
   const { seedable = true, concurrent = true } = subject.definition.capabilities ?? {};
   if (!seedable) {
@@ -28,10 +34,24 @@ export async function checkReplay(subject: EnvSubject): Promise<void> {
   const plans: Plan[] = [];
   const playTwice = async () => {
     for (let i = 0; i < together; i++) plans.push(await firstPlay(subject, i));
+    for (let i = 0; i < perturbed; i++) {
+      const plan = await perturbedPlay(subject, i);
+      if (plan) plans.push(plan);
+    }
     for (const plan of plans)
       expectSame('ENV-11', 'the same episode again', plan.transcript, await transcriptOf(subject, plan));
   };
-  await report.check(['ENV-11', 'ENV-13'], playTwice, report.wants('ENV-9', 'ENV-12'));
+  const impure = new Set<string>();
+  const isNeeded = report.wants('ENV-9', 'ENV-12', 'WARN-8');
+  await report.check(['ENV-11', 'ENV-13'], () => watchImpureCalls(playTwice, impure, folder), isNeeded);
+  await report.check(['WARN-8'], () => {
+    if (impure.size === 0) return;
+    throw new Violation(
+      'WARN-8',
+      'episodes that only their seed decides',
+      [...impure].slice(0, 3).join('; '),
+    );
+  });
   // The other rules compare episodes, so they need episodes that repeat.
   if (report.settled('ENV-11') || plans.length < together) {
     report.skip(['ENV-9', 'ENV-12'], 'episodes do not repeat');
@@ -54,6 +74,51 @@ async function firstPlay(subject: EnvSubject, index: number): Promise<Plan> {
     await env.take(actions);
     return { task, seed: index, actions, transcript: env.transcript };
   });
+}
+
+/**
+ * Plays the oracle, once as it is and once with other numbers: random text is no offer and no move, so that it never reaches most of a
+ * dialogue's code. `undefined` without a script.
+ */
+async function perturbedPlay(subject: EnvSubject, index: number): Promise<Plan | undefined> {
+  const task = subject.task(index);
+  const script = subject.definition.oracle?.(task);
+  if (!script) return undefined;
+  const policy = scriptedPolicy(script);
+  const seed = together + index;
+  return subject.withWatched(async (env) => {
+    let observation = await env.reset(task, seed);
+    const actions: Action[] = [];
+    while (env.running && actions.length < longestDialogue) {
+      // An oracle need not know what to say after a change.
+      const said = await policy
+        .act(observation, { maxTokens: 1, temperature: 0, seed })
+        .catch(() => undefined);
+      if (!said) break;
+      const action = index === 0 && actions.length === 0 ? withOtherNumbers(said) : said;
+      actions.push(action);
+      observation = (await env.step(action)).observation;
+    }
+    return { task, seed, actions, transcript: env.transcript };
+  });
+}
+
+/** The action with each number in its text and its arguments greater by 1. */
+function withOtherNumbers({ text, toolCalls, ...rest }: Action): Action {
+  const more = (given: string) => given.replace(/\d{1,9}/g, (digits) => String(Number(digits) + 1));
+  const changed = toolCalls.map((call) =>
+    isParseFailure(call)
+      ? call
+      : {
+          ...call,
+          arguments: JSON.parse(
+            JSON.stringify(call.arguments, (_, part) =>
+              typeof part === 'number' ? part + 1 : typeof part === 'string' ? more(part) : part,
+            ),
+          ),
+        },
+  );
+  return { ...rest, text: more(text), toolCalls: changed };
 }
 
 /** The transcript of the plan in a fresh Env. */

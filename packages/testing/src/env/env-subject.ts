@@ -3,6 +3,7 @@ import type { Action, EnvDefinition, EnvHandle, Observation, Rewards } from '@to
 import { deriveSeed } from '@toolenv/core';
 import fc from 'fast-check';
 import type { Reporter } from '../report.ts';
+import type { Violation } from '../violation.ts';
 import type { FaultyTools } from './faulty-tools.ts';
 import { fuzzActions } from './fuzz-actions.ts';
 import { type Watch, WatchedEnv } from './watched-env.ts';
@@ -56,7 +57,13 @@ export class EnvSubject {
         if (seen.size < 2) this.totals.set(name, seen.add(value ?? 0));
       }
     };
-    return new WatchedEnv(this.open.episode(), { timeout: this.timeout, onViolation, onEnd });
+    // An injected fault aborts on purpose.
+    const isExpected = ({ rule }: Violation) =>
+      rule === 'WARN-6' && (this.tools.fault !== 'none' || !this.report.wants(rule));
+    const watch = (violation: Violation) => {
+      if (!isExpected(violation)) onViolation(violation);
+    };
+    return new WatchedEnv(this.open.episode(), { timeout: this.timeout, onViolation: watch, onEnd });
   }
 
   /** Runs `use` with a fresh watched Env, and closes the Env in any case. */

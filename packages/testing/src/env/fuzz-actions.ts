@@ -56,6 +56,11 @@ export function validCalls(tools: readonly ToolDescription[]): Arbitrary<Action>
     }));
 }
 
+/** One of {@link validCalls}, always the same for the same tools and seed. */
+export function randomCall(tools: readonly ToolDescription[], seed: number): Action {
+  return fc.sample(validCalls(tools), { seed, numRuns: 1 })[0]!;
+}
+
 type Unnumbered = Omit<ToolCall, 'id'> | ParseFailure;
 
 function fuzzCall(tools: readonly ToolDescription[], text: Arbitrary<string>): Arbitrary<Unnumbered> {

@@ -10,7 +10,7 @@ import {
 import { validate, wireSchemas } from '@toolenv/core/schemas';
 import { inTime } from '../in-time.ts';
 import { notJson } from '../json-value.ts';
-import { brief, Violation } from '../violation.ts';
+import { brief, causeText, Violation } from '../violation.ts';
 import { observationViolations } from './observation-rules.ts';
 import {
   checkTransitionForm,
@@ -75,10 +75,15 @@ export class WatchedEnv<Task> {
     this.#report(transitionViolations(transition, step));
     this.#observation = transition.observation;
     this.#score(transition.rewards);
-    this.running = transition.outcome.kind === 'running';
+    const { outcome } = transition;
+    this.running = outcome.kind === 'running';
+    if (outcome.kind === 'aborted') {
+      const what = `an answer to ${brief(action.toolCalls.length > 0 ? action.toolCalls : action.text)}`;
+      this.#watch.onViolation(new Violation('WARN-6', what, causeText(outcome.cause)));
+    }
     if (this.running) {
       this.#report(observationViolations(transition.observation, this.#first!));
-    } else if (transition.outcome.kind !== 'aborted') {
+    } else if (outcome.kind !== 'aborted') {
       this.#watch.onEnd(this.#totals);
     }
     this.transcript.push(timeless(plainTransition(transition)));

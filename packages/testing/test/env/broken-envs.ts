@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import {
   type Action,
+  aborted,
   createRng,
   defineEnv,
   type Env,
@@ -610,6 +611,7 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
       }),
     },
   ],
+  ['an oracle that earns less than the best that is declared', 'ENV-32', { definition: { best: () => 40 } }],
   [
     'only the new message as the context',
     'WARN-1',
@@ -633,6 +635,39 @@ export const brokenEnvs: readonly [what: string, rule: RuleId, changes: Changes]
     ),
   ],
   ['no oracle', 'WARN-5', { definition: { oracle: undefined } }],
+  [
+    'calls with a comment that abort',
+    'WARN-6',
+    stepping((transition, { text: said, toolCalls }) => {
+      if (said === '' || toolCalls.length === 0) return transition;
+      const cause = new ToolEnvError('infrastructure.tool_failed', 'Tool "climb" failed: slipped');
+      return { observation: transition.observation, calls: [], info: {}, outcome: aborted(cause) };
+    }),
+  ],
+  [
+    'a call that waits on after it is cancelled',
+    'WARN-7',
+    {
+      env: (good) => ({
+        step(action, options) {
+          if (action.toolCalls.length > 0 && options?.signal) leaks.push(setTimeout(() => {}, 5000));
+          return good.step(action, options);
+        },
+      }),
+    },
+  ],
+  [
+    'a step that asks for chance and time',
+    'WARN-8',
+    {
+      env: (good) => ({
+        step(action, options) {
+          if (Math.random() > 1 || Date.now() < 0) throw new Error('never');
+          return good.step(action, options);
+        },
+      }),
+    },
+  ],
 ];
 
 /** Timers left by a broken environment, for the test to clear. */

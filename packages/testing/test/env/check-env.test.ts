@@ -1,6 +1,7 @@
 /** checkEnv reports each defect under its rule, and reports nothing for a valid environment. */
 import { lookup } from 'node:dns/promises';
-import { createRng, defineToolEnv } from '@toolenv/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRng, defineTool, defineToolEnv, failure } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
 import { climb } from '../../../core/test/ladder-env.ts';
 import { assertConforms, checkEnv, reportText } from '../../src/index.ts';
@@ -128,4 +129,148 @@ test.each(brokenEnvs)('%s: %s', async (_, rule, changes) => {
   expect(finding.received).not.toBe('');
   expect(finding.hint).not.toBe('');
   await expect(assertConforms(report)).rejects.toMatchObject({ code: 'bug.conformance' });
+});
+
+/** An environment with one inline tool. */
+function bank(execute: (account: number, signal: AbortSignal) => unknown, toolTimeout = 5000) {
+  return defineToolEnv({
+    name: 'bank-v1',
+    description: 'Tell a balance.',
+    limits: { toolTimeout },
+    tasks: { train: [{ account: 1 }, { account: 2 }, { account: 3 }] },
+    rewards: {
+      right: { kind: 'outcome', score: ({ answer, task }) => Number(answer === `${task.account * 10}`) },
+    },
+    episode: ({ task: { account } }) => ({
+      messages: `What is the balance of account ${account}?`,
+      tools: [
+        defineTool(
+          'balance',
+          'Tell the balance.',
+          { account: { type: 'integer' } },
+          (args, { signal }) => execute(args.account, signal) as string,
+        ),
+      ],
+    }),
+    oracle: ({ account }) => [[{ name: 'balance', arguments: { account } }], `${account * 10}`],
+  });
+}
+
+const known = (account: number) => account >= 1 && account <= 3;
+const checkBank = (execute: Parameters<typeof bank>[0]) => checkEnv(bank(execute), { actions: 150 });
+
+test('an inline tool that throws on a mistake of the model is reported with its message', async () => {
+  const thrown = await checkBank((account) => {
+    if (!known(account)) throw new Error(`No account`);
+    return `${account * 10}`;
+  });
+  const finding = expectFinding(thrown, 'WARN-6');
+  expect(finding.received).toContain('infrastructure.tool_failed: Tool "balance" failed: No account');
+  expect(finding.hint).toContain("failure('There is no account 7.')");
+  await assertConforms(
+    checkBank((account) => (known(account) ? `${account * 10}` : failure('There is no such account.'))),
+  );
+});
+
+test('an inline tool that ignores its signal is reported', async () => {
+  const waiting = (wait: (signal: AbortSignal) => Promise<unknown>) =>
+    checkEnv(
+      bank(async (account, signal) => {
+        await wait(signal);
+        return `${account * 10}`;
+      }),
+      { actions: 20, rules: ['WARN-7'] },
+    );
+  const deaf = await waiting(() => sleep(2500));
+  expect(expectFinding(deaf, 'WARN-7').expected).toContain('a call of "balance"');
+  await assertConforms(waiting((signal) => sleep(2500, undefined, { signal })));
+});
+
+test.each([
+  ['nothing', () => undefined, 'has no "content" array of blocks. (TOOL-4)'],
+  ['a number', () => 7, 'has no "content" array of blocks. (TOOL-4)'],
+  [
+    'a generator',
+    function* () {
+      yield 'a';
+    },
+    '(TOOL-4)',
+  ],
+  ['too late', () => sleep(80), 'Tool "balance" did not answer within 0.04 s'],
+])('a tool that returns %s shows why its episodes are aborted', async (_, execute, why) => {
+  const { findings, warnings } = await checkEnv(bank(execute as () => unknown, 40), {
+    actions: 10,
+    rules: ['ENV-32', 'WARN-6'],
+  });
+  for (const rule of ['ENV-32', 'WARN-6']) {
+    const found = [...findings, ...warnings].find((finding) => finding.rule === rule);
+    expect(found?.received, rule).toContain(why);
+  }
+});
+
+/** Ten points are shared: what one side gets, the other does not. */
+function negotiation(best?: (task: { value: number }) => number) {
+  return defineToolEnv({
+    name: 'share-v1',
+    description: 'Share ten points.',
+    tasks: { train: [{ value: 0.5 }, { value: 0.25 }, { value: 0.75 }] },
+    rewards: { mine: { kind: 'outcome' }, theirs: { kind: 'outcome', weight: 0.5 } },
+    episode: () => ({
+      messages: 'How many of ten points do you keep?',
+      onAnswer(answer) {
+        const kept = /^(10|\d)$/.test(answer) ? Number(answer) / 10 : undefined;
+        if (kept === undefined) return `${answer.length} letters are no number from 0 to 10.`;
+        return { rewards: { mine: kept, theirs: 1 - kept }, end: 'agreed' };
+      },
+    }),
+    oracle: () => ['ten', '10'],
+    best,
+  });
+}
+
+test('where rewards conflict, the oracle must earn what the task declares as the best', async () => {
+  const check = (best?: () => number) =>
+    checkEnv(negotiation(best), { actions: 100, rules: ['ENV-32', 'ENV-33'] });
+  const undeclared = expectFinding(await check(), 'ENV-32');
+  expect(undeclared).toMatchObject({ expected: expect.stringContaining('"theirs" 1 for the oracle') });
+  expect(undeclared.hint).toContain('declare the largest weighted reward: best: (task) => task.best');
+  expect((await check(() => 1)).passed).toEqual(['ENV-32', 'ENV-33']);
+  const wrong = expectFinding(await check(() => 1.5), 'ENV-32');
+  expect(wrong).toMatchObject({
+    expected: expect.stringMatching(/^the declared best, 1.5/),
+    received: '1, of {"mine":1,"theirs":0}',
+  });
+});
+
+/** A seller who understands only offers. `start` is what the first reply depends on. */
+function bazaar(start: () => number) {
+  return defineToolEnv({
+    name: 'bazaar-v1',
+    description: 'Buy a carpet.',
+    limits: { maxTurns: 4 },
+    tasks: { train: [{ price: 20 }, { price: 30 }, { price: 40 }] },
+    rewards: { bought: { kind: 'outcome' } },
+    episode: ({ task: { price } }) => ({
+      messages: 'Buy my carpet: offer N.',
+      onAnswer(answer) {
+        const offer = /^offer (\d+)$/.exec(answer)?.[1];
+        if (offer === undefined) return 'I understand only offers.';
+        if (Number(offer) === price) return { rewards: { bought: 1 }, end: 'bought' };
+        return `No. I give you ${start()} reasons.`;
+      },
+    }),
+    oracle: ({ price }) => ['offer 5', `offer ${price}`],
+  });
+}
+
+test('what only a good answer reaches is repeated too: shared state and chance in a dialogue', async () => {
+  const check = (start: () => number) =>
+    checkEnv(bazaar(start), { actions: 60, rules: ['ENV-11', 'WARN-8'] });
+  let offers = 0;
+  const shared = expectFinding(await check(() => ++offers), 'ENV-11');
+  expect(shared.received).toMatch(/reasons/);
+  const { findings, warnings } = await check(() => Math.random());
+  expect([...findings, ...warnings].map(({ rule }) => rule)).toEqual(['ENV-11', 'WARN-8']);
+  expect(warnings[0]?.received).toMatch(/^Math\.random\(\) in .*check-env\.test\.ts:\d+$/);
+  expect((await check(() => 3)).passed).toEqual(['ENV-11']);
 });

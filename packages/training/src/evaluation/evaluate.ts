@@ -39,6 +39,8 @@ export interface Evaluation {
   episodes: number;
   /** Episodes that infrastructure faults ended. They enter no mean. */
   aborted: number;
+  /** Aborted episodes by their cause, the most frequent first: `infrastructure.tool_failed: Tool "f" failed: …`. Absent if there are none. */
+  causes?: Record<string, number> | undefined;
   /** Mean of each reward component over the episodes that scored it; `null` if none did. */
   means: Record<string, number | null>;
   /** Mean weighted reward; `null` if no episode was scored. */
@@ -122,6 +124,7 @@ function summarise(
   return {
     episodes: summaries.length,
     aborted: summaries.length - episodes,
+    ...(summaries.length > episodes && { causes: causesOf(summaries) }),
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
     intervals: Object.fromEntries(
@@ -135,6 +138,16 @@ function summarise(
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
   };
+}
+
+function causesOf(summaries: readonly EpisodeSummary[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { fault, cause } of summaries) {
+    if (fault === undefined) continue;
+    const named = `${fault}: ${cause}`;
+    counts.set(named, (counts.get(named) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
 }
 
 /**

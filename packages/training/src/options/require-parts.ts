@@ -2,7 +2,7 @@
 import { ToolEnvError } from '@toolenv/core';
 
 const remedies = {
-  env: "open one with await openEnv('<package>/<name>-v<N>') of @toolenv/core",
+  env: "open one with await openEnv('<package>/<name>-v<N>'), or openEnv(definition), of @toolenv/core",
   policy: "open one with await loadPolicy('<folder>') of @toolenv/policy",
 } as const;
 
@@ -17,7 +17,8 @@ export function requireParts(
 ): void {
   for (const part of parts) {
     const value = given?.[part];
-    if (typeof value === 'object' && value !== null && !(value instanceof Promise)) continue;
+    const isClosed = typeof (value as { open?: unknown } | null | undefined)?.open === 'function';
+    if (typeof value === 'object' && value !== null && !(value instanceof Promise) && !isClosed) continue;
     const found = value === undefined ? `needs ${part}` : `${part} is ${describe(value)}`;
     throw new ToolEnvError('usage.run', `${caller}: ${found}: ${remedies[part]}.`);
   }
@@ -31,5 +32,6 @@ export function requireEnv<Env>(env: Env | undefined): Env {
 
 function describe(value: unknown): string {
   if (value instanceof Promise) return 'a promise, which lacks an await';
+  if (typeof value === 'object' && value !== null) return 'a definition, which is not open';
   return typeof value === 'string' ? `the text "${value}"` : String(value);
 }

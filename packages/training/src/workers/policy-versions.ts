@@ -56,7 +56,7 @@ export class PolicyVersions {
     await this.#opening;
     const newest = this.#newest;
     this.#newest = undefined;
-    if (newest?.groups === 0) await newest.policy.close();
+    if (newest?.groups === 0) await newest.policy.close?.();
   }
 
   async #hold(wanted: PolicyVersion | undefined): Promise<HeldPolicy> {
@@ -68,7 +68,7 @@ export class PolicyVersions {
       version: used.version,
       release: async () => {
         used.groups -= 1;
-        if (used.groups === 0 && used !== this.#newest) await used.policy.close();
+        if (used.groups === 0 && used !== this.#newest) await used.policy.close?.();
       },
     };
   }
@@ -89,7 +89,7 @@ export class PolicyVersions {
     }
     const old = this.#newest;
     this.#newest = { version, policy, groups: 0 };
-    if (old?.groups === 0) await old.policy.close();
+    if (old?.groups === 0) await old.policy.close?.();
   }
 }
 

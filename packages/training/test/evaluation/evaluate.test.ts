@@ -147,3 +147,10 @@ test('does not play finished episodes again, and gives the same numbers', async 
   const again = await evaluate({ ...options, policy: mute, finished: seen });
   expect(again.means).toEqual(whole.means);
 });
+
+test('refuses a definition that is not open', async () => {
+  const definition = { name: 'shut-v1', open: async () => openLadder() };
+  await expect(evaluate({ ...common, env: definition as never, policy })).rejects.toThrow(
+    /env is a definition, which is not open: open one with await openEnv/,
+  );
+});
