@@ -29,11 +29,11 @@ test('the command line’s name of a model opens it', async () => {
     samplesElsewhere: true,
   });
   expect(policy.learner!.trains).toBe('adapter');
-  await policy.close();
+  await policy.close?.();
   await using another = await startReplay();
   const cut = await open({ address: another.url, tokenizer, loraRank: 8, contextLength: 64 });
   expect(cut.spec.contextLength).toBe(64);
-  await cut.close();
+  await cut.close?.();
 });
 
 test.each([

@@ -1,5 +1,5 @@
 /** Episodes in which a person and a policy take turns. */
-import { type Action, type EnvDefinition, type OpenedEnv, openEnv } from '@toolenv/core';
+import { type Action, type EnvDefinition, openEnv } from '@toolenv/core';
 import bridge from '@toolenv/envs-qa/bridge-v1';
 import { playByHand, solutionOf } from '@toolenv/view';
 import { expect, test } from 'vitest';
@@ -36,9 +36,9 @@ test.each([
   ],
   ['a function', bridge, /"name":"search".*"text":"<answer>[^<]+<\/answer>","calls":\[\]\}\]$/],
 ])('the solution of a task is what the oracle does: %s', async (_, definition, solution) => {
-  await using env = await openEnv(definition, {}, { seed: 1 });
+  await using env = await openEnv(definition as EnvDefinition, {}, { seed: 1 });
   const trajectory = await playByHand({
-    env: env as OpenedEnv<unknown>,
+    env,
     task: env.tasks.train.get(0),
     number: 1,
     seed: 1,
