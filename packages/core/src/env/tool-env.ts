@@ -1,4 +1,5 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
+
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
@@ -7,7 +8,8 @@ import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
 import { boundRecord } from '../tools/bound-record.ts';
-import type { Episode, EpisodeContext, TurnDecision, TurnResult } from './episode.ts';
+import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
+import { readDecision } from './read-decision.ts';
 import type { RewardDeclaration } from './reward-declaration.ts';
 import { RunningEpisode } from './running-episode.ts';
 
@@ -121,8 +123,14 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.conversation.push(...messagesOf(action, calls));
 
     // A turn that ran out of tokens is neither a call nor an answer.
-    const { reply, rewrite, rewards = {}, end, info = {} } = isCutOff ? {} : await react(episode);
-    if (rewrite) episode.conversation = [...rewrite];
+    const {
+      reply,
+      rewrite,
+      rewards = {},
+      end,
+      info = {},
+    } = isCutOff ? {} : await react(episode, this.spec.name);
+    if (rewrite) episode.conversation = toMessages(rewrite);
     if (reply !== undefined) episode.conversation.push(...toMessages(reply));
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
@@ -150,8 +158,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
 
   /** The rewards that the hook gave, and those of the reward functions. */
   async #score(episode: RunningEpisode<Task>, given: NonNullable<TurnDecision['rewards']>): Promise<Rewards> {
-    const rewards: Rewards = {};
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) rewards[name] = value;
+    const rewards = { ...given } as Rewards;
     for (const [name, reward] of this.#scored) {
       if (given[name] !== undefined) continue;
       if (reward.kind === 'outcome' && episode.outcome.kind === 'running') continue;
@@ -161,15 +168,12 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
   }
 }
 
-async function react(episode: RunningEpisode): Promise<TurnDecision> {
+async function react(episode: RunningEpisode, env: string): Promise<TurnDecision> {
   const { hooks, answer, turnCalls } = episode;
-  const result: TurnResult =
-    answer === undefined
-      ? await hooks!.onToolResults?.(turnCalls, episode)
-      : hooks!.onAnswer
-        ? await hooks!.onAnswer(answer, episode)
-        : { end: 'answered' };
-  return typeof result === 'string' ? { reply: result } : (result ?? {});
+  if (answer === undefined)
+    return readDecision(await hooks!.onToolResults?.(turnCalls, episode), `${env}: onToolResults`);
+  if (!hooks!.onAnswer) return { end: 'answered' };
+  return readDecision(await hooks!.onAnswer(answer, episode), `${env}: onAnswer`);
 }
 
 function observe(episode: RunningEpisode): Observation {
@@ -187,7 +191,8 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
 }
 
 function toMessages(said: string | readonly Message[]): Message[] {
-  return typeof said === 'string' ? [{ role: 'user', content: said }] : [...said];
+  // Copies, because a hook may use the same message object again.
+  return typeof said === 'string' ? [{ role: 'user', content: said }] : said.map((each) => ({ ...each }));
 }
 
 /** The assistant's turn and the tools' answers to it, as messages. */
