@@ -1,5 +1,6 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 
+import { snapshot } from '../boundary/snapshot.ts';
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { isInfrastructure, ToolEnvError } from '../protocol/errors.ts';
@@ -7,6 +8,7 @@ import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
+import { callsBounds } from '../schemas/json-bounds.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
 import { readDecision } from './read-decision.ts';
@@ -122,6 +124,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
     episode.conversation.push(...messagesOf(action, calls));
 
+    // Before the hook, which may change the records that it is given.
+    const records = recordsOf(calls);
     // A turn that ran out of tokens is neither a call nor an answer.
     const {
       reply,
@@ -143,7 +147,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       observation: observe(episode),
       rewards: outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, scored) : scored,
       outcome,
-      calls: calls.map(boundRecord),
+      calls: records,
       info,
     };
     return withEnvironmentCalls(transition, episode);
@@ -193,6 +197,18 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
 function toMessages(said: string | readonly Message[]): Message[] {
   // Copies, because a hook may use the same message object again.
   return typeof said === 'string' ? [{ role: 'user', content: said }] : said.map((each) => ({ ...each }));
+}
+
+/** The records of a turn's calls, which hooks cannot change. */
+function recordsOf(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
+  const bounded = calls.map(boundRecord);
+  if (bounded.length === 0) return bounded;
+  try {
+    return snapshot(bounded, callsBounds);
+  } catch {
+    // A call beyond the bounds that nobody has bounded.
+    return bounded;
+  }
 }
 
 /** The assistant's turn and the tools' answers to it, as messages. */
