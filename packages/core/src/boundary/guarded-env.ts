@@ -7,6 +7,7 @@ import type { Env, EnvSpec, ResetOptions, StepOptions, Transition } from '../pro
 import { isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import { checkRewardSpec, type RewardSpec, type Rewards, weigh } from '../protocol/reward.ts';
+import type { Tool } from '../protocol/tool.ts';
 import { recordBounds } from '../schemas/json-bounds.ts';
 import { ownCall } from './bound-call.ts';
 import { BrokenRule, broken } from './broken-rule.ts';
@@ -32,10 +33,12 @@ class GuardedEnv<Task> implements Env<Task> {
   #seen: Observation | undefined;
   /** Sums of the process rewards of the episode. */
   #sums: Rewards = {};
+  readonly tools?: () => readonly Tool[];
 
   constructor(env: Env<Task>, isRemote: boolean) {
     this.#env = env;
     this.#isRemote = isRemote;
+    if (env.tools) this.tools = () => env.tools!();
   }
 
   get spec(): EnvSpec {
