@@ -11,6 +11,7 @@ import {
   scriptedPolicy,
   type Trajectory,
 } from '@toolenv/core';
+import { ServedEpisodes } from '@toolenv/core/serving';
 import { evaluate } from '@toolenv/training';
 import { faults } from '../episodes/faults.ts';
 import { play } from '../episodes/play.ts';
@@ -42,6 +43,68 @@ export const boundary: Attack[] = [
     attack: 'an environment scores an outcome reward in two turns',
     expected: stopped,
     run: () => refusedRewards([1, 1], 'outcome'),
+  },
+  {
+    name: 'rewards without await',
+    attack: 'a hook returns a Promise as its rewards, a Map of them, and a misspelt "reward"',
+    expected: 'the run stops with a bug of the environment; nothing is scored',
+    async run() {
+      for (const decision of [{ rewards: (async () => ({}))() }, { rewards: new Map() }, { reward: 1 }]) {
+        const hooks = { onAnswer: () => ({ end: 'answered', ...decision }) as never };
+        const message = messageOf(await thrown(() => playOne(hooks)));
+        holds(/Promise|an object|Did you mean "rewards"/.test(message), `threw ${message}`);
+      }
+    },
+  },
+  {
+    name: 'weight NaN',
+    attack: 'a reward is declared with a weight of NaN',
+    expected: 'the definition is refused',
+    async run() {
+      const rewards = { score: { kind: 'outcome', weight: Number.NaN } } as const;
+      const define = async () =>
+        defineToolEnv({ ...plain, rewards, episode: () => ({ messages: 'Begin.' }) });
+      holds(/ENV-4/.test(messageOf(await thrown(define))), 'threw something else');
+    },
+  },
+  {
+    name: 'served reward "1"',
+    attack: 'a served environment returns the text "1" as a reward, and a message of 7',
+    expected: 'the turn fails with a bug of the environment; nothing leaves the server',
+    async run() {
+      for (const given of [{ end: 'answered', rewards: { score: '1' } }, { reply: [7] }]) {
+        const episodes = new ServedEpisodes(await envOf({ onAnswer: () => given as never }), {});
+        const { signal } = new AbortController();
+        await episodes.begin({}, signal);
+        const turn = () => episodes.step({ text: 'done', toolCalls: [], stopReason: 'stop' }, signal);
+        const message = messageOf(await thrown(turn));
+        holds(/ENV-(14|21)/.test(message), `threw ${message}`);
+      }
+    },
+  },
+  {
+    name: 'emptied records',
+    attack: 'a hook empties the list of calls that it is given',
+    expected: 'the trajectory has the call',
+    async run() {
+      const env = await envOf({ onToolResults: (calls) => void (calls as unknown[]).splice(0) });
+      const { steps } = await playTask(env, 'task', [[{ name: 'nothing', arguments: {} }], 'done']);
+      holds(steps[0]!.calls.length === 1, 'the record is gone');
+    },
+  },
+  {
+    name: 'millions of items',
+    attack: 'a tool answers with ten million items and no content',
+    expected: 'its episode is aborted within a second',
+    async run() {
+      const huge = { data: new Array(1e7).fill(null) };
+      const tool = { ...defineTool('huge', 'Huge.', {}, () => ''), execute: async () => huge as never };
+      const env = await envOf({ tools: [tool] });
+      const start = performance.now();
+      const { outcome } = await playTask(env, 'task', [[{ name: 'huge', arguments: {} }]], { retries: 0 });
+      holds(outcome.kind === 'aborted', `the outcome is ${outcome.kind}`);
+      holds(performance.now() - start < 1000, `took ${Math.round(performance.now() - start)} ms`);
+    },
   },
   {
     name: 'hanging close, deadline',
@@ -139,14 +202,14 @@ export const boundary: Attack[] = [
 
 const forever = () => new Promise<never>(() => {});
 
+const plain = { name: 'attack-v1', description: 'Attacks.', tasks: { test: ['task'] } };
+
 /** An environment of one task, whose hooks are given. */
 function envOf(hooks: Partial<Episode>, kind: 'process' | 'outcome' = 'process') {
   const nothing = defineTool('nothing', 'Does nothing.', {}, () => 'done');
   return openEnv(
     defineToolEnv({
-      name: 'attack-v1',
-      description: 'Attacks.',
-      tasks: { test: ['task'] },
+      ...plain,
       rewards: { score: { kind, range: [0, 1000] } },
       episode: () => ({ messages: 'Begin.', tools: [nothing], ...(hooks as object) }),
     }),

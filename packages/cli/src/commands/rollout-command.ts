@@ -169,7 +169,7 @@ async function report(
     process.stdout.write(json ? `${JSON.stringify({ worker: own })}\n` : 'The trainer has finished.\n');
     return;
   }
-  const { episodes, aborted, reward, rewards } = await mergeGroups(groups, merged);
+  const { episodes, aborted, reward, rewards } = await mergeGroups(groups, merged, { samples: plan.samples });
   const all = { episodes: episodes + aborted, aborted, reward, rewards };
   const text = `${plural(all.episodes, 'episode')} of all workers are in ${merged}, ${aborted} of them aborted. Mean reward ${scoreText(reward)}.`;
   process.stdout.write(json ? `${JSON.stringify({ worker: own, ...all })}\n` : `${text}\n`);

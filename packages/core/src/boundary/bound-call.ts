@@ -1,27 +1,41 @@
 /** boundCall: turns a call that exceeds the bounds into a parse failure, before anything recurses into it or repeats it. */
 import { type Action, isParseFailure, type ParseFailure } from '../protocol/action.ts';
 import type { ToolCall } from '../protocol/message.ts';
-import { argumentBounds, jsonMistake } from '../schemas/json-bounds.ts';
+import { argumentBounds, type JsonBounds, jsonMistake } from '../schemas/json-bounds.ts';
+import { copyJson } from './copy-json.ts';
 
 /** Characters of a call's name and of its id. Each answer repeats both. */
 export const longestName = 256;
 
-/** The call itself if its name, id and arguments are within the bounds. */
+/** A copy of the call if its name, id and arguments are within the bounds. */
 export function boundCall(call: ToolCall | ParseFailure): ToolCall | ParseFailure {
-  if (isParseFailure(call)) return call;
-  const { id, name, arguments: args } = call;
-  if (name.length > longestName || id.length > longestName) {
+  if (!isParseFailure(call) && (call.name.length > longestName || call.id.length > longestName)) {
     const parseFailure = `The name and the id of a call have at most ${longestName} characters.`;
-    return { parseFailure, text: name.slice(0, longestName) };
+    return { parseFailure, text: call.name.slice(0, longestName) };
   }
-  const wrong = jsonMistake(args, argumentBounds);
-  if (!wrong) return call;
-  const parseFailure = `Give arguments of ${wrong.expected}.`;
-  return { parseFailure, text: `${name} with ${wrong.received}` };
+  return ownCall(call, argumentBounds);
 }
 
-/** The action with each of its calls within the bounds. */
+/**
+ * A copy of the call, so that whoever receives it cannot change what is recorded of the action. A parse failure if its arguments exceed
+ * the bounds.
+ */
+export function ownCall(call: ToolCall | ParseFailure, bounds: JsonBounds): ToolCall | ParseFailure {
+  if (isParseFailure(call)) return { parseFailure: call.parseFailure, text: call.text };
+  const { id, name, arguments: args } = call;
+  try {
+    return { id, name, arguments: copyJson(args, bounds) as ToolCall['arguments'] };
+  } catch {
+    const wrong = jsonMistake(args, bounds) ?? unreadable;
+    const text = `${name.slice(0, longestName)} with ${wrong.received}`;
+    return { parseFailure: `Give arguments of ${wrong.expected}.`, text };
+  }
+}
+
+/** For arguments whose own toJSON gives what JSON does not have. */
+const unreadable = { expected: 'JSON', received: 'a value that cannot be read' };
+
+/** A copy of the action with each of its calls within the bounds. */
 export function boundAction(action: Action): Action {
-  if (action.toolCalls.every((call) => boundCall(call) === call)) return action;
   return { ...action, toolCalls: action.toolCalls.map(boundCall) };
 }

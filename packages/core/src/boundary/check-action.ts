@@ -13,11 +13,19 @@ export function checkAction(given: unknown): Violation | undefined {
   return tokens === undefined ? undefined : checkTokens(Object(tokens));
 }
 
+/** Whether the value is a tool call or a ParseFailure. */
 function isCall(call: Record<string, unknown>): boolean {
   if (typeof call.parseFailure === 'string') return typeof call.text === 'string';
+  return isToolCall(call);
+}
+
+export function isToolCall(call: Record<string, unknown>): boolean {
   const { id, name, arguments: args } = call;
   return typeof id === 'string' && typeof name === 'string' && Object(args) === args && !Array.isArray(args);
 }
+
+/** How far a log-probability may be above 0. */
+const roundingError = 1e-3;
 
 function checkTokens({ prompt, action, logprobs }: Record<string, unknown>): Violation | undefined {
   const areArrays =
@@ -27,8 +35,13 @@ function checkTokens({ prompt, action, logprobs }: Record<string, unknown>): Vio
   if (logprobs.length !== action.length) {
     return misfit(`there are ${logprobs.length} log-probabilities for ${action.length} tokens`);
   }
+  for (const ids of [prompt, action]) {
+    const negative = ids.findIndex((id) => id < 0);
+    if (negative >= 0) return misfit(`a token is ${ids[negative]}`);
+  }
   for (const logprob of logprobs) {
-    if (!Number.isFinite(logprob)) return misfit(`a log-probability is ${logprob}`);
+    if (!Number.isFinite(logprob) || logprob > roundingError)
+      return misfit(`a log-probability is ${logprob}`);
   }
   return undefined;
 }

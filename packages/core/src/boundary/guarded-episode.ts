@@ -1,31 +1,27 @@
-/** GuardedEpisode: the loop's boundary to an environment and a policy. It bounds the time of each call and checks each result. */
+/** GuardedEpisode: the loop's boundary. It bounds the time of each call of the environment and the policy, and checks the policy's actions. */
 import type { Action } from '../protocol/action.ts';
 import type { Env, ResetOptions, Transition } from '../protocol/env.ts';
-import { type ErrorCode, isInfrastructure, messageOf, ToolEnvError } from '../protocol/errors.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
 import type { Observation } from '../protocol/message.ts';
 import type { Policy, SamplingOptions } from '../protocol/policy.ts';
-import type { Violation } from '../protocol/violation.ts';
 import { boundAction } from './bound-call.ts';
+import { broken } from './broken-rule.ts';
 import { checkAction } from './check-action.ts';
-import { checkObservation } from './check-observation.ts';
-import { checkTransition } from './check-transition.ts';
 import { type Deadline, withinDeadline } from './deadline.ts';
 
 export interface GuardedParts<Task> {
+  /** An Env behind its own guard, `guardEnv`. */
   env: Env<Task>;
   policy: Policy;
   /** Ends the episode: a call that waits rejects with its reason. */
   deadline: Deadline;
-  /** Whether the environment's rules run elsewhere. Its faults are then faults of the infrastructure, and not of this program. */
-  isRemote: boolean;
   /** Milliseconds that `release` may take. */
   closeTimeout: number;
 }
 
 /**
  * Tools have a boundary of their own, `dispatch`, which lies inside the environment.
- * @throws ToolEnvError for a broken rule, naming it: `bug.policy`; `bug.environment`, or `infrastructure.environment` from a
- *   remote environment.
+ * @throws ToolEnvError `bug.policy` for a broken rule, naming it.
  */
 export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, Pick<Policy, 'act'> {
   readonly #parts: GuardedParts<Task>;
@@ -35,16 +31,13 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
   }
 
   reset(options: ResetOptions<Task>): Promise<Observation> {
-    const { env } = this.#parts;
-    return this.#ask((signal) => env.reset({ ...options, signal }), checkObservation);
+    const { env, deadline } = this.#parts;
+    return deadline.race((signal) => env.reset({ ...options, signal }));
   }
 
   step(action: Action): Promise<Transition> {
-    const { env } = this.#parts;
-    return this.#ask(
-      (signal) => env.step(action, { signal }),
-      (given) => checkTransition(given, env.spec.rewards),
-    );
+    const { env, deadline } = this.#parts;
+    return deadline.race((signal) => env.step(action, { signal }));
   }
 
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
@@ -75,25 +68,4 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
     await ended;
     await closed;
   }
-
-  /** What the environment answers. */
-  async #ask<Answer>(
-    call: (signal: AbortSignal) => Promise<Answer>,
-    check: (answer: Answer) => Violation | undefined,
-  ): Promise<Answer> {
-    const { env, deadline, isRemote } = this.#parts;
-    try {
-      const answer = await deadline.race(call);
-      const wrong = check(answer);
-      if (wrong) throw broken('bug.environment', env.spec.name, wrong);
-      return answer;
-    } catch (error) {
-      if (!isRemote || deadline.signal.aborted || isInfrastructure(error)) throw error;
-      throw new ToolEnvError('infrastructure.environment', messageOf(error), { cause: error });
-    }
-  }
-}
-
-function broken(code: ErrorCode, who: string, { rule, problem }: Violation): ToolEnvError {
-  return new ToolEnvError(code, `${who} breaks ${rule}: ${problem}.`);
 }

@@ -57,7 +57,8 @@ export interface ToolEnvDefinition<Task, Name extends string, Schema extends Arg
  *
  * Types follow from the definition: a task's from `tasks`, the names of rewards from `rewards`, options from their schema.
  * State `tasks` and `state` before `rewards`, so that reward functions know their types.
- * @throws ToolEnvError `bug.environment` for an option that has the name of a limit; `usage.json_schema` if the library of
+ * @throws ToolEnvError `bug.environment` for an option that has the name of a limit, and for a reward whose kind, range or weight
+ *   cannot be; `usage.json_schema` if the library of
  *   the options' schema provides no JSON Schema.
  */
 export function defineToolEnv<
@@ -71,7 +72,7 @@ export function defineToolEnv<
 ): EnvDefinition<Task, Flat<GivenEnvOptions<Schema> & EnvLimits>> {
   const { name, description, capabilities, roles = {}, data, oracle, best, label } = definition;
   const limits = { ...defaultLimits, ...definition.limits };
-  const rewards = rewardSpecOf(definition.rewards);
+  const rewards = rewardSpecOf(name, definition.rewards);
   type Own = EnvOptions<Schema>;
   // Given as a value, the tasks are the same however often the environment is opened, and a stream is read once.
   let fixed: Promise<Record<Split, TaskSet<Task>>> | undefined;

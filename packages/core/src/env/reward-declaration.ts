@@ -1,5 +1,7 @@
 /** How an environment declares its rewards: kind, weight, range, and optionally a function that scores. */
-import type { RewardComponent, RewardSpec } from '../protocol/reward.ts';
+import { didYouMean } from '../protocol/did-you-mean.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import { checkRewardSpec, type RewardComponent, type RewardSpec } from '../protocol/reward.ts';
 import type { EpisodeContext } from './episode.ts';
 
 /** A component of the reward, as an environment declares it. */
@@ -17,12 +19,28 @@ export interface RewardDeclaration<Context = EpisodeContext> {
   score?(context: Context): number | null | Promise<number | null>;
 }
 
-/** The declarations with their defaults and without their functions, as trajectories hold them. */
+const parts = ['kind', 'weight', 'range', 'score'];
+
+/**
+ * The declarations with their defaults and without their functions, as trajectories hold them.
+ * @param env Names the environment in errors.
+ * @throws ToolEnvError `bug.environment` for an unknown part, or a kind, range or weight that cannot be (ENV-4).
+ */
 export function rewardSpecOf<Context>(
+  env: string,
   rewards: Readonly<Record<string, RewardDeclaration<Context>>>,
 ): RewardSpec {
-  const spec = Object.entries(rewards).map(([name, { kind, range = [0, 1], weight = 1 }]) => {
+  const components = Object.entries(rewards).map(([name, declared]) => {
+    const unknown = Object.keys(Object(declared)).find((part) => !parts.includes(part));
+    if (unknown !== undefined) {
+      const problem = `reward "${name}" has an unknown part "${unknown}"`;
+      throw new ToolEnvError('bug.environment', `${env}: ${problem}. ${didYouMean(unknown, parts, 'Parts')}`);
+    }
+    const { kind, range = [0, 1], weight = 1 } = Object(declared) as RewardDeclaration<Context>;
     return [name, { kind, range, weight }];
   });
-  return Object.fromEntries(spec);
+  const spec: RewardSpec = Object.fromEntries(components);
+  const wrong = checkRewardSpec(spec);
+  if (wrong) throw new ToolEnvError('bug.environment', `${env} breaks ${wrong.rule}: ${wrong.problem}.`);
+  return spec;
 }

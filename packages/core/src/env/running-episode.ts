@@ -1,4 +1,6 @@
 /** RunningEpisode: the state of an episode. ToolEnv keeps it up to date, and hooks see it as their context. */
+
+import { asSnapshot, snapshot } from '../boundary/snapshot.ts';
 import type { Action } from '../protocol/action.ts';
 import type { EnvLimits, ToolCallRecord } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
@@ -6,6 +8,7 @@ import type { Message } from '../protocol/message.ts';
 import { running, type ScoredOutcome } from '../protocol/outcome.ts';
 import { createRng, type Rng } from '../protocol/rng.ts';
 import type { Tool } from '../protocol/tool.ts';
+import { callsBounds } from '../schemas/json-bounds.ts';
 import { boundRecord } from '../tools/bound-record.ts';
 import { type DispatchOptions, dispatch } from '../tools/dispatch.ts';
 import type { EnvironmentCall, Episode, EpisodeContext } from './episode.ts';
@@ -94,7 +97,8 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
     const limits = { ...this.limits, maxToolCharacters: Number.POSITIVE_INFINITY };
     const [record] = await this.run(calls, [tool], { limits });
     if (record!.mistake) throw environmentCall(tool.name, record!.text);
-    this.#environmentCalls.set(number, record!);
+    // The hook may change what it is given.
+    this.#environmentCalls.set(number, snapshot(boundRecord(record!), callsBounds));
     return record as EnvironmentCall;
   };
 
@@ -105,9 +109,10 @@ export class RunningEpisode<Task = unknown> implements EpisodeContext<Task> {
 
   /** The environment's own calls since they were last taken, in order. */
   takeEnvironmentCalls(): ToolCallRecord[] {
+    if (this.#environmentCalls.size === 0) return [];
     const inOrder = [...this.#environmentCalls].sort(([a], [b]) => a - b);
     this.#environmentCalls.clear();
-    return inOrder.map(([, record]) => boundRecord(record));
+    return asSnapshot(inOrder.map(([, record]) => record));
   }
 }
 

@@ -1,5 +1,6 @@
 /** ToolEnv: plays episodes of tool calls and answers, as their author's hooks decide. */
 import { networkFault, scoringFault } from '../boundary/machinery-fault.ts';
+import { snapshot } from '../boundary/snapshot.ts';
 import { type Action, isParseFailure } from '../protocol/action.ts';
 import type { Env, EnvSpec, ResetOptions, StepOptions, ToolCallRecord, Transition } from '../protocol/env.ts';
 import { ToolEnvError } from '../protocol/errors.ts';
@@ -7,8 +8,10 @@ import type { Message, Observation, ToolCall } from '../protocol/message.ts';
 import { aborted, terminated, truncated } from '../protocol/outcome.ts';
 import { type Rewards, scoreTruncation } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
+import { callsBounds } from '../schemas/json-bounds.ts';
 import { boundRecord } from '../tools/bound-record.ts';
-import type { Episode, EpisodeContext, TurnDecision, TurnResult } from './episode.ts';
+import type { Episode, EpisodeContext, TurnDecision } from './episode.ts';
+import { readDecision } from './read-decision.ts';
 import type { RewardDeclaration } from './reward-declaration.ts';
 import { RunningEpisode } from './running-episode.ts';
 
@@ -122,9 +125,17 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
     episode.answer = isCutOff || calls.length > 0 ? undefined : action.text;
     episode.conversation.push(...messagesOf(action, calls));
 
+    // Before the hook, which may change the records that it is given.
+    const records = recordsOf(calls);
     // A turn that ran out of tokens is neither a call nor an answer.
-    const { reply, rewrite, rewards = {}, end, info = {} } = isCutOff ? {} : await react(episode);
-    if (rewrite) episode.conversation = [...rewrite];
+    const {
+      reply,
+      rewrite,
+      rewards = {},
+      end,
+      info = {},
+    } = isCutOff ? {} : await react(episode, this.spec.name);
+    if (rewrite) episode.conversation = toMessages(rewrite);
     if (reply !== undefined) episode.conversation.push(...toMessages(reply));
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
@@ -137,7 +148,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       observation: observe(episode),
       rewards: outcome.kind === 'truncated' ? scoreTruncation(this.spec.rewards, scored) : scored,
       outcome,
-      calls: calls.map(boundRecord),
+      calls: records,
       info,
     };
     return withEnvironmentCalls(transition, episode);
@@ -152,8 +163,7 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
 
   /** The rewards that the hook gave, and those of the reward functions. */
   async #score(episode: RunningEpisode<Task>, given: NonNullable<TurnDecision['rewards']>): Promise<Rewards> {
-    const rewards: Rewards = {};
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) rewards[name] = value;
+    const rewards = { ...given } as Rewards;
     for (const [name, reward] of this.#scored) {
       if (given[name] !== undefined) continue;
       if (reward.kind === 'outcome' && episode.outcome.kind === 'running') continue;
@@ -172,15 +182,12 @@ function failed(component: string, { signal }: RunningEpisode): (error: unknown)
   };
 }
 
-async function react(episode: RunningEpisode): Promise<TurnDecision> {
+async function react(episode: RunningEpisode, env: string): Promise<TurnDecision> {
   const { hooks, answer, turnCalls } = episode;
-  const result: TurnResult =
-    answer === undefined
-      ? await hooks!.onToolResults?.(turnCalls, episode)
-      : hooks!.onAnswer
-        ? await hooks!.onAnswer(answer, episode)
-        : { end: 'answered' };
-  return typeof result === 'string' ? { reply: result } : (result ?? {});
+  if (answer === undefined)
+    return readDecision(await hooks!.onToolResults?.(turnCalls, episode), `${env}: onToolResults`);
+  if (!hooks!.onAnswer) return { end: 'answered' };
+  return readDecision(await hooks!.onAnswer(answer, episode), `${env}: onAnswer`);
 }
 
 function observe(episode: RunningEpisode): Observation {
@@ -198,7 +205,20 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
 }
 
 function toMessages(said: string | readonly Message[]): Message[] {
-  return typeof said === 'string' ? [{ role: 'user', content: said }] : [...said];
+  // Copies, because a hook may use the same message object again.
+  return typeof said === 'string' ? [{ role: 'user', content: said }] : said.map((each) => ({ ...each }));
+}
+
+/** The records of a turn's calls, which hooks cannot change. */
+function recordsOf(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
+  const bounded = calls.map(boundRecord);
+  if (bounded.length === 0) return bounded;
+  try {
+    return snapshot(bounded, callsBounds);
+  } catch {
+    // A call beyond the bounds that nobody has bounded.
+    return bounded;
+  }
 }
 
 /** The assistant's turn and the tools' answers to it, as messages. */

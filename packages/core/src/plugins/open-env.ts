@@ -1,4 +1,5 @@
 /** Opens an environment for a run: plugin, options and the tools of its roles. */
+import { guardEnv } from '../boundary/guarded-env.ts';
 import type { EnvDefinition, EnvHandle, ToolFactory } from '../env/env-definition.ts';
 import type { ToolTap } from '../env/tool-tap.ts';
 import { didYouMean } from '../protocol/did-you-mean.ts';
@@ -17,6 +18,11 @@ export interface OpenEnvSettings {
   from?: string;
   /** Records or replays the calls of the tools: `recordEnv` or `replayEnv` of `@toolenv/core/recording`. */
   tap?: ToolTap;
+  /**
+   * Whether each answer of an Env is checked, as rollouts and servers do too: a broken rule of the spec throws and names the rule.
+   * Default true. Checks of a definition switch it off, to see what the author's code does by itself.
+   */
+  guarded?: boolean;
 }
 
 /** An environment that {@link openEnv} has opened. */
@@ -49,7 +55,7 @@ export function openEnv<Task, Options>(
 export async function openEnv(
   env: string | EnvDefinition<unknown, unknown>,
   options: Record<string, unknown> = {},
-  { seed = 1, tools = {}, from = process.cwd(), tap }: OpenEnvSettings = {},
+  { seed = 1, tools = {}, from = process.cwd(), tap, guarded = true }: OpenEnvSettings = {},
 ): Promise<OpenedEnv<unknown>> {
   const loaded = typeof env === 'string' ? await findPlugin('envs', env, { from }) : undefined;
   const definition = loaded ? loaded.plugin : (env as EnvDefinition);
@@ -77,7 +83,7 @@ export async function openEnv(
   return {
     tasks: open.tasks,
     ...(open.draw && { draw: open.draw }),
-    episode: () => open.episode(),
+    episode: () => (guarded ? guardEnv(open.episode(), definition.capabilities?.remote) : open.episode()),
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),
     ref: loaded?.ref,

@@ -75,6 +75,8 @@ export interface Learner {
    * rate. Default `weights`.
    */
   readonly trains?: 'weights' | 'adapter';
+  /** Ids of tokens are below it. Trainers do not learn from episodes with others, which workers or files may hold. Absent: not checked. */
+  readonly vocabularySize?: number;
   forward(batch: TokenBatch): Promise<TokenOutputs>;
   /**
    * Adds the gradients of Σ dLogprobs·logprobs + Σ dEntropy·entropy + Σ dValues·values to the accumulated gradients.

@@ -1,5 +1,6 @@
 /** Rewards: named components, each with a declared kind, range and weight. `null` means "not scored", which is not 0. */
 import { ToolEnvError } from './errors.ts';
+import { isPlainObject } from './plain-object.ts';
 import { inWords, type Violation } from './violation.ts';
 
 /** Rounding error that a reward may have at the ends of its range, and a sum of rewards relative to max(1, |sum|). */
@@ -28,7 +29,8 @@ export function scoreTruncation(spec: RewardSpec, rewards: Rewards): Rewards {
 
 /**
  * Each declared component summed over the steps that scored it; `null` if no step did.
- * @throws ToolEnvError `bug.reward` for a component that is not declared, or a value that is not a number in its range.
+ * @throws ToolEnvError `bug.reward` for a component that is not declared, a value that is not a number in its range, or a sum that
+ *   no number can hold.
  */
 export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards }[]): Rewards {
   const total: Rewards = Object.fromEntries(Object.keys(spec).map((name) => [name, null]));
@@ -39,7 +41,32 @@ export function sumRewards(spec: RewardSpec, steps: readonly { rewards?: Rewards
       if (value !== null) total[name] = (total[name] ?? 0) + value;
     }
   }
+  for (const [name, sum] of Object.entries(total)) {
+    if (sum === null || Number.isFinite(sum)) continue;
+    throw new ToolEnvError('bug.reward', `Reward "${name}" adds up to ${sum} (ENV-21).`);
+  }
   return total;
+}
+
+/** What is wrong with a declaration of rewards, ENV-4. */
+export function checkRewardSpec(spec: unknown): Violation | undefined {
+  if (!isPlainObject(spec)) return { rule: 'ENV-4', problem: `the declared rewards are ${inWords(spec)}` };
+  for (const [name, component] of Object.entries(spec)) {
+    const { kind, range, weight } = Object(component);
+    const wrong = (what: string, expected: string) => {
+      return { rule: 'ENV-4', problem: `${what} of reward "${name}": give ${expected}` };
+    };
+    if (kind !== 'process' && kind !== 'outcome')
+      return wrong(`${inWords(kind)} is the kind`, '"process" or "outcome"');
+    if (!Number.isFinite(weight)) return wrong(`${inWords(weight)} is the weight`, 'a finite number');
+    const isRange = Array.isArray(range) && range.length === 2 && range.every(Number.isFinite);
+    if (!isRange || range[0] > range[1])
+      return wrong(
+        `[${Array.isArray(range) ? range.map(inWords) : inWords(range)}] is the range`,
+        'two finite numbers, low ≤ high',
+      );
+  }
+  return undefined;
 }
 
 /** What is wrong with the value of a component, ENV-20 and ENV-21. */

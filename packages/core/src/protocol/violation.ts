@@ -13,6 +13,17 @@ export function inWords(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(excerpt(value, 60));
   if (Array.isArray(value)) return 'an array';
   if (value === undefined) return 'missing';
-  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'object' && value !== null) return isPromise(value) ? awaitIt : 'an object';
   return typeof value === 'function' ? 'a function' : String(value);
+}
+
+const awaitIt = 'a Promise: await it';
+
+function isPromise(value: object): boolean {
+  // A proxy may throw.
+  try {
+    return value instanceof Promise;
+  } catch {
+    return false;
+  }
 }

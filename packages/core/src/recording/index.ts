@@ -13,4 +13,9 @@ export {
   encodeTrajectory,
   readTrajectories,
 } from './trajectory-jsonl.ts';
+export {
+  type TrajectoryViolation,
+  trajectoryMistake,
+  trajectoryViolations,
+} from './trajectory-violations.ts';
 export { diskError, writing } from './write-error.ts';

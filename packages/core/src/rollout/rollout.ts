@@ -1,6 +1,7 @@
 /** The loop: policies act in environments, many episodes at once, each at its own pace. */
 import { setMaxListeners } from 'node:events';
 import { Deadline } from '../boundary/deadline.ts';
+import { guardEnv } from '../boundary/guarded-env.ts';
 import { GuardedEpisode } from '../boundary/guarded-episode.ts';
 import { networkFault } from '../boundary/machinery-fault.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
@@ -153,7 +154,7 @@ async function playOnce<Task>(
   const seed = deriveSeed(options.seed, group, sample);
   // A retry is another conversation: the policy may still be busy with the one that failed.
   const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
-  const env = options.env.episode();
+  const env = guardEnv(options.env.episode(), options.env.capabilities?.remote);
   const rewardSpec = env.spec.rewards;
   const steps: TrajectoryStep[] = [];
   const deadline = new Deadline({
@@ -161,8 +162,7 @@ async function playOnce<Task>(
     parent: leave,
     reason: () => new DOMException(`The episode took longer than ${after} ms.`, 'TimeoutError'),
   });
-  const isRemote = options.env.capabilities?.remote === true;
-  const guarded = new GuardedEpisode({ env, policy, deadline, isRemote, closeTimeout });
+  const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout });
   let outcome: Outcome;
   let released: Promise<void>;
   try {

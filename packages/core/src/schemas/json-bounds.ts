@@ -33,11 +33,15 @@ function excess(
   budget.left -= typeof value === 'string' ? value.length + 2 : 1;
   if (budget.left < 0) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return foreign;
+  if (typeof value === 'number' && !Number.isFinite(value)) return foreign;
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth === 0) return tooMuch(budget.bounds.depth, 'levels', 'arrays and objects');
   // JSON.stringify would write each byte as a property.
   if (ArrayBuffer.isView(value)) return foreign;
   if (Array.isArray(value)) {
+    // Its commas, and at least one character for each item, before millions of them are looked at.
+    budget.left -= value.length;
+    if (budget.left < value.length) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
     for (let i = 0; i < value.length; i++) {
       const found = excess(value[i], depth - 1, budget);
       if (found) return found;

@@ -112,9 +112,8 @@ const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INF
 
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
+  // JSON has no infinite numbers.
+  if (typeof value === 'number') return String(value);
   const unreadable = jsonMistake(value, printable);
-  if (unreadable) return unreadable.received;
-  // JSON has no infinite numbers and would show null.
-  const json = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? typeof value);
-  return excerpt(json);
+  return unreadable?.received ?? excerpt(JSON.stringify(value) ?? typeof value);
 }

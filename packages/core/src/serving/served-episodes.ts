@@ -1,5 +1,6 @@
 /** ServedEpisodes: the episodes that one client of a served environment plays, one after another. */
 import { withinDeadline } from '../boundary/deadline.ts';
+import { guardEnv } from '../boundary/guarded-env.ts';
 import type { EnvHandle, Split, TaskSet } from '../env/env-definition.ts';
 import type { Action } from '../protocol/action.ts';
 import type { Env, ScoredTransition, StepOptions } from '../protocol/env.ts';
@@ -62,7 +63,7 @@ export class ServedEpisodes<Task> {
 
   /** @param next Numbers the episodes. Default: those of this client. */
   constructor(served: ServedEnv<Task>, { split, seed = 1 }: EpisodeOptions, next: () => number = counter()) {
-    this.env = served.episode();
+    this.env = guardEnv(served.episode(), served.capabilities?.remote);
     this.name = served.ref ?? this.env.spec.name;
     this.#tasks = tasksOf(served, split);
     this.#seed = seed;

@@ -1,5 +1,6 @@
 /** dispatch: validates one turn's tool calls, executes them in parallel, and limits time and length. Mistakes are returned as data. */
 
+import { copyJson } from '../boundary/copy-json.ts';
 import { Deadline } from '../boundary/deadline.ts';
 import { readToolResult } from '../boundary/read-tool-result.ts';
 import { isParseFailure, type ParseFailure } from '../protocol/action.ts';
@@ -101,7 +102,9 @@ async function execute(
   try {
     const rng = createRng(seed, 'tool', callIndex);
     const context = new CallContext(deadline, rng, episodeId, callIndex, onProgress);
-    const result = readToolResult(await deadline.waitFor(() => tool.execute(call.arguments, context)));
+    // A tool that changes its arguments does not change the record of the call.
+    const args = copyJson(call.arguments, argumentBounds) as ToolCall['arguments'];
+    const result = readToolResult(await deadline.waitFor(() => tool.execute(args, context)));
     unanswered.delete(call);
     return result;
   } catch (error) {

@@ -1,4 +1,5 @@
 /** wrap: the basis of all wrappers. Replaces methods of one Env, or of every Env of an EnvHandle. */
+import { guardEnv } from '../boundary/guarded-env.ts';
 import type { EnvHandle } from '../env/env-definition.ts';
 import type { Env } from '../protocol/env.ts';
 
@@ -16,7 +17,8 @@ export function wrap<Inner extends Wrappable>(env: Inner, wrapEpisode: (env: Env
           ...env,
           tasks: env.tasks,
           draw: env.draw,
-          episode: () => wrapEpisode(env.episode()),
+          // What the wrapper itself answers is checked too.
+          episode: () => guardEnv(wrapEpisode(env.episode()), env.capabilities?.remote),
           close: () => env.close(),
           ref: env.ref,
           packageVersion: env.packageVersion,

@@ -34,6 +34,25 @@ const throwing = (): never => {
   throw new Error('a trap');
 };
 
+// Made in the test, so that a failure does not print them.
+const millions = () => new Array(1e7).fill(null);
+
+test.each<[string, () => unknown, RegExp]>([
+  ['no content, but millions of items', () => ({ data: millions() }), /no "content" array/],
+  [
+    'millions of items beside its content',
+    () => ({ ...text('x'), structuredContent: millions() }),
+    /more than 16777216 characters\. \(TOOL-5\)/,
+  ],
+  ['millions of blocks', () => ({ content: millions() }), /more than 16777216 characters/],
+])('a result with %s is refused without looking at each of them', (_, make, message) => {
+  const result = make();
+  const start = performance.now();
+  expect(() => readToolResult(result)).toThrow(message);
+  // A look at each item takes seconds.
+  expect(performance.now() - start).toBeLessThan(100);
+});
+
 test.each<[string, unknown, RegExp]>([
   [
     'a null block',

@@ -403,3 +403,71 @@ test('types: undeclared rewards and wrong tasks are errors', () => {
     episode: async () => ({ messages: 'x', onToolResults: async () => undefined }),
   });
 });
+
+describe('what would be overlooked is refused', () => {
+  const scoring = (decide: () => unknown) =>
+    defineToolEnv({
+      name: 'score-v1',
+      description: 'Scores.',
+      tasks: { train: ['Go.'] },
+      rewards: { score: { kind: 'outcome' } },
+      episode: ({ task }) => ({ messages: task, onAnswer: decide as never }),
+    });
+  class Score {
+    score = 1;
+  }
+  const end = 'answered';
+
+  test.each<[string, RegExp, unknown]>([
+    [
+      'a Promise of rewards',
+      /rewards that are a Promise: await it/,
+      { end, rewards: Promise.resolve({ score: 1 }) },
+    ],
+    ['rewards of 1', /rewards that are 1: give an object/, { end, rewards: 1 }],
+    ['a Map of rewards', /rewards that are an object: give/, { end, rewards: new Map([['score', 1]]) }],
+    ['rewards of a class', /rewards that are an object: give/, { end, rewards: new Score() }],
+    ['rewards of null', /rewards that are null/, { end, rewards: null }],
+    [
+      'an undefined reward',
+      /a reward "score" of undefined: give a number/,
+      { end, rewards: { score: undefined } },
+    ],
+    ['a misspelt part', /an unknown part "reward"\. Did you mean "rewards"\?/, { end, reward: { score: 1 } }],
+    ['a number', /onAnswer returned 1: return a text/, 1],
+    ['a list of messages', /onAnswer returned an array/, [{ role: 'user', content: 'Go on.' }]],
+    ['a reply of 7', /a reply that is 7/, { reply: 7 }],
+    ['a rewrite of a text', /a rewrite that is "x"/, { rewrite: 'x' }],
+  ])('a hook that returns %s', async (_, message, decision) => {
+    const played = play(
+      scoring(() => decision),
+      ['done'],
+    );
+    await expect(played).rejects.toMatchObject({
+      code: 'bug.environment',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test.each<[string, RegExp, object]>([
+    ...[Number.NaN, Number.POSITIVE_INFINITY, {}, null, '0.5'].map((weight): [string, RegExp, object] => [
+      `a weight of ${JSON.stringify(weight)} (${weight})`,
+      /score-v1 breaks ENV-4: .* is the weight of reward "score": give a finite number/,
+      { weight },
+    ]),
+    ['a misspelt weight', /unknown part "wieght"\. Did you mean "weight"\?/, { wieght: 1 }],
+    ['an unknown kind', /"final" is the kind of reward "score"/, { kind: 'final' }],
+    ['a range upside down', /\[1,0\] is the range/, { range: [1, 0] }],
+    ['an endless range', /is the range/, { range: [0, Number.POSITIVE_INFINITY] }],
+  ])('a definition with %s', (_, message, declared) => {
+    const define = () =>
+      defineToolEnv({
+        name: 'score-v1',
+        description: 'Scores.',
+        tasks: { train: ['Go.'] },
+        rewards: { score: { kind: 'outcome', ...declared } as { kind: 'outcome' } },
+        episode: () => ({ messages: 'Go.' }),
+      });
+    expect(define).toThrow(message);
+  });
+});

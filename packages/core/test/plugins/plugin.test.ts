@@ -224,7 +224,7 @@ describe('openEnv', () => {
     openEnv('@lab/envs/maze-v1', { ...options }, { seed: 4, from: root, ...settings });
 
   test('fills in default options and tools, and records the reference and the version', async () => {
-    const env = await open({ size: 9 });
+    const env = await open({ size: 9 }, { guarded: false });
     expect(env).toMatchObject({ ref: '@lab/envs/maze-v1', packageVersion: '1.2.3' });
     const given = env.tasks.train.get(0) as { tools: { search(material: string): Promise<unknown> } };
     expect(given).toMatchObject({ options: { size: 9, walls: false, deep: { k: 5 } }, seed: 4 });

@@ -251,7 +251,7 @@ test('a tool may not have the parameter of the handle', async () => {
     rewards: { right: { kind: 'outcome' } },
     limits: { maxTurns: 2 },
     tasks: { test: ['one'] },
-    episode: () => ({ messages: [], tools: () => [watch], onAnswer: () => ({ end: 'answered' }) }),
+    episode: () => ({ messages: 'Watch.', tools: () => [watch], onAnswer: () => ({ end: 'answered' }) }),
   });
   env = (await openEnv(series)) as EnvHandle<string>;
   const player = await connect(await serve());

@@ -93,6 +93,10 @@ export class TransformerLearner implements Learner {
     this.#group = createParameterGroup(runtime, this.#lora?.shapes ?? parameterShapes(model.config));
   }
 
+  get vocabularySize(): number {
+    return this.#model.config.vocab_size;
+  }
+
   get trains(): 'weights' | 'adapter' {
     return this.#lora ? 'adapter' : 'weights';
   }

@@ -68,7 +68,7 @@ export async function checkEnv(
   const tools = new FaultyTools(definition, options.tools ?? {}, loaded ? [from, loaded.folder] : [from]);
   const given = (options.options ?? {}) as Record<string, unknown>;
   const open = (changes = {}) =>
-    openEnv(definition, { ...given, ...changes }, { seed, tools: tools.factories, from });
+    openEnv(definition, { ...given, ...changes }, { seed, tools: tools.factories, from, guarded: false });
   const first = await opened(report, () => open());
   if (!first) return report.report;
   const shared = { definition, tools, report, timeout, seed, signal };

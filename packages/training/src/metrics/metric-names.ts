@@ -54,6 +54,8 @@ export const metricNames = {
   'staleness/max': 'with workers: most updates since a group of the rollout began',
   stale_episodes:
     'with workers: episodes since the step before that were older than maxStaleness, and were replaced',
+  damaged_groups:
+    'with workers: groups since the step before whose files were damaged or broke a rule, and were replaced',
   entropy: 'mean entropy of a token in nats, over the tokens that are learned from (verl: actor/entropy)',
   'rollout_corr/rollout_log_ppl':
     'minus the mean log-probability of a sampled token, by the sampler, mean over the episodes: estimates the entropy at no cost',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError, type Trajectory } from '@toolenv/core';
-import { encodeTrajectory, readTrajectories, writing } from '@toolenv/core/recording';
+import { encodeTrajectory, readTrajectories, trajectoryMistake, writing } from '@toolenv/core/recording';
 import { writeOnce } from './write-once.ts';
 
 /** What a worker adds to each trajectory. */
@@ -21,11 +21,23 @@ export type StampedTrajectory = Trajectory & EpisodeStamp;
 
 const fileName = /^(\d+)\.jsonl$/;
 
+/** What is known of the groups, and is not believed of their files. */
+export interface GroupForm {
+  /** Episodes of a group. Absent: any number. */
+  samples?: number;
+  /** Tokens are below it. Absent: not checked. */
+  vocabularySize?: number | undefined;
+}
+
 export class GroupFiles {
   readonly #folder: string;
+  readonly #form: GroupForm;
+  /** What was wrong with the last file that {@link GroupFiles.read} has set aside. */
+  damage: string | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, form: GroupForm = {}) {
     this.#folder = folder;
+    this.#form = form;
   }
 
   /** Whether the group is finished. */
@@ -47,7 +59,8 @@ export class GroupFiles {
   }
 
   /**
-   * The episodes of a group, by `sample`. A damaged file is set aside, so that the group is played again: `undefined`.
+   * The episodes of a group, by `sample`. A file that is damaged, or whose episodes break a rule, is set aside, so that the group
+   * can be played again: `undefined`.
    * @throws ToolEnvError `usage.record_version`.
    */
   async read(group: number): Promise<StampedTrajectory[] | undefined> {
@@ -55,23 +68,44 @@ export class GroupFiles {
     try {
       const episodes: StampedTrajectory[] = [];
       for await (const trajectory of readTrajectories(file)) episodes.push(trajectory as StampedTrajectory);
-      const samples = new Set(episodes.map(({ sample }) => sample));
-      if (
-        samples.size === 0 ||
-        samples.size < episodes.length ||
-        episodes.some((each) => each.group !== group)
-      )
-        throw new ToolEnvError('usage.broken_record', 'it must have each episode of one group once');
+      const wrong = this.#mistake(group, episodes);
+      if (wrong) throw new ToolEnvError('usage.broken_record', wrong);
       return episodes.sort((a, b) => a.sample - b.sample);
     } catch (error) {
       if (!ToolEnvError.isInstance(error) || error.code !== 'usage.broken_record') throw error;
-      process.emitWarning(`${file} is damaged (${messageOf(error)}): playing its group again.`);
+      this.damage = `${file} is damaged (${messageOf(error)})`;
+      process.emitWarning(`${this.damage}: it is set aside.`);
       await writing(file, () => rename(file, `${file}.damaged`));
       return undefined;
     }
   }
 
+  #mistake(group: number, episodes: readonly StampedTrajectory[]): string | undefined {
+    const samples = new Set(episodes.map(({ sample }) => sample));
+    const { samples: expected = samples.size, vocabularySize = Number.POSITIVE_INFINITY } = this.#form;
+    const isWhole = samples.size > 0 && samples.size === expected && samples.size === episodes.length;
+    if (!isWhole || episodes.some((each) => each.group !== group || each.sample >= expected))
+      return 'it must have each episode of one group once';
+    for (const episode of episodes) {
+      const wrong = trajectoryMistake(episode) ?? strangeToken(episode, vocabularySize);
+      if (wrong) return `episode ${episode.sample} breaks ${wrong}`;
+    }
+    return undefined;
+  }
+
   file(group: number): string {
     return join(this.#folder, `${group}.jsonl`);
   }
+}
+
+/** A token that the learner has no row for. */
+function strangeToken({ steps }: Trajectory, vocabularySize: number): string | undefined {
+  for (const [turn, { action }] of steps.entries()) {
+    for (const ids of [action.tokens?.prompt, action.tokens?.action]) {
+      const strange = ids?.find((id) => id >= vocabularySize);
+      if (strange !== undefined)
+        return `POL-3 in step ${turn}: token ${strange} is beyond the vocabulary of ${vocabularySize}`;
+    }
+  }
+  return undefined;
 }

@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { EpisodeStatistics, summariseEpisode } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
 import { writeWhole } from '../run-folder/write-whole.ts';
-import { GroupFiles, type StampedTrajectory } from './group-files.ts';
+import { GroupFiles, type GroupForm, type StampedTrajectory } from './group-files.ts';
 
 /** The episodes of a folder of groups, by group and sample. */
-export async function* mergedEpisodes(folder: string): AsyncGenerator<StampedTrajectory, void, void> {
-  const files = new GroupFiles(folder);
+export async function* mergedEpisodes(
+  folder: string,
+  form?: GroupForm,
+): AsyncGenerator<StampedTrajectory, void, void> {
+  const files = new GroupFiles(folder, form);
   for (const group of await files.list()) {
     for (const episode of (await files.read(group)) ?? []) yield episode;
   }
@@ -15,12 +18,17 @@ export async function* mergedEpisodes(folder: string): AsyncGenerator<StampedTra
 
 /**
  * Writes them to a file, which appears whole. Several workers may do so at once: they write the same.
+ * @param form What is known of the groups. A group of another form is left out.
  * @returns Their means.
  */
-export async function mergeGroups(folder: string, file: string): Promise<EpisodeStatistics> {
+export async function mergeGroups(
+  folder: string,
+  file: string,
+  form?: GroupForm,
+): Promise<EpisodeStatistics> {
   const statistics = new EpisodeStatistics();
   const lines = async function* () {
-    for await (const episode of mergedEpisodes(folder)) {
+    for await (const episode of mergedEpisodes(folder, form)) {
       statistics.add(summariseEpisode(episode));
       yield `${encodeTrajectory(episode)}\n`;
     }

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '@toolenv/core';
+import { aborted, type EnvHandle, type TaskResult, ToolEnvError, type Trajectory } from '@toolenv/core';
 import type { Metrics, Run } from '@toolenv/core/plugins';
 import { writing } from '@toolenv/core/recording';
 import { rolloutMetrics } from '../metrics/rollout-metrics.ts';
@@ -57,6 +57,8 @@ export class WorkerRollouts {
   #policies: string[] = [];
   /** Episodes that were too old since the last step. */
   #stale = 0;
+  /** Groups since the last step whose files broke a rule. */
+  #damaged = 0;
 
   /** @param results What the environment may choose tasks by. */
   constructor(run: WorkerRun, options: RunOptions, results: () => ReadonlyMap<number, TaskResult>) {
@@ -78,7 +80,8 @@ export class WorkerRollouts {
     const { deadline, onDeadline, onBug } = this.#options;
     this.#folder = await openSharedFolder(rollouts);
     this.#lock = await lockFolder(rollouts);
-    this.#files = new GroupFiles(this.#folder.groups);
+    const { vocabularySize } = this.#run.learner;
+    this.#files = new GroupFiles(this.#folder.groups, { samples: groupSize, vocabularySize });
     const before = await readState(this.#folder.state);
     if (before && !resume) {
       const message = `The folder ${rollouts} has the rollouts of another run: choose another folder, or resume that run with --resume.`;
@@ -121,8 +124,9 @@ export class WorkerRollouts {
       ...attempts,
       'staleness/max': Math.max(...ages),
       stale_episodes: this.#stale,
+      damaged_groups: this.#damaged,
     };
-    this.#stale = 0;
+    [this.#stale, this.#damaged] = [0, 0];
     const tasks = new Map(taken.map(({ group, episodes }) => [group, episodes[0]!.taskIndex]));
     return {
       rollout: { played, scored, tasks, metrics },
@@ -183,8 +187,13 @@ export class WorkerRollouts {
     for (const [group, task] of this.groups.entries) {
       if (isTaken.has(group)) continue;
       if (!this.#ready.has(group)) {
-        const episodes = finished.has(group) ? await this.#files.read(group) : undefined;
-        if (!episodes) continue;
+        if (!finished.has(group)) continue;
+        const episodes = await this.#files.read(group);
+        if (!episodes) {
+          this.#drop(group);
+          replaced = true;
+          continue;
+        }
         this.#ready.set(group, readyGroup(group, episodes, this.#files.file(group)));
       }
       const { policyVersion, episodes } = this.#ready.get(group)!;
@@ -197,6 +206,14 @@ export class WorkerRollouts {
       replaced = true;
     }
     return replaced;
+  }
+
+  /** Replaces a group whose file is not to be believed. Its episodes count as aborted, so that a worker that writes no others ends the run. */
+  #drop(group: number): void {
+    this.groups.replace(group);
+    this.#damaged += 1;
+    const cause = new ToolEnvError('infrastructure.damaged_group', this.#files.damage!);
+    for (let sample = 0; sample < this.#options.groupSize; sample++) this.#watch.add(aborted(cause));
   }
 
   async #publish(step: number, finished = false): Promise<void> {

@@ -1,7 +1,7 @@
 /** Leases and group files under kills at any moment: every group is written once, by somebody. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Trajectory } from '@toolenv/core';
+import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { GroupFiles } from '../../src/workers/group-files.ts';
@@ -201,6 +201,81 @@ test('a damaged group is set aside, so that it is played again', async () => {
   expect((await readFile(folder.merged, 'utf8')).split('\n')).toHaveLength(2);
   expect([1, 2, 3].map((group) => files.has(group))).toEqual([false, false, false]);
   expect(files.has(0)).toBe(true);
+});
+
+const spec = { right: { kind: 'outcome', range: [0, 1], weight: 1 } } as const;
+
+/** An answered episode with its tokens. */
+function answered(sample: number, changes: Partial<Trajectory> = {}, tokens: object = {}): Trajectory {
+  const sampled = {
+    prompt: Int32Array.of(1, 2),
+    action: Int32Array.of(3, 4),
+    logprobs: Float32Array.of(-0.5, -1),
+  };
+  const action = { text: 'a', toolCalls: [], stopReason: 'stop' as const, tokens: { ...sampled, ...tokens } };
+  const observation = { messages: [{ role: 'user' as const, content: 'q' }], tools: [] };
+  return {
+    ...episode(0, sample, 'a'),
+    rewardSpec: spec,
+    steps: [{ observation, action, calls: [], rewards: { right: 1 }, info: {} }],
+    outcome: { kind: 'terminated', reason: 'answered' },
+    rewards: { right: 1 },
+    reward: 1,
+    ...changes,
+  };
+}
+
+const failed = new ToolEnvError('infrastructure.tool_failed', 'no server');
+
+test.each<[string, RegExp | undefined, Trajectory[]]>([
+  ['two sound episodes', undefined, [answered(0), answered(1)]],
+  ['one episode of two', /each episode of one group once/, [answered(0)]],
+  ['an episode beyond the group', /each episode of one group once/, [answered(0), answered(2)]],
+  [
+    'an aborted episode with a reward',
+    /episode 1 breaks TRAJ-4/,
+    [answered(0), answered(1, { outcome: { kind: 'aborted', cause: failed, retryable: true } })],
+  ],
+  [
+    'a reward against its components',
+    /TRAJ-3: expected reward 1/,
+    [answered(0), answered(1, { reward: 0.5 })],
+  ],
+  [
+    'components against the steps',
+    /TRAJ-3: expected "right" 1/,
+    [answered(0), answered(1, { rewards: { right: 0 } })],
+  ],
+  ['a running episode', /TRAJ-5/, [answered(0), answered(1, { outcome: { kind: 'running' } })]],
+  [
+    'log-probabilities of NaN',
+    /POL-3 in step 0: a log-probability is NaN/,
+    [answered(0), answered(1, {}, { logprobs: new Float32Array(2).fill(Number.NaN) })],
+  ],
+  [
+    'a log-probability of 50',
+    /POL-3 in step 0: a log-probability is 50/,
+    [answered(0), answered(1, {}, { logprobs: Float32Array.of(-1, 50) })],
+  ],
+  ['one log-probability of two', /TRAJ-6/, [answered(0), answered(1, {}, { logprobs: Float32Array.of(-1) })]],
+  [
+    'a token beyond the vocabulary',
+    /POL-3 in step 0: token 5 is beyond the vocabulary of 5/,
+    [answered(0), answered(1, {}, { prompt: Int32Array.of(1, 5) })],
+  ],
+])('a group with %s is read with the rules of trajectories', async (_, damage, episodes) => {
+  const { groups } = await openSharedFolder(root);
+  const files = new GroupFiles(groups, { samples: 2, vocabularySize: 5 });
+  await files.write(0, episodes, { taskIndex: 0, worker: 'a' });
+  const read = await files.read(0);
+  if (!damage) {
+    expect(read).toMatchObject(episodes);
+    return;
+  }
+  expect(read).toBeUndefined();
+  expect(files.damage).toMatch(damage);
+  expect(files.has(0)).toBe(false);
+  expect(await readdir(groups)).toEqual(['0.jsonl.damaged']);
 });
 
 test('an address of an object store is refused with the name of the remedy', async () => {

@@ -1,5 +1,5 @@
 /** A trainer and workers on one folder: policies go one way, episodes the other. */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EnvHandle, SamplingOptions } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
@@ -140,6 +140,24 @@ test('episodes of a slow worker that are too old are replaced and counted, and t
   expect(stale).toBeGreaterThan(0);
   expect(stale % 4).toBe(0);
   for (const [, oldest] of metricOf(run, 'rollout', 'staleness/max')) expect(oldest).toBeLessThanOrEqual(1);
+}, 60_000);
+
+test('a group whose file breaks a rule is replaced and counted, and nothing is learned from it', async () => {
+  const running = banditRun(at('run'), { steps: 2, rollouts: at('rollouts') });
+  let state: Awaited<ReturnType<typeof readState>>;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    state = await readState(at('rollouts', 'state.json'));
+  } while (!state?.open.length);
+  const [group] = state.open[0]!;
+  await writeFile(at('rollouts', 'groups', `${group}.jsonl`), '{"version":1}\n');
+  const worker = startWorker();
+  const run = await running;
+  await worker.ended;
+  expect(metricOf(run, 'rollout', 'damaged_groups').map(([, value]) => value)).toEqual([1, 0]);
+  const episodes = run.events.flatMap((event) => (event.type === 'rollout' ? event.trajectories : []));
+  expect(episodes).toHaveLength(2 * 8);
+  expect(episodes.map((episode) => episode.group)).not.toContain(group);
 }, 60_000);
 
 test('a trainer that is killed resumes with the same workers, and learns from each group once', async () => {

@@ -1,0 +1,102 @@
+/** readObservation: an environment's observation, copied, in the form that the loop and the policy rely on. */
+import type { Message, Observation } from '../protocol/message.ts';
+import { inWords } from '../protocol/violation.ts';
+import { callsBounds, recordBounds } from '../schemas/json-bounds.ts';
+import { BrokenRule, keeping } from './broken-rule.ts';
+import { isToolCall } from './check-action.ts';
+import { copyJson } from './copy-json.ts';
+import { asSnapshot, isSnapshot } from './snapshot.ts';
+
+/**
+ * Runs in each turn of each episode: messages that the observation before had are compared, and only new ones are copied and checked.
+ * @param before The observation before, as this function returned it.
+ * @throws BrokenRule for ENV-14 and ENV-16.
+ */
+export function readObservation(given: unknown, before: Observation | undefined): Observation {
+  const { messages, tools } = Object(given);
+  if (!Array.isArray(messages) || messages.length === 0) throw malformed('the observation has no message');
+  const isOurs = isSnapshot(given);
+  const known = before?.messages ?? [];
+  const copies: Message[] = [];
+  let characters = 0;
+  for (let index = 0; index < messages.length; index++) {
+    const before = known[index];
+    const message = isOurs
+      ? checkMessage(messages[index], index)
+      : before !== undefined && isSameMessage(before, messages[index])
+        ? before
+        : readMessage(messages[index], index);
+    characters += message.content.length;
+    if (characters > recordBounds.characters)
+      throw new BrokenRule('ENV-16', `the observation has more than ${recordBounds.characters} characters`);
+    copies.push(message);
+  }
+  checkTools(tools);
+  return isOurs ? (given as Observation) : asSnapshot({ messages: copies, tools: [...tools] });
+}
+
+function readMessage(given: unknown, index: number): Message {
+  return checkMessage(
+    keeping('ENV-16', `message ${index}`, () => copyJson(given, callsBounds)),
+    index,
+  );
+}
+
+/** Whether the message says what it said when it was copied. */
+function isSameMessage(copy: Message, given: unknown): boolean {
+  const { role, content, toolCalls, toolCallId, name } = Object(given);
+  const known = copy as { toolCalls?: unknown; toolCallId?: string; name?: string };
+  return (
+    copy.role === role &&
+    copy.content === content &&
+    known.toolCallId === toolCallId &&
+    known.name === name &&
+    isSame(known.toolCalls, toolCalls)
+  );
+}
+
+/** Whether the value is what it was when it was copied. No deeper than the copy, which is bounded. */
+function isSame(copy: unknown, given: unknown): boolean {
+  if (copy === given) return true;
+  if (typeof copy !== 'object' || typeof given !== 'object' || copy === null || given === null) return false;
+  if (Array.isArray(copy) !== Array.isArray(given)) return false;
+  const keys = Object.keys(copy);
+  if (keys.length !== Object.keys(given).length) return false;
+  for (const key of keys) {
+    if (!isSame((copy as Record<string, unknown>)[key], (given as Record<string, unknown>)[key]))
+      return false;
+  }
+  return true;
+}
+
+const roles = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
+
+function checkMessage(given: unknown, index: number): Message {
+  const { role, content, toolCalls, toolCallId, name } = Object(given);
+  if (!roles.has(role)) throw malformed(`the role of message ${index} is ${inWords(role)}`);
+  if (typeof content !== 'string') throw malformed(`the content of message ${index} is ${inWords(content)}`);
+  if (toolCalls !== undefined) checkCalls(toolCalls, index);
+  if (role === 'tool' && (typeof toolCallId !== 'string' || typeof name !== 'string'))
+    throw malformed(`message ${index} of a tool has no toolCallId or no name`);
+  return given as Message;
+}
+
+function checkCalls(calls: unknown, index: number): void {
+  if (!Array.isArray(calls)) throw malformed(`the toolCalls of message ${index} are ${inWords(calls)}`);
+  const wrong = calls.findIndex((call) => !isToolCall(Object(call)));
+  if (wrong >= 0) throw malformed(`call ${wrong} of message ${index} has no id, no name or no arguments`);
+}
+
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools)) throw malformed(`the tools of the observation are ${inWords(tools)}`);
+  for (const tool of tools) {
+    const { name, description, inputSchema } = Object(tool);
+    const isComplete = typeof name === 'string' && name !== '' && typeof description === 'string';
+    if (!isComplete) throw malformed('a tool of the observation has no name or no description');
+    if (Object(inputSchema) !== inputSchema) throw malformed(`the tool ${inWords(name)} has no inputSchema`);
+  }
+}
+
+function malformed(problem: string): BrokenRule {
+  return new BrokenRule('ENV-14', problem);
+}

@@ -1,0 +1,108 @@
+/** readTransition: what an environment's step has returned, copied, in the form that scores and trajectories rely on. */
+import type { ToolCallRecord, Transition } from '../protocol/env.ts';
+import { isInfrastructure } from '../protocol/errors.ts';
+import type { JsonSchema } from '../protocol/json-schema.ts';
+import type { Observation } from '../protocol/message.ts';
+import { aborted, type Outcome, running } from '../protocol/outcome.ts';
+import { isPlainObject } from '../protocol/plain-object.ts';
+import { checkReward, type RewardSpec, type Rewards } from '../protocol/reward.ts';
+import { inWords } from '../protocol/violation.ts';
+import { callsBounds } from '../schemas/json-bounds.ts';
+import { validate } from '../schemas/json-schema.ts';
+import { wireSchemas } from '../schemas/wire-schemas.ts';
+import { BrokenRule, keeping } from './broken-rule.ts';
+import { readObservation } from './read-observation.ts';
+import { isSnapshot, snapshot } from './snapshot.ts';
+
+/**
+ * @param before The observation before, as {@link readObservation} returned it.
+ * @throws BrokenRule that names the rule.
+ */
+export function readTransition(
+  given: unknown,
+  spec: RewardSpec,
+  before: Observation | undefined,
+): Transition {
+  const of = Object(given) as Record<keyof Transition, unknown>;
+  const outcome = readOutcome(of.outcome);
+  const rewards = readRewards(of.rewards, spec, outcome.kind);
+  const calls = readCalls(of.calls, 'calls');
+  const environmentCalls =
+    of.environmentCalls === undefined ? undefined : readCalls(of.environmentCalls, 'environmentCalls');
+  const info = readInfo(of.info);
+  // The cause of an abort says more than the observation that it left.
+  const observation = outcome.kind === 'aborted' && before ? before : readObservation(of.observation, before);
+  if (outcome.kind === 'running') checkReply(observation);
+  return {
+    observation,
+    ...(rewards && { rewards }),
+    outcome,
+    calls,
+    ...(environmentCalls && { environmentCalls }),
+    info,
+  } as Transition;
+}
+
+const truncations = new Set<unknown>(['max_turns', 'max_tokens', 'deadline', 'context']);
+
+function readOutcome(outcome: unknown): Outcome {
+  const { kind, reason, cause, retryable } = Object(outcome);
+  if (kind === 'running') return running;
+  const isScored =
+    (kind === 'terminated' && typeof reason === 'string' && reason !== '') ||
+    (kind === 'truncated' && truncations.has(reason));
+  if (isScored) return { kind, reason };
+  if (kind === 'aborted' && isInfrastructure(cause)) return aborted(cause, retryable !== false);
+  const why = reason === undefined ? '' : ` with the reason ${inWords(reason)}`;
+  throw new BrokenRule('ENV-17', `the outcome is ${inWords(kind)}${why}`);
+}
+
+function readRewards(given: unknown, spec: RewardSpec, end: Outcome['kind']): Rewards | undefined {
+  if (end === 'aborted') {
+    if (given === undefined) return undefined;
+    throw new BrokenRule('ENV-18', 'an aborted step has rewards');
+  }
+  if (!isPlainObject(given)) throw new BrokenRule('ENV-18', `the rewards are ${inWords(given)}`);
+  const rewards: Rewards = {};
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    const wrong = checkReward(spec, name, value);
+    if (wrong) throw new BrokenRule(wrong.rule, wrong.problem);
+    if (end === 'running' && value !== null && spec[name]!.kind === 'outcome') {
+      const problem = `outcome reward "${name}" is ${value} before the end: score it once, at the end`;
+      throw new BrokenRule('ENV-19', problem);
+    }
+    rewards[name] = value as number | null;
+  }
+  return rewards;
+}
+
+const records = (wireSchemas.transition.properties as Record<string, JsonSchema>).calls!;
+
+function readCalls(given: unknown, what: string): ToolCallRecord[] {
+  if (!Array.isArray(given)) throw new BrokenRule('ENV-26', `the ${what} are ${inWords(given)}`);
+  if (given.length === 0) return [];
+  // Those of a ToolEnv are, whose own tools and calls have been read already.
+  if (isSnapshot(given)) return given;
+  const calls = keeping('ENV-16', `the ${what} of the step`, () => snapshot(given, callsBounds));
+  const [wrong] = validate(records, calls);
+  if (wrong)
+    throw new BrokenRule(
+      'ENV-26',
+      `${what}${wrong.path}: expected ${wrong.expected}; received ${wrong.received}`,
+    );
+  return calls as ToolCallRecord[];
+}
+
+function readInfo(given: unknown): Record<string, unknown> {
+  if (Object(given) !== given) throw new BrokenRule('ENV-16', `the info is ${inWords(given)}`);
+  const info = keeping('ENV-16', 'the info of the step', () => snapshot(given as object));
+  if (isPlainObject(info)) return info;
+  throw new BrokenRule('ENV-16', `the info is ${inWords(info)}`);
+}
+
+/** The observation has been checked already. */
+function checkReply({ messages }: Observation): void {
+  if (messages.at(-1)!.role !== 'assistant') return;
+  throw new BrokenRule('ENV-37', 'nothing replies to the policy, but the episode continues');
+}

@@ -1,0 +1,45 @@
+/** readDecision: what a hook has returned, as a decision about the turn. A part that would be overlooked is refused. */
+import { didYouMean } from '../protocol/did-you-mean.ts';
+import { ToolEnvError } from '../protocol/errors.ts';
+import { isPlainObject } from '../protocol/plain-object.ts';
+import { inWords } from '../protocol/violation.ts';
+import type { TurnDecision } from './episode.ts';
+
+const parts = ['reply', 'rewrite', 'rewards', 'end', 'info'];
+
+/**
+ * @param hook Names the hook in errors, and its environment.
+ * @throws ToolEnvError `bug.environment` for anything but a text, a decision of known parts or nothing.
+ */
+export function readDecision(result: unknown, hook: string): TurnDecision {
+  if (result === undefined || result === null) return {};
+  if (typeof result === 'string') return { reply: result };
+  const wrong = (problem: string) => new ToolEnvError('bug.environment', `${hook} ${problem}.`);
+  if (!isPlainObject(result)) {
+    const remedy = 'return a text, an object such as { reply, rewards, end }, or nothing';
+    throw wrong(`returned ${inWords(result)}: ${remedy}`);
+  }
+  const unknown = Object.keys(result).find((part) => !parts.includes(part));
+  if (unknown !== undefined) {
+    const hint = didYouMean(unknown, parts, 'Parts');
+    throw new ToolEnvError('bug.environment', `${hook} returned an unknown part "${unknown}". ${hint}`);
+  }
+  const { reply, rewrite, rewards } = result;
+  if (reply !== undefined && typeof reply !== 'string' && !Array.isArray(reply))
+    throw wrong(`returned a reply that is ${inWords(reply)}: give a text or messages`);
+  if (rewrite !== undefined && !Array.isArray(rewrite))
+    throw wrong(`returned a rewrite that is ${inWords(rewrite)}: give messages`);
+  if (rewards !== undefined) checkRewards(rewards, wrong);
+  return result;
+}
+
+function checkRewards(rewards: unknown, wrong: (problem: string) => ToolEnvError): void {
+  if (!isPlainObject(rewards))
+    throw wrong(`returned rewards that are ${inWords(rewards)}: give an object of numbers by name`);
+  for (const name of Object.keys(rewards)) {
+    if (rewards[name] !== undefined) continue;
+    throw wrong(
+      `returned a reward "${name}" of undefined: give a number, give null for "not scored", or leave it out`,
+    );
+  }
+}
