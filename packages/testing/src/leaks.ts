@@ -1,5 +1,6 @@
 /** Finds timers, sockets, child processes and watchers that keep a process alive after the work is done. */
 import { createHook } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds that handles may take to close. */
@@ -62,6 +63,9 @@ const outward: Readonly<Record<string, string>> = {
   UDPSENDWRAP: 'datagram',
 };
 
+/** Where fetch and node:http announce requests. */
+const requests = ['undici:request:create', 'http.client.request.start'] as const;
+
 /** How `work` uses the network (`1 × connection`). */
 export async function networkUseOf(work: () => Promise<void>): Promise<string[]> {
   const used: string[] = [];
@@ -71,12 +75,16 @@ export async function networkUseOf(work: () => Promise<void>): Promise<string[]>
       if (kind) used.push(kind);
     },
   });
+  // A request over a socket that was kept alive makes no resource.
+  const request = () => void used.push('HTTP request');
+  for (const channel of requests) subscribe(channel, request);
   hook.enable();
   try {
     await work();
     return counted(used);
   } finally {
     hook.disable();
+    for (const channel of requests) unsubscribe(channel, request);
   }
 }
 

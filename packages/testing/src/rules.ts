@@ -83,7 +83,7 @@ const hints = {
   'WARN-4':
     "Score it by what happened: return { rewards: { solved: Number(answer === task.answer) }, end: 'answered' }; or declare weight: 0.",
   'WARN-5':
-    'Show that each task can be won. Add to the definition: oracle: (task) => [task.answer]. If no script can win, skip WARN-5 (--skip WARN-5).',
+    'Show that each task can be won; where no script can win, skip WARN-5 (--skip WARN-5). Add to the definition: oracle: (task) => [task.answer],',
   'WARN-6':
     "Return failure('There is no account 7.') for a call that cannot be served; throw only if the machinery failed. If a server was down, check again.",
   'WARN-7':

@@ -71,7 +71,9 @@ export async function checkFaults(subject: EnvSubject): Promise<void> {
   };
   await report.check(['ENV-14'], findCall, report.wants('ENV-30', 'ENV-31'));
   if (!action) {
-    const reason = 'the first observation offers no tool of a role, so none can be made to fail';
+    const remedy =
+      "give a tool by a role, roles: { search: '<package>/<name>-v1' }; for its own tools, defineToolEnv keeps the rule";
+    const reason = `the first observation offers no tool of a role, so none can be made to fail: ${remedy}`;
     report.skip(['ENV-30', 'ENV-31'], reason);
     return;
   }

@@ -1,5 +1,7 @@
 /** checkEnv reports each defect under its rule, and reports nothing for a valid environment. */
 import { lookup } from 'node:dns/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRng, defineTool, defineToolEnv, failure } from '@toolenv/core';
 import { afterEach, expect, test } from 'vitest';
@@ -273,4 +275,37 @@ test('what only a good answer reaches is repeated too: shared state and chance i
   expect([...findings, ...warnings].map(({ rule }) => rule)).toEqual(['ENV-11', 'WARN-8']);
   expect(warnings[0]?.received).toMatch(/^Math\.random\(\) in .*check-env\.test\.ts:\d+$/);
   expect((await check(() => 3)).passed).toEqual(['ENV-11']);
+});
+
+test('a request over a socket that was kept alive uses the network', async () => {
+  const server = createServer((_, response) => void response.end('hello'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  try {
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const asking = ladderDefinition({
+      env: (good) => ({
+        async reset(options) {
+          await (await fetch(address)).text();
+          return good.reset(options);
+        },
+      }),
+    });
+    await (await fetch(address)).text();
+    const report = await checkEnv(asking, { ...options, rules: ['ENV-36'] });
+    expect(expectFinding(report, 'ENV-36').received).toContain('3 × HTTP request');
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test('an environment without roles is told how its tools could be made to fail', async () => {
+  const run = { actions: 5, rules: ['ENV-30', 'ENV-31'] } as const;
+  const { skipped } = await checkEnv(
+    bazaar(() => 3),
+    run,
+  );
+  const reasons = skipped.filter(({ rule }) => run.rules.some((wanted) => wanted === rule));
+  expect(reasons).toHaveLength(2);
+  for (const { reason } of reasons) expect(reason).toContain('give a tool by a role, roles: { search: ');
 });
