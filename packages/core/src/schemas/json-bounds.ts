@@ -7,6 +7,8 @@ export interface JsonBounds {
   depth: number;
   /** Characters of the value as JSON, escapes not counted. */
   characters: number;
+  /** Whether infinite numbers pass, which `JSON.parse` makes of 1e999. For values whose numbers are checked one by one. */
+  anyNumber?: boolean;
 }
 
 /** The bounds of a call's arguments. */
@@ -33,7 +35,7 @@ function excess(
   budget.left -= typeof value === 'string' ? value.length + 2 : 1;
   if (budget.left < 0) return tooMuch(budget.bounds.characters, 'characters', 'JSON');
   if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return foreign;
-  if (typeof value === 'number' && !Number.isFinite(value)) return foreign;
+  if (typeof value === 'number' && !Number.isFinite(value) && !budget.bounds.anyNumber) return foreign;
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth === 0) return tooMuch(budget.bounds.depth, 'levels', 'arrays and objects');
   // JSON.stringify would write each byte as a property.

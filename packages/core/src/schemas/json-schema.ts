@@ -108,7 +108,7 @@ function nearestOf(value: unknown, choices: unknown): string | undefined {
 }
 
 /** JSON.stringify overflows the stack on a value that nests by thousands of levels. */
-const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INFINITY };
+const printable = { depth: argumentBounds.depth, characters: Number.POSITIVE_INFINITY, anyNumber: true };
 
 function describe(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -16,7 +16,7 @@ export function checkFields(file: string, schema: JsonSchema, value: unknown, na
 }
 
 function fieldMistake(schema: JsonSchema, value: unknown, name: string): string | undefined {
-  const unbounded = jsonMistake(value, { depth, characters: Number.POSITIVE_INFINITY });
+  const unbounded = jsonMistake(value, { depth, characters: Number.POSITIVE_INFINITY, anyNumber: true });
   if (unbounded) return `${name || 'it'} is ${unbounded.received}`;
   const [wrong] = validate(schema, value);
   if (!wrong) return undefined;

@@ -16,7 +16,7 @@ describe.each([
     const { toolCalls } = format.parse(text);
     const milliseconds = performance.now() - start;
     expect(toolCalls.length).toBeLessThanOrEqual(257);
-    for (const call of toolCalls) if (!isParseFailure(call)) expect(boundCall(call)).toBe(call);
+    for (const call of toolCalls) if (!isParseFailure(call)) expect(boundCall(call)).toEqual(call);
     expect(() => JSON.stringify(toolCalls)).not.toThrow();
     return milliseconds;
   }
