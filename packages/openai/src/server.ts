@@ -2,6 +2,7 @@
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
+import { keepSecret } from '@toolenv/core/secrets';
 import { type Refusal, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { retryAfter } from './retry-after.ts';
@@ -30,6 +31,7 @@ export class Server {
 
   constructor(options: ServerOptions) {
     this.url = options.url;
+    keepSecret(options.apiKey);
     this.#options = options;
     this.usage = new UsageCount(options);
     this.#queue = new RequestQueue(options, this.usage);

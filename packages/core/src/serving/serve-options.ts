@@ -1,5 +1,6 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
 import { isInfrastructure, messageOf } from '../protocol/errors.ts';
+import { withoutSecrets } from '../protocol/secrets.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
 import type { OptionsOf } from '../schemas/json-schema-type.ts';
 
@@ -82,5 +83,5 @@ export function completeServeOptions(given: ServeOptions, owner: string): Comple
 /** What a server does with errors, by default. The stack of a failing machine says nothing. */
 export function writeToStderr(error: unknown): void {
   const isBug = error instanceof Error && !isInfrastructure(error);
-  process.stderr.write(`${isBug ? error.stack : messageOf(error)}\n`);
+  process.stderr.write(`${withoutSecrets((isBug && error.stack) || messageOf(error))}\n`);
 }
