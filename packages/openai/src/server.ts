@@ -14,7 +14,7 @@ export interface ServerOptions extends QueueOptions, Prices {
   url: string;
   /** Sent as a bearer token. */
   apiKey?: string | undefined;
-  /** Milliseconds without a byte after which a request has failed. Default 600,000. */
+  /** Milliseconds after which a request has failed, whether the server is silent or slow. Default 600,000. */
   timeout?: number | undefined;
 }
 
@@ -28,6 +28,8 @@ export class Server {
   readonly usage: UsageCount;
   readonly #options: ServerOptions;
   readonly #queue: RequestQueue;
+  /** Ends questions that have no signal of their own: those of a policy that opens. */
+  opening: AbortSignal | undefined;
 
   constructor(options: ServerOptions) {
     this.url = options.url;
@@ -48,7 +50,8 @@ export class Server {
     body?: Json,
     options: { signal?: AbortSignal | undefined; retries?: number } = {},
   ): Promise<Answer> {
-    return this.#queue.run(() => this.#attempt(path, body, options.signal), options);
+    const { signal = this.opening } = options;
+    return this.#queue.run(() => this.#attempt(path, body, signal), { ...options, signal });
   }
 
   async #attempt(

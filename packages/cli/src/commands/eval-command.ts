@@ -184,7 +184,15 @@ async function evaluateEntrant(
   const chosenEnv = namedEnv.chosen(given);
   const { options } = chosenEnv;
   const open = (tap: ToolTap | undefined) => openRunEnv(chosenEnv, { ...given, seed, tap });
-  const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
+  const {
+    opened: env,
+    policy,
+    finish,
+    close,
+  } = await openRun(open, chosen, {
+    ...{ ...given, seed, signal },
+    deadline: flags.deadline,
+  });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;
     const identity = {
