@@ -30,7 +30,7 @@ export const serveProperties = {
     type: 'array',
     items: { type: 'string', minLength: 1 },
     description:
-      'origins of web pages that may send requests, besides those on allowed hosts, for example https://app.example',
+      'origins of web pages that may send requests, besides those of this server itself, for example https://app.example',
   },
   maxSessions: {
     type: 'integer',
