@@ -69,6 +69,7 @@ async function listModels(server: Server): Promise<Json[] | undefined> {
     const { body } = await server.ask('models', undefined, { retries: 0 });
     return Array.isArray(body?.data) ? body.data.map((each) => Object(each) as Json) : undefined;
   } catch (error) {
+    server.opening?.throwIfAborted();
     if (ToolEnvError.isInstance(error) && error.code === 'usage.model_key') throw error;
     return undefined;
   }

@@ -2,6 +2,7 @@
 import { type Observation, type Policy, type PolicySpec, ToolEnvError } from '@toolenv/core';
 import type { PolicyHandle } from '@toolenv/core/plugins';
 import type { TokenChat } from '@toolenv/core/remote';
+import { Deadline } from '@toolenv/core/tools';
 import { findModel, probeCapabilities } from './capabilities.ts';
 import { chatPolicy } from './chat-policy.ts';
 import { probeTokens } from './probe-tokens.ts';
@@ -20,6 +21,10 @@ export interface OpenAiPolicyOptions extends ServerOptions {
    * `@toolenv/policy/chat` gives.
    */
   tokens?: { chat: TokenChat; contextLength: number; vocabularySize: number } | undefined;
+  /** Ends the opening, with its reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds in which the server must have answered the questions of the opening. Default: unlimited. */
+  deadline?: number | undefined;
 }
 
 /**
@@ -28,7 +33,16 @@ export interface OpenAiPolicyOptions extends ServerOptions {
  */
 export async function openAiPolicy(options: OpenAiPolicyOptions): Promise<PolicyHandle> {
   const server = new Server(options);
-  const policy = await (options.tokens ? openTokens(server, options) : openChatPolicy(server, options));
+  const { signal: parent, deadline: after } = options;
+  const reason = () => {
+    const message = `${server.url} has not said in ${after! / 1000} s what it can do: start the server, or raise --deadline.`;
+    return new ToolEnvError('infrastructure.model_unreachable', message);
+  };
+  const deadline = new Deadline({ ...(parent && { parent }), ...(after && { after }), reason });
+  server.opening = deadline.signal;
+  const open = options.tokens ? openTokens : openChatPolicy;
+  const policy = await deadline.race(() => open(server, options)).finally(() => deadline.clear());
+  server.opening = undefined;
   return {
     ...policy,
     get usage() {

@@ -1,6 +1,11 @@
 /** The policy `openai-v1`: a model on an OpenAI-compatible server as a plugin, `openai:<url>#<model>` on the command line. */
 import { ToolEnvError } from '@toolenv/core';
-import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import {
+  definePolicy,
+  type OpeningRun,
+  type PolicyDefinition,
+  type PolicyHandle,
+} from '@toolenv/core/plugins';
 import { parseModelAddress, readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type OpenAiPolicyOptions, openAiPolicy } from './open-policy.ts';
@@ -58,7 +63,7 @@ const schema = {
       default: 600_000,
       milliseconds: true,
       mayChange: true,
-      description: 'time that the server may stay silent',
+      description: 'time that a reply may take',
     },
     inputPrice: {
       type: 'number',
@@ -87,7 +92,7 @@ const openai: PolicyDefinition<OpenAiOptions> = definePolicy({
 export default openai;
 
 /** @throws ToolEnvError `usage.model_*`, `infrastructure.model_*`, `usage.checkpoint_*`. */
-async function open(options: OpenAiOptions): Promise<PolicyHandle> {
+async function open(options: OpenAiOptions, { signal, deadline }: OpeningRun): Promise<PolicyHandle> {
   const { address, apiKey, tokenizer, requests, requestRetries, requestTimeout, ...same } = options;
   const { url, model } = parseModelAddress(address, {
     code: 'usage.model_address',
@@ -102,6 +107,8 @@ async function open(options: OpenAiOptions): Promise<PolicyHandle> {
     concurrency: requests,
     retries: requestRetries,
     timeout: requestTimeout,
+    signal,
+    deadline,
   });
 }
 

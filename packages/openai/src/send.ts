@@ -10,12 +10,14 @@ export interface Reply {
 
 /** Bytes of a reply. */
 const longestReply = 64 * 2 ** 20;
+/** Milliseconds: the longest delay of setTimeout. */
+const longestTimer = 2 ** 31 - 1;
 
 export interface SendOptions {
   /** Sent as JSON by POST; absent for GET. */
   body?: unknown;
   headers: Readonly<Record<string, string>>;
-  /** Milliseconds without a byte after which the server counts as gone. */
+  /** Milliseconds of the whole request, after which the server counts as gone. */
   timeout: number;
   signal?: AbortSignal | undefined;
 }
@@ -32,13 +34,13 @@ export function send(url: string, { body, headers, timeout, signal }: SendOption
         ...(sent && { 'content-type': 'application/json', 'content-length': sent.length }),
         ...headers,
       },
-      timeout,
       signal,
     });
+    // Bytes that drip do not prolong it.
+    const late = () => outgoing.destroy(new Error(`the server sent no whole reply in ${timeout / 1000} s`));
+    const timer = setTimeout(late, Math.min(timeout, longestTimer));
     outgoing.on('error', reject);
-    outgoing.on('timeout', () =>
-      outgoing.destroy(new Error(`the server sent nothing for ${timeout / 1000} s`)),
-    );
+    outgoing.on('close', () => clearTimeout(timer));
     outgoing.on('response', (incoming) => {
       const parts: Buffer[] = [];
       let length = 0;

@@ -2,6 +2,7 @@
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { isTransient } from '@toolenv/core/remote';
 import { tryObject } from '@toolenv/core/schemas';
+import { keepSecret } from '@toolenv/core/secrets';
 import { type Refusal, refusalOf, transientError } from './refusal.ts';
 import { type Attempt, type QueueOptions, RequestQueue } from './request-queue.ts';
 import { retryAfter } from './retry-after.ts';
@@ -13,7 +14,7 @@ export interface ServerOptions extends QueueOptions, Prices {
   url: string;
   /** Sent as a bearer token. */
   apiKey?: string | undefined;
-  /** Milliseconds without a byte after which a request has failed. Default 600,000. */
+  /** Milliseconds after which a request has failed, whether the server is silent or slow. Default 600,000. */
   timeout?: number | undefined;
 }
 
@@ -27,9 +28,12 @@ export class Server {
   readonly usage: UsageCount;
   readonly #options: ServerOptions;
   readonly #queue: RequestQueue;
+  /** Ends questions that have no signal of their own: those of a policy that opens. */
+  opening: AbortSignal | undefined;
 
   constructor(options: ServerOptions) {
     this.url = options.url;
+    keepSecret(options.apiKey);
     this.#options = options;
     this.usage = new UsageCount(options);
     this.#queue = new RequestQueue(options, this.usage);
@@ -46,7 +50,8 @@ export class Server {
     body?: Json,
     options: { signal?: AbortSignal | undefined; retries?: number } = {},
   ): Promise<Answer> {
-    return this.#queue.run(() => this.#attempt(path, body, options.signal), options);
+    const { signal = this.opening } = options;
+    return this.#queue.run(() => this.#attempt(path, body, signal), { ...options, signal });
   }
 
   async #attempt(

@@ -1,8 +1,11 @@
 /** Faults of servers: what is tried again, how long is waited, and what becomes of it in the end. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInfrastructure } from '@toolenv/core';
 import { backoff } from '@toolenv/core/remote';
 import { expect, test, vi } from 'vitest';
+import { openAiPolicy } from '../src/open-policy.ts';
 import { retryAfter } from '../src/retry-after.ts';
 import { Server } from '../src/server.ts';
 import { type Intercepted, startWireServer } from './wire-server.ts';
@@ -85,6 +88,34 @@ test('a server that says nothing fails after the timeout', async () => {
   await using wire = await startWireServer({ intercept: () => 'hang' });
   const asking = new Server({ url: wire.url, retries: 0, timeout: 50 }).ask('chat/completions', body);
   await expect(asking).rejects.toMatchObject({ code: 'infrastructure.model_unreachable' });
+});
+
+test('a server that drips fails after the timeout', async () => {
+  const dripping = createServer((_request, response) => {
+    const timer = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(dripping.address() as AddressInfo).port}/v1`;
+  const began = performance.now();
+  const asking = new Server({ url, retries: 0, timeout: 100 }).ask('chat/completions', body);
+  await expect(asking).rejects.toThrow(/no whole reply in 0\.1 s/);
+  expect(performance.now() - began).toBeLessThan(5_000);
+  dripping.closeAllConnections();
+  dripping.close();
+});
+
+test('a policy of a silent server opens until its deadline or its signal, and not longer', async () => {
+  await using wire = await startWireServer({ intercept: () => 'hang' });
+  await expect(openAiPolicy({ url: wire.url, deadline: 50 })).rejects.toMatchObject({
+    code: 'infrastructure.model_unreachable',
+    message: expect.stringMatching(/has not said in 0\.05 s what it can do/),
+  });
+  const reason = new Error('stopped');
+  const controller = new AbortController();
+  const opening = openAiPolicy({ url: wire.url, signal: controller.signal });
+  setTimeout(() => controller.abort(reason), 20);
+  await expect(opening).rejects.toBe(reason);
 });
 
 test.each(['hang', { status: 429, headers: { 'retry-after': '60' }, body: {} }] as const)(

@@ -8,6 +8,7 @@ import {
   listen,
   type Refusal,
   replyJson,
+  requestUrl,
   type ServedEnv,
   type ServeOptions,
   tasksOf,
@@ -87,7 +88,7 @@ export async function serveOpenEnv<Task>(
     if (refusal) return refuseUpgrade(stream, refusal);
     sockets.handleUpgrade(request, stream, head, (socket) => {
       try {
-        const session = sessions.attach(new URL(request.url!, 'http://any').searchParams.get('session_id'));
+        const session = sessions.attach(requestUrl(request).searchParams.get('session_id'));
         serveSession(socket, session, sessions, onError);
       } catch (error) {
         socket.on('error', () => {});

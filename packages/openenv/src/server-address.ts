@@ -1,6 +1,7 @@
 /** Reads the address of an OpenEnv server, and asks it what it serves. */
 import { type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
 import { isObject } from '@toolenv/core/schemas';
+import { keepSecret } from '@toolenv/core/secrets';
 
 /** Milliseconds that a server has to describe itself. */
 const describeTimeout = 30_000;
@@ -36,7 +37,7 @@ export function readAddress(address: string): string {
 
 /** The token is in a variable, because options are recorded. */
 export function accessHeaders(): Record<string, string> {
-  const token = process.env.OPENENV_TOKEN;
+  const token = keepSecret(process.env.OPENENV_TOKEN);
   return token ? { authorization: `Bearer ${token}` } : {};
 }
 

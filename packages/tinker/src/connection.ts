@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import type { PolicyUsage } from '@toolenv/core/plugins';
 import { backoff, isTransient } from '@toolenv/core/remote';
+import { keepSecret } from '@toolenv/core/secrets';
 import { type Reply, readJson, refusal } from './reply.ts';
 
 export interface ConnectionOptions {
@@ -46,6 +47,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.url = options.url.replace(/\/+$/, '');
     this.#options = options;
+    keepSecret(options.apiKey);
   }
 
   /**

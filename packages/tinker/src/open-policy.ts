@@ -31,6 +31,8 @@ export interface TinkerPolicyOptions extends ConnectionOptions {
    * means (JAX); 1 where it takes sums (FSDP, Megatron), as SkyRL's configuration has it.
    */
   clipsAt?: number | undefined;
+  /** Ends the opening. */
+  signal?: AbortSignal | undefined;
   /** Folder of a checkpoint to begin with. */
   checkpoint?: string | undefined;
 }
@@ -43,12 +45,17 @@ export interface TinkerPolicyOptions extends ConnectionOptions {
 export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<TinkerPolicy> {
   const { tokens, rank = 32, seed = 1, checkpoint } = options;
   const connection = new Connection(options);
-  const session = await Session.open(connection, options.baseModel);
+  const { signal } = options;
+  signal?.throwIfAborted();
+  let session: Session | undefined;
   const leave = () => {
-    session.close();
+    session?.close();
     connection.close();
   };
+  // One that has aborted no longer waits for the server.
+  signal?.addEventListener('abort', leave);
   try {
+    session = await Session.open(connection, options.baseModel);
     const shape = { rank, seed };
     const normalisation = await probeNormalisation(session, shape);
     const shared = new SharedModel(await RemoteModel.create(session, shape));
@@ -63,6 +70,9 @@ export async function tinkerPolicy(options: TinkerPolicyOptions): Promise<Tinker
     return new TinkerPolicy({ spec, connection, shared, learner, chat, vocabularySize, encode, leave });
   } catch (error) {
     leave();
+    signal?.throwIfAborted();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', leave);
   }
 }

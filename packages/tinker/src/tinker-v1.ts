@@ -1,7 +1,12 @@
 /** The policy `tinker-v1`: a model on a Tinker server as a plugin, `tinker:<url>#<base model>` on the command line. */
 import { existsSync } from 'node:fs';
 import { ToolEnvError } from '@toolenv/core';
-import { definePolicy, type PolicyDefinition, type PolicyHandle } from '@toolenv/core/plugins';
+import {
+  definePolicy,
+  type OpeningRun,
+  type PolicyDefinition,
+  type PolicyHandle,
+} from '@toolenv/core/plugins';
 import { parseModelAddress, readKey } from '@toolenv/core/remote';
 import type { OptionsOf } from '@toolenv/core/schemas';
 import { type TinkerPolicyOptions, tinkerPolicy } from './open-policy.ts';
@@ -79,7 +84,7 @@ const tinker: PolicyDefinition<TinkerOptions> = definePolicy({
 export default tinker;
 
 /** @throws ToolEnvError `usage.tinker_*`, `usage.checkpoint_*`, `infrastructure.tinker_*`. */
-async function open(options: TinkerOptions, { seed }: { seed: number }): Promise<PolicyHandle> {
+async function open(options: TinkerOptions, { seed, signal }: OpeningRun): Promise<PolicyHandle> {
   const { url, model: baseModel } = parseModelAddress(options.address, {
     code: 'usage.tinker_address',
     example: 'tinker:http://127.0.0.1:8000#Qwen/Qwen3-0.6B',
@@ -90,6 +95,7 @@ async function open(options: TinkerOptions, { seed }: { seed: number }): Promise
     tokens: await openTokenizer(options.tokenizer ?? baseModel),
     rank: options.loraRank,
     seed,
+    signal,
     checkpoint: options.checkpoint,
     contextLength: options.contextLength,
     clipsAt: options.serverMaxGradNorm,

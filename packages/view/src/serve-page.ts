@@ -3,7 +3,14 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { completeServeOptions, HttpAccess, listen, readBody, replyJson } from '@toolenv/core/serving';
+import {
+  completeServeOptions,
+  HttpAccess,
+  listen,
+  readBody,
+  replyJson,
+  requestUrl,
+} from '@toolenv/core/serving';
 
 /** The files of the page, as they were built into the package. */
 const folder = join(import.meta.dirname, '..', 'dist', 'page');
@@ -64,7 +71,7 @@ export async function servePage({ page, port, get, post = {}, follow }: PageServ
     response.setHeaders(headers);
     const refusal = access.refusal(request);
     if (refusal) return refuse(response, refusal.status, refusal.detail);
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://any');
+    const { pathname, searchParams } = requestUrl(request);
     if (request.method === 'POST' && Object.hasOwn(post, pathname)) {
       const body = await readBody(request, options.maxBodyBytes);
       // Node has answered 408, or the page is gone.

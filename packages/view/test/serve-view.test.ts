@@ -191,6 +191,9 @@ describe('refusals', () => {
     expect(await status({})).toBe(200);
     expect(await status({ headers: { host: 'rebound.example' } })).toBe(403);
     expect(await status({ headers: { origin: 'https://other.example' } })).toBe(403);
+    expect(await status({ headers: { origin: 'http://localhost:1' } })).toBe(403);
+    expect(await status({ headers: { origin: new URL(view.url).origin } })).toBe(200);
+    expect(await status({ path: '//' })).toBe(404);
     expect(await status({ method: 'POST' })).toBe(405);
   });
 

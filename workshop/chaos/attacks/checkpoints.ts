@@ -1,5 +1,6 @@
 /** Attacks by checkpoints that someone else made. */
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Checkpoint, writeCheckpoint } from '@toolenv/policy';
 import { wordCheckpoint } from '../../../packages/policy/test/word-checkpoint.ts';
@@ -43,6 +44,21 @@ export const checkpoints: Attack[] = [
     'tokenizer.json',
     '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": 7}}',
   ),
+  tokenizer('normalizer', 'normalizers', { type: 'Replace', pattern: { String: 'e' }, content: 'ee' }),
+  tokenizer('decoder', 'decoders', { type: 'BPEDecoder', suffix: '' }),
+  ...Object.entries({ 'a pipe': ['mkfifo'], '/dev/zero': ['ln', '-s', '/dev/zero'] }).map(
+    ([name, [command, ...args]]): Attack => ({
+      name: `config.json is ${name}`,
+      attack: `config.json is ${name}`,
+      expected: 'it is refused in one line, before memory is taken',
+      run: (folder) =>
+        refused(folder, wordCheckpoint(), async () => {
+          const file = join(folder, 'config.json');
+          await rm(file);
+          execFileSync(command!, [...args, file]);
+        }),
+    }),
+  ),
   {
     name: 'weights that are NaN',
     attack: 'a weight is NaN',
@@ -82,8 +98,29 @@ function refusedFile(name: string, file: string, content: string): Attack {
   };
 }
 
-async function refused(folder: string, checkpoint: Checkpoint): Promise<void> {
+/** 60 steps of a part. */
+function tokenizer(part: string, list: string, step: object): Attack {
+  return {
+    name: `tokenizer with 60 steps of its ${part}`,
+    attack: `each of 60 steps of the ${part} doubles the text`,
+    expected: 'it is refused in one line, before memory is taken',
+    async run(folder) {
+      const checkpoint = wordCheckpoint();
+      const own = JSON.parse(checkpoint.files['tokenizer.json']!);
+      own[part] = { type: 'Sequence', [list]: Array.from({ length: 60 }, () => step) };
+      checkpoint.files['tokenizer.json'] = JSON.stringify(own);
+      await refused(folder, checkpoint);
+    },
+  };
+}
+
+async function refused(
+  folder: string,
+  checkpoint: Checkpoint,
+  change: () => Promise<void> = async () => {},
+): Promise<void> {
   await writeCheckpoint(folder, checkpoint);
+  await change();
   const error = await within(
     patience,
     thrown(() => subject.use(folder)),

@@ -1,6 +1,7 @@
 /** Signals: a terminal that closes, and an impatient user. */
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCli } from '../../../packages/cli/test/start-cli.ts';
@@ -23,6 +24,32 @@ export const signals: Attack[] = [
         const expected = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[signal];
         holds(code === expected, `exit code ${code}: ${stderr}`);
         holds(existsSync(join(out, 'checkpoints/step-2')), 'the finished steps are lost');
+      },
+    }),
+  ),
+  ...['openai', 'tinker'].map(
+    (client): Attack => ({
+      name: `silent server of ${client}`,
+      attack: `a model server of ${client} accepts and never answers, and the start gets SIGTERM`,
+      expected: 'the command ends within three seconds of the signal',
+      async run() {
+        const silent = createServer().listen(0, '127.0.0.1');
+        await once(silent, 'listening');
+        const connected = once(silent, 'connection');
+        const root = join(import.meta.dirname, '../../..');
+        const policy = `${client}:http://127.0.0.1:${(silent.address() as AddressInfo).port}#m`;
+        const tokens = client === 'tinker' ? ['--tokenizer', 'packages/tiny-policy/checkpoint'] : [];
+        const args = ['eval', '@toolenv/envs-classic/arithmetic-v1', '--policy', policy, ...tokens];
+        const { child, finished } = startCli(args, root);
+        try {
+          await within(30_000, connected);
+          child.kill('SIGTERM');
+          const { code, stderr } = await within(3_000, finished);
+          holds(code === 143, `exit code ${code}: ${stderr}`);
+        } finally {
+          child.kill('SIGKILL');
+          silent.close();
+        }
       },
     }),
   ),

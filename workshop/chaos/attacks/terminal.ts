@@ -2,7 +2,10 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { defineToolEnv, openEnv, playTask } from '@toolenv/core';
 import { encodeTrajectory } from '@toolenv/core/recording';
@@ -71,6 +74,46 @@ export const terminal: Attack[] = [
     expected: noControl,
     async run(folder) {
       clean(await cli(['show', join(folder, hostile)], folder));
+    },
+  },
+  {
+    name: 'key that a server repeats',
+    attack: 'a model server answers with the headers of the request, in texts and in errors',
+    expected: 'the key is neither printed nor recorded',
+    async run(folder) {
+      const key = 'sk-chaos-never-printed';
+      let asked = 0;
+      const server = createServer(({ headers }, response) => {
+        const said = JSON.stringify(headers);
+        const message = { role: 'assistant', content: said };
+        const isFault = ++asked > 4;
+        response.writeHead(isFault ? 500 : 200, { 'content-type': 'application/json' });
+        const reply = isFault
+          ? { error: { message: said } }
+          : { choices: [{ message }], data: [{ id: 'm' }] };
+        response.end(JSON.stringify(reply));
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const out = join(folder, 'eval');
+      const policy = `openai:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1#m`;
+      const flags = ['--policy', policy, '--api-key', 'CHAOS_KEY', '--request-retries', '0', '--out', out];
+      process.env.CHAOS_KEY = key;
+      const root = join(import.meta.dirname, '../../..');
+      const { stdout, stderr } = await cli(
+        ['eval', '@toolenv/envs-classic/arithmetic-v1', ...flags, '--count', '3', '--concurrency', '1'],
+        root,
+      ).finally(() => server.close());
+      holds(existsSync(out), `recorded nothing: ${stdout} ${stderr}`);
+      const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).map((name) => join(out, name));
+      const recorded = files
+        .filter((file) => statSync(file).isFile())
+        .map((file) => readFileSync(file, 'utf8'));
+      const texts = [stdout, stderr, ...recorded];
+      holds(!texts.some((text) => text.includes(key)), 'the key is printed or recorded');
+      holds(
+        texts.some((text) => text.includes('[redacted]')),
+        `nothing was repeated: ${stdout} ${stderr}`,
+      );
     },
   },
   {

@@ -201,7 +201,8 @@ async function evaluateEntrant(
   const { options } = chosenEnv;
   const open = (tap: ToolTap | undefined) =>
     openForPlayer(chosen.plugin, chosenEnv.plugin, () => openRunEnv(chosenEnv, { ...given, seed, tap }));
-  const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed });
+  const limits = { signal, deadline: flags.deadline };
+  const { opened: env, policy, finish, close } = await openRun(open, chosen, { ...given, seed, ...limits });
   try {
     const { split, temperature, maxTokens, topP, topK, minP } = flags;
     const identity = {

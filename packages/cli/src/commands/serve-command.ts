@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type JsonSchema, type OpenedEnv, ToolEnvError } from '@toolenv/core';
+import { keepSecret } from '@toolenv/core/secrets';
 import { type EpisodeOptions, isLoopback, type ServeOptions } from '@toolenv/core/serving';
 import { httpFlags, readHttpFlags } from '../flags/http-flags.ts';
 import { addPluginFlags, type Chosen } from '../flags/plugin-flags.ts';
@@ -146,7 +147,7 @@ type Start = (
 
 async function mcpServer(scores: string | undefined): Promise<Start> {
   const { serveMcp } = await importMcp('toolenv serve');
-  const controlToken = process.env.TOOLENV_CONTROL_TOKEN;
+  const controlToken = keepSecret(process.env.TOOLENV_CONTROL_TOKEN);
   const control = controlToken === undefined ? {} : { controlToken };
   return (env, http, episodes) =>
     serveMcp(env, { transport: http ? { ...control, ...http, type: 'http' } : 'stdio', scores, ...episodes });

@@ -81,7 +81,11 @@ async function trainPolicy(
   const trained = { trainer: given.trainer, trainerOptions: trainer.options };
   const config = { ...envs.identity, ...trained, seed, ...identity };
   await refuseRun(out, config, { trainer: trainer.plugin, resume, change });
-  const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, { ...given, seed });
+  const run = await openRun((tap) => envs.open({ ...given, seed, tap }), policy, {
+    ...{ ...given, seed, signal },
+    // The option of trainers that play episodes.
+    deadline: trainer.options.deadline as number | undefined,
+  });
   const { env, evaluateOn } = run.opened;
   let progress: TrainingProgress | undefined;
   let last = 0;

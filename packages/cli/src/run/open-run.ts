@@ -1,7 +1,8 @@
 /** Opens what a run needs: the environment, whose tools may be recorded or replayed, and the policy. */
 import { type OpenedEnv, openEnv, ToolEnvError } from '@toolenv/core';
-import { changeableOptions, type PolicyHandle } from '@toolenv/core/plugins';
+import { changeableOptions, type OpeningRun, type PolicyHandle } from '@toolenv/core/plugins';
 import { recordEnv, replayEnv, type ToolTap } from '@toolenv/core/recording';
+import { untilAborted } from '@toolenv/core/tools';
 import { Option } from 'commander';
 import type { Chosen } from '../flags/plugin-flags.ts';
 
@@ -56,17 +57,18 @@ export interface OpenRun<Env> {
 
 /**
  * @param open Opens the environments, whose tools may be recorded or replayed.
- * @throws ToolEnvError What opening the environment, its recording or the policy throws; then nothing stays open.
+ * @throws ToolEnvError What opening the environment, its recording or the policy throws, and the signal's reason; then nothing stays open.
  */
 export async function openRun<Opened extends { close(): Promise<void> }>(
   open: (tap: ToolTap | undefined) => Promise<Opened>,
   { plugin, options }: Chosen<'policies'>,
-  { record, replay, seed }: RecordingFlags & { seed: number },
+  { record, replay, seed, signal, deadline }: RecordingFlags & OpeningRun,
 ): Promise<OpenRun<Opened>> {
   const tap = record ? recordEnv(record) : replay ? await replayEnv(replay) : undefined;
   const opened = await open(tap);
   try {
-    const policy = await plugin.open(options, { seed });
+    // A policy may ignore the signal.
+    const policy = await untilAborted(signal, () => plugin.open(options, { seed, signal, deadline }));
     return {
       opened,
       policy,

@@ -2,7 +2,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { type Metric, processMetrics, prometheusText, prometheusType } from '@toolenv/core/serving';
+import {
+  type Metric,
+  processMetrics,
+  prometheusText,
+  prometheusType,
+  requestUrl,
+} from '@toolenv/core/serving';
 import type { WorkerEvent } from '@toolenv/training';
 
 const outcomes = ['terminated', 'truncated', 'aborted'] as const;
@@ -101,7 +107,7 @@ export class WorkerStatus {
   async serve(port: number, host: string): Promise<{ url: string; close(): Promise<void> }> {
     const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
       request.resume();
-      const path = new URL(request.url ?? '/', 'http://worker').pathname;
+      const path = requestUrl(request).pathname;
       if (path === '/healthz') reply(response, 200, 'ok\n');
       else if (path === '/readyz')
         reply(response, this.#isUp ? 200 : 503, this.#isUp ? 'ready\n' : 'not ready\n');

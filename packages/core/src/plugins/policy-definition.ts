@@ -67,6 +67,16 @@ export interface ComputeReport {
   auto: string | null;
 }
 
+/** The run that a policy is opened for. */
+export interface OpeningRun {
+  /** Seeds whatever is drawn at random as the policy opens. */
+  seed: number;
+  /** Aborts when the run is stopped. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds of an episode of the run. A server that cannot say what it can do in this time is of no use to it. */
+  deadline?: number | undefined;
+}
+
 /** A policy that a package publishes, and how to open it. */
 export interface PolicyDefinition<Options = Record<string, unknown>> {
   readonly name: string;
@@ -77,8 +87,7 @@ export interface PolicyDefinition<Options = Record<string, unknown>> {
    * option says where or how to compute, so that a resumed run may have another value.
    */
   readonly options: JsonSchema;
-  /** @param run.seed Seeds whatever is drawn at random as the policy opens. */
-  open(options: Options, run: { seed: number }): Promise<PolicyHandle>;
+  open(options: Options, run: OpeningRun): Promise<PolicyHandle>;
   /**
    * Reads what gives each of the policy's tokens its text, without opening the model. The texts of a sequence, one after
    * another, are the text of the sequence. Absent if the policy has no such texts.

@@ -1,6 +1,7 @@
 /** Describes where two JSON values differ. */
+
+import { redacted } from '../protocol/secrets.ts';
 import { escapeKey } from '../schemas/json-pointer.ts';
-import { redacted } from './redact.ts';
 
 /** A place (JSON Pointer) and both values there; `undefined` for a missing value. */
 export interface Difference {

@@ -1,7 +1,5 @@
 /** Removes secrets from records, by the name of a value and by the value itself. */
-
-/** Replaces each secret. */
-export const redacted = '[redacted]';
+import { redacted, secretNames, shortestSecret, withoutSecrets } from '../protocol/secrets.ts';
 
 /** What counts as a secret. */
 export interface RedactionRules {
@@ -11,27 +9,25 @@ export interface RedactionRules {
   values?: readonly (string | RegExp)[];
 }
 
-/** Page tokens are not secret, and a replay needs them. */
-const secretKeys =
-  /^(?!.*(page|next|continuation|sync)[-_]?token$).*(authorization|api[-_]?key|token|secret|password|passwd|cookie|private[-_]?key|credentials?)$/i;
-
 /** A name and the characters between it and its value: `name=`, `name: `, `"name": "`, also inside a JSON string. */
 const nameInText = /(?<![\w-])([A-Za-z_][\w-]*)(\\?["']?\s*[:=]\s*\\?["']?)/g;
 const header = /(authorization|cookie)$/i;
 const bearer = /(?<=\bBearer\s)[\w.~+/=-]{8,}/g;
 
 /**
- * Makes a function that copies a JSON value without secrets: values with secret names, the given values, and the environment
+ * Makes a function that copies a JSON value without secrets: values with secret names, the given values, the secrets that this process sends, and the environment
  * variables of this process, as pairs of name and value or, if the name is secret, by value alone.
  */
-export function createRedactor({ keys = secretKeys, values = [] }: RedactionRules = {}): <T>(value: T) => T {
+export function createRedactor({ keys = secretNames, values = [] }: RedactionRules = {}): <T>(value: T) => T {
   const isSecretName = (name: string) => name.search(keys) >= 0;
   const environment = new Map(Object.entries(process.env).filter(([, value]) => value !== '')) as Map<
     string,
     string
   >;
   // Short values occur in texts by chance.
-  const variables = [...environment].filter(([name, value]) => isSecretName(name) && value.length >= 8);
+  const variables = [...environment].filter(
+    ([name, value]) => isSecretName(name) && value.length >= shortestSecret,
+  );
   const known = [bearer, ...values, ...variables.map(([, value]) => value)].filter((value) => value !== '');
   // The longest first, because a secret may contain another.
   const strings = known.filter((value) => typeof value === 'string').sort((a, b) => b.length - a.length);
@@ -44,7 +40,7 @@ export function createRedactor({ keys = secretKeys, values = [] }: RedactionRule
     (typeof value === 'string' && environment.get(name) === value);
 
   const cleanText = (text: string): string => {
-    let clean = text;
+    let clean = withoutSecrets(text);
     for (const secret of strings) clean = clean.replaceAll(secret, redacted);
     for (const pattern of patterns) clean = clean.replaceAll(pattern, redacted);
     return replaceNamed(clean, (name, sign, at) => {

@@ -1,6 +1,7 @@
 /** Trajectories as JSONL, version 1: one trajectory per line, typed arrays as plain arrays. */
 import { open } from 'node:fs/promises';
 import { ToolEnvError } from '../protocol/errors.ts';
+import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 import type { Trajectory } from '../protocol/trajectory.ts';
 import { wireSchemas } from '../schemas/wire-schemas.ts';
 import { type ReadOptions, readJsonLines } from './jsonl.ts';
@@ -9,11 +10,11 @@ import { writing } from './write-error.ts';
 
 /**
  * One line, without its line break. Numbers read back with the same bits: a float32 is exact as a float64, and numbers that JSON
- * lacks (NaN, ±Infinity, −0) are written as strings.
+ * lacks (NaN, ±Infinity, −0) are written as strings. The secrets of this process are left out of its texts.
  */
 export function encodeTrajectory(trajectory: Trajectory): string {
   const { outcome, steps } = trajectory;
-  return JSON.stringify({
+  return jsonWithoutSecrets({
     ...trajectory,
     outcome:
       outcome.kind === 'aborted'

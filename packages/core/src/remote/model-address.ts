@@ -1,5 +1,6 @@
 /** Addresses of models on servers, `<url>#<model>`, and the keys that servers want. */
 import { type ErrorCode, ToolEnvError } from '../protocol/errors.ts';
+import { keepSecret } from '../protocol/secrets.ts';
 
 export interface ModelAddress {
   /** Without a slash at its end. */
@@ -36,6 +37,6 @@ export function parseModelAddress(
  */
 export function readKey(variable: string, code: ErrorCode): string {
   const key = process.env[variable];
-  if (key) return key;
+  if (key) return keepSecret(key);
   throw new ToolEnvError(code, `The variable ${variable} that --api-key names is empty: set it.`);
 }

@@ -53,7 +53,10 @@ export class HttpAccess {
     if (headers.origin === undefined) return true;
     if (!URL.canParse(headers.origin)) return false;
     const page = new URL(headers.origin);
-    return this.#origins.includes(page.origin) || this.#hosts?.includes(page.hostname) === true;
+    // Another port of this host serves somebody else's pages.
+    return (
+      this.#origins.includes(page.origin) || (this.#hosts !== undefined && page.host === new URL(host).host)
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 /** JSON bodies of requests and answers. A request is read up to a size; the time that it may take is the server's `requestTimeout`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonWithoutSecrets } from '../protocol/secrets.ts';
 
 /** The body of a request, or why it could not be read. */
 export type Body = { json: unknown } | 'too_large' | 'not_json' | 'broken';
@@ -38,7 +39,7 @@ function parse(bytes: Buffer): Body {
 
 /** An HTTP answer in JSON. */
 export function replyJson(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
+  const text = jsonWithoutSecrets(body);
   if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="toolenv"');
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, headers).end(text);

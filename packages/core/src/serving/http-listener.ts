@@ -1,6 +1,6 @@
 /** listen: an HTTP server with the timeouts and limits of {@link ServeOptions}. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { messageOf, ToolEnvError } from '../protocol/errors.ts';
 import type { CompleteServeOptions } from './serve-options.ts';
 
@@ -30,7 +30,7 @@ export async function listen(
   };
   const server = createServer(timing, handle);
   // A client has its stream, a call, and a few idle connections.
-  server.maxConnections = 4 * maxSessions + 100;
+  evictIdle(server, 4 * maxSessions + 100);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       const message = `Cannot listen on ${host}:${port}: ${messageOf(error)}: choose another port, or 0 for any.`;
@@ -38,6 +38,8 @@ export async function listen(
     });
     server.listen(port, host, resolve);
   });
+  // Connections that cannot be accepted, for want of file descriptors, end by themselves: the next one may be accepted.
+  server.on('error', (error) => process.emitWarning(`A connection was lost: ${messageOf(error)}`));
   const { address, port: bound, family } = server.address() as AddressInfo;
   return {
     server,
@@ -48,4 +50,31 @@ export async function listen(
       await closed;
     },
   };
+}
+
+/** Keeps at most `most` connections. A new one takes the place of the one that has been without a request for longest. */
+function evictIdle(server: Server, most: number): void {
+  const open = new Set<Socket>();
+  /** In the order in which they became idle. */
+  const idle = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    idle.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      idle.delete(socket);
+    });
+    if (open.size <= most) return;
+    const [oldest = socket] = idle;
+    open.delete(oldest);
+    idle.delete(oldest);
+    oldest.destroy();
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    idle.delete(socket);
+    response.once('close', () => {
+      if (open.has(socket)) idle.add(socket);
+    });
+  });
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => idle.delete(socket));
 }

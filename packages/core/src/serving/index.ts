@@ -3,6 +3,7 @@ export { HttpAccess, isLoopback, type Refusal } from './http-access.ts';
 export { type Body, readBody, replyJson } from './http-body.ts';
 export { type HttpListener, listen } from './http-listener.ts';
 export { type Metric, processMetrics, prometheusText, prometheusType } from './prometheus-text.ts';
+export { requestUrl } from './request-url.ts';
 export type * from './serve-options.ts';
 export { completeServeOptions, serveProperties, writeToStderr } from './serve-options.ts';
 export type * from './served-episodes.ts';

@@ -1,5 +1,6 @@
 /** ServeOptions: how an environment is served to clients on a port, whatever their protocol. The schema has the defaults. */
 import { isInfrastructure, messageOf } from '../protocol/errors.ts';
+import { withoutSecrets } from '../protocol/secrets.ts';
 import { completeOptions } from '../schemas/complete-options.ts';
 import type { OptionsOf } from '../schemas/json-schema-type.ts';
 
@@ -29,7 +30,7 @@ export const serveProperties = {
     type: 'array',
     items: { type: 'string', minLength: 1 },
     description:
-      'origins of web pages that may send requests, besides those on allowed hosts, for example https://app.example',
+      'origins of web pages that may send requests, besides those of this server itself, for example https://app.example',
   },
   maxSessions: {
     type: 'integer',
@@ -82,5 +83,5 @@ export function completeServeOptions(given: ServeOptions, owner: string): Comple
 /** What a server does with errors, by default. The stack of a failing machine says nothing. */
 export function writeToStderr(error: unknown): void {
   const isBug = error instanceof Error && !isInfrastructure(error);
-  process.stderr.write(`${isBug ? error.stack : messageOf(error)}\n`);
+  process.stderr.write(`${withoutSecrets((isBug && error.stack) || messageOf(error))}\n`);
 }

@@ -1,5 +1,6 @@
 /** Additions to a server that come from outside its definition: variables of its environment, headers, and the values of `${NAME}`. */
 import { ToolEnvError } from '@toolenv/core';
+import { keepNamedSecrets } from '@toolenv/core/secrets';
 import { describeServer, type McpCommand, type McpEndpoint, type McpUrl } from './mcp-server.ts';
 
 export interface ServerAdditions {
@@ -48,18 +49,23 @@ export function withVariables<Server extends McpEndpoint>(given: Server): Expand
   const expandAll = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, expand(value)]));
   const { args, env, headers } = given as Partial<McpCommand & McpUrl>;
-  const server = {
+  const server: Server & Partial<McpCommand & McpUrl> = {
     ...given,
     ...(args && { args: args.map(expand) }),
     ...(env && { env: expandAll(env) }),
     ...(headers && { headers: expandAll(headers) }),
   };
+  keepNamedSecrets(server.env);
+  keepNamedSecrets(server.headers);
   return { given, server, variables };
 }
 
 function readVariable(variable: string, server: McpEndpoint): string {
   const value = process.env[variable];
-  if (value !== undefined) return value;
+  if (value !== undefined) {
+    keepNamedSecrets({ [variable]: value });
+    return value;
+  }
   const message = `${describeServer(server)} needs the variable ${variable}, which is not set: set it.`;
   throw new ToolEnvError('usage.mcp_variable', message);
 }

@@ -1,4 +1,5 @@
 /** warnOnce: gives each warning once. Every server of a pool and every new list of tools would repeat it. */
+import { withoutSecrets } from '@toolenv/core/secrets';
 
 /** @param onWarning Default: writes a line to stderr. */
 export function warnOnce(onWarning: (message: string) => void = toStderr): (message: string) => void {
@@ -11,5 +12,5 @@ export function warnOnce(onWarning: (message: string) => void = toStderr): (mess
 }
 
 function toStderr(message: string): void {
-  process.stderr.write(`toolenv: ${message}\n`);
+  process.stderr.write(`toolenv: ${withoutSecrets(message)}\n`);
 }

@@ -2,6 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import type { Rewards } from '@toolenv/core';
 import { writing } from '@toolenv/core/recording';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import pLimit from 'p-limit';
 
 /** `cancelled`: the agent left, or cancelled a turn. */
@@ -32,5 +33,6 @@ export interface ScoreRecord {
 /** Appends records to a JSONL file, one at a time. */
 export function scoreWriter(file: string): (record: ScoreRecord) => Promise<void> {
   const oneAtATime = pLimit(1);
-  return (record) => oneAtATime(() => writing(file, () => appendFile(file, `${JSON.stringify(record)}\n`)));
+  return (record) =>
+    oneAtATime(() => writing(file, () => appendFile(file, `${jsonWithoutSecrets(record)}\n`)));
 }

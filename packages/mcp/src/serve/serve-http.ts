@@ -7,7 +7,7 @@ import { isInitializeRequest, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { ToolEnvError } from '@toolenv/core';
 import { completeOptions } from '@toolenv/core/plugins';
 import type { OptionsOf } from '@toolenv/core/schemas';
-import { HttpAccess, listen, readBody, replyJson } from '@toolenv/core/serving';
+import { HttpAccess, listen, readBody, replyJson, requestUrl } from '@toolenv/core/serving';
 import type { SessionSource } from './env-session.ts';
 import { type ControlledEpisode, EpisodeControl } from './episode-control.ts';
 import { HandleView } from './handle-view.ts';
@@ -112,7 +112,7 @@ export async function serveHttp(
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     if (access.answerPreflight(request, response)) return;
-    const [, root, handle, ...more] = new URL(request.url ?? '/', 'http://any').pathname.split('/');
+    const [, root, handle, ...more] = requestUrl(request).pathname.split('/');
     const isControl = controlAccess !== undefined && `/${root}` === controlPath;
     const refusal = (isControl ? controlAccess : access).refusal(request);
     if (refusal) return refuse(response, [refusal.status, -32000, refusal.detail]);

@@ -312,7 +312,9 @@ describe('hosts and origins', () => {
     const { url } = await serve();
     expect(await statusOf(url, { Host: 'localhost:1' })).toBe(400);
     expect(await statusOf(url, { Host: 'evil.example' })).toBe(403);
-    expect(await statusOf(url, { Host: 'localhost', Origin: 'http://localhost:99' })).toBe(400);
+    // Another port is another origin: somebody else's page.
+    expect(await statusOf(url, { Host: 'localhost', Origin: 'http://localhost:99' })).toBe(403);
+    expect(await statusOf(url, { Host: 'localhost:99', Origin: 'http://localhost:99' })).toBe(400);
     expect(await statusOf(url, { Host: 'localhost', Origin: 'http://evil.example' })).toBe(403);
     expect(await statusOf(url, { Host: 'localhost', Origin: 'null' })).toBe(403);
   });

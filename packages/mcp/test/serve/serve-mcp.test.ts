@@ -387,7 +387,7 @@ describe('over Streamable HTTP', () => {
     expect(await status('/mcp', { headers: { 'mcp-session-id': 'none' } })).toBe(404);
     expect(await status('/mcp', { method: 'POST', body: ping, headers: json })).toBe(400);
     expect(await status('/mcp', { headers: { origin: 'http://evil.example' } })).toBe(403);
-    expect(await status('/mcp', { headers: { origin: 'http://localhost:99' } })).toBe(400);
+    expect(await status('/mcp', { headers: { origin: 'http://localhost:99' } })).toBe(403);
     expect(openDoors.size).toBe(0);
   });
 

@@ -20,7 +20,7 @@ const setByRender = ['messages', 'tools', 'add_generation_prompt', 'bos_token', 
 export class Chat {
   readonly #folder: string;
   readonly #tokenizer: Tokenizer;
-  /** Whether the tokenizer's patterns are known to take linear time. */
+  /** Whether the tokenizer is known to take linear time. */
   readonly #isLinear: boolean;
   readonly #template: ChatTemplate;
   /** The template for conversations with tools; most checkpoints have one template for both. */
@@ -58,7 +58,9 @@ export class Chat {
     this.#toolTemplate = toolTemplate === template ? this.#template : parseTemplate(folder, toolTemplate);
     this.#format = formatOf(toolTemplate);
     this.#tokenizer = openTokenizer(folder, tokenizer, tokenizerConfig);
-    this.#isLinear = [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
+    // Unigram compares all segmentations, of which a hostile vocabulary has many.
+    const isUnigram = (tokenizer.model as { type?: unknown }).type === 'Unigram';
+    this.#isLinear = !isUnigram && [tokenizer.normalizer, tokenizer.pre_tokenizer].every(hasLinearPatterns);
     const markers = addedTokens(tokenizer).filter(({ content }) => this.#format.markers.includes(content));
     this.#markers = new Map(markers.map(({ id, content }) => [id, content]));
     const { bos_token, eos_token } = tokenizerConfig;
@@ -98,7 +100,7 @@ export class Chat {
     }
   }
 
-  /** @throws ToolEnvError `usage.checkpoint_unsupported` if a pattern of the tokenizer takes super-linear time for the text. */
+  /** @throws ToolEnvError `usage.checkpoint_unsupported` if the tokenizer takes too long for the text or makes too much of it. */
   encode(text: string): Int32Array {
     const encode = () => this.#tokenizer.encode(text, { add_special_tokens: false });
     if (this.#isLinear) return Int32Array.from(encode().ids);
@@ -106,7 +108,7 @@ export class Chat {
     const encoded = withinDeadline(encode, deadline);
     if (encoded) return Int32Array.from(encoded.ids);
     const late = `${this.#folder}: tokenizer.json takes more than ${deadline} ms for ${text.length} characters`;
-    const remedy = 'use a tokenizer whose patterns take linear time.';
+    const remedy = 'use a tokenizer that takes linear time.';
     throw new ToolEnvError('usage.checkpoint_unsupported', `${late}: ${remedy}`);
   }
 

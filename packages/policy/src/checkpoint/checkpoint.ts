@@ -1,11 +1,12 @@
 /** Hugging Face checkpoint folders: config.json, weights in one file or in shards, tokenizer files, chat template. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
 import { parameterShapes } from '../model/decoder.ts';
 import { type ModelConfig, readModelConfig } from '../model/model-config.ts';
 import type { Tensors } from '../runtime/runtime.ts';
 import { checkFields } from './check-fields.ts';
+import { readRegular } from './regular-file.ts';
 import { readSafetensors, readTensorNames, type StoredType, writeSafetensors } from './safetensors.ts';
 import { addedTokens, checkTokenizer, specialTokenText } from './tokenizer.ts';
 
@@ -138,8 +139,9 @@ const templateSchema = {
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readRegular(file);
   } catch (error) {
+    if (ToolEnvError.isInstance(error)) throw error;
     const message = `${file} cannot be read (${messageOf(error)}): copy it again.`;
     throw new ToolEnvError('usage.checkpoint_damaged', message, { cause: error });
   }

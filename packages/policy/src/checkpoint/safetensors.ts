@@ -4,6 +4,7 @@ import { messageOf, ToolEnvError } from '@toolenv/core';
 import { type Tensor, type Tensors, tensor } from '../runtime/runtime.ts';
 import { type Shapes, sizeOf } from '../runtime/shape.ts';
 import { type HalfFormat, narrow, widen } from './half-precision.ts';
+import { openRegular } from './regular-file.ts';
 
 /** How numbers are stored. */
 export type StoredType = 'float32' | HalfFormat;
@@ -125,7 +126,7 @@ function* fileContents(
 
 async function withFile<T>(file: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   try {
-    const handle = await open(file);
+    const handle = await openRegular(file);
     try {
       return await use(handle);
     } finally {

@@ -1,8 +1,8 @@
 /** The texts of single tokens, for people who look at what was sampled. Needs the files of the tokenizer only. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
-import { openTokenizer } from './tokenizer.ts';
+import { readRegular } from './regular-file.ts';
+import { checkTokenizer, openTokenizer } from './tokenizer.ts';
 
 /** Tokens that make up a character at most: its bytes in UTF-8. */
 const longest = 4;
@@ -10,14 +10,14 @@ const longest = 4;
 /**
  * @returns The text of each token, special tokens included. A character of several tokens is in the text of the last of
  *   them; the others have an empty text.
- * @throws ToolEnvError `usage.checkpoint_missing` if the folder has no readable tokenizer.json and tokenizer_config.json.
+ * @throws ToolEnvError `usage.checkpoint_missing` if the folder has no readable tokenizer.json and tokenizer_config.json, and other
+ *   `usage.checkpoint_*` as {@link checkTokenizer} and {@link openTokenizer} do.
  */
 export async function tokenTexts(folder: string): Promise<(ids: Int32Array) => string[]> {
-  const tokenizer = openTokenizer(
-    folder,
-    await readJson(join(folder, 'tokenizer.json')),
-    await readJson(join(folder, 'tokenizer_config.json')),
-  );
+  const parts = await readJson(join(folder, 'tokenizer.json'));
+  // Without weights, there is no vocabulary to compare with.
+  checkTokenizer(folder, parts, Number.POSITIVE_INFINITY);
+  const tokenizer = openTokenizer(folder, parts, await readJson(join(folder, 'tokenizer_config.json')));
   const decode = (ids: number[]) => tokenizer.decode(ids, { skip_special_tokens: false });
   // Some decoders drop a space at the start of a text: decode tokens after the token before them.
   const decodeAfter = (before: number | undefined, ids: number[]) => {
@@ -42,8 +42,9 @@ export async function tokenTexts(folder: string): Promise<(ids: Int32Array) => s
 
 async function readJson(file: string): Promise<Record<string, unknown>> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return Object(JSON.parse(await readRegular(file)));
   } catch (error) {
+    if (ToolEnvError.isInstance(error)) throw error;
     const message = `${file} cannot be read (${messageOf(error)}): name a Hugging Face folder with its tokenizer.`;
     throw new ToolEnvError('usage.checkpoint_missing', message, { cause: error });
   }

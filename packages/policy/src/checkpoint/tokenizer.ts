@@ -2,17 +2,26 @@
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { boundSteps } from './bounded-steps.ts';
 import { checkFields } from './check-fields.ts';
 import { gpt2 } from './linear-patterns.ts';
 import { rememberWords } from './remember-words.ts';
 
 const modelKinds = ['BPE', 'WordPiece', 'Unigram'];
 
+/** Characters of a token. Known tokens have up to 256, mostly spaces. */
+const longestToken = 4096;
+/** Characters of a Unigram token. Segmenting takes memory and time for each length. SentencePiece writes up to 16. */
+const longestUnigram = 128;
+/** Characters that a step adds at a place. */
+const longestAddition = 64;
+
 const id = { type: 'integer', minimum: 0 };
+const addition = { type: ['string', 'null'], maxLength: longestAddition };
 const part = { $ref: '#/$defs/part' };
 const decoder = { $ref: '#/$defs/decoder' };
 /** Decoding has no deadline, so that a decoder may have no regular expressions. */
-const literal = { String: { type: 'string' } };
+const literal = { String: { type: 'string', minLength: 1 } };
 
 /** A step of normalizing, splitting or decoding, which may have steps inside. */
 function partWith(pattern: Record<string, object>): object {
@@ -22,6 +31,12 @@ function partWith(pattern: Record<string, object>): object {
       type: { type: 'string' },
       // The library prints a warning for other patterns, and goes on without them.
       pattern: { type: 'object', properties: pattern, minProperties: 1, additionalProperties: false },
+      content: addition,
+      prepend: addition,
+      replacement: addition,
+      str_rep: addition,
+      suffix: addition,
+      length: { type: 'integer', minimum: 1 },
       normalizers: { type: 'array', items: part },
       pretokenizers: { type: 'array', items: part },
       decoders: { type: 'array', items: decoder },
@@ -43,16 +58,28 @@ const schema = {
         vocab: {
           type: ['object', 'array'],
           additionalProperties: id,
+          propertyNames: { maxLength: longestToken },
           items: {
             type: 'array',
-            prefixItems: [{ type: 'string' }, { type: 'number' }],
+            prefixItems: [{ type: 'string', maxLength: longestUnigram }, { type: 'number' }],
             minItems: 2,
           },
         },
         merges: {
           type: 'array',
-          items: { type: ['string', 'array'], items: { type: 'string' }, minItems: 2, maxItems: 2 },
+          items: {
+            type: ['string', 'array'],
+            maxLength: 2 * longestToken,
+            items: { type: 'string', maxLength: longestToken },
+            minItems: 2,
+            maxItems: 2,
+          },
         },
+        // Splitting a word takes cubic time.
+        max_input_chars_per_word: { type: 'integer', maximum: 256 },
+        continuing_subword_prefix: addition,
+        continuing_subword_suffix: addition,
+        end_of_word_suffix: addition,
       },
       required: ['vocab'],
     },
@@ -63,13 +90,13 @@ const schema = {
       type: ['array', 'null'],
       items: {
         type: 'object',
-        properties: { id, content: { type: 'string' } },
+        properties: { id, content: { type: 'string', maxLength: longestToken } },
         required: ['id', 'content'],
       },
     },
   },
   $defs: {
-    part: partWith({ Regex: { type: 'string' }, String: { type: 'string' } }),
+    part: partWith({ Regex: { type: 'string' }, ...literal }),
     decoder: partWith(literal),
   },
 };
@@ -123,17 +150,21 @@ export function openTokenizer(
   // whatever the file says.
   const cleaned =
     (tokenizer.model as { type?: unknown })?.type !== 'BPE' && config.clean_up_tokenization_spaces;
+  const refuse = (what: string) =>
+    unsupported(folder, `${what}; use a tokenizer whose parts are all supported`);
   try {
     const opened = new Tokenizer(
-      { ...tokenizer, pre_tokenizer: asPatterns(tokenizer.pre_tokenizer) },
+      // A post-processor adds special tokens, which nobody asks for here. It could also repeat a text many times.
+      { ...tokenizer, pre_tokenizer: asPatterns(tokenizer.pre_tokenizer), post_processor: null },
       { ...config, clean_up_tokenization_spaces: cleaned === true },
     );
     rememberWords(opened.pre_tokenizer);
+    boundSteps(opened, refuse);
     // Some parts fail only when they are used.
     opened.decode(opened.encode('a 1.', { add_special_tokens: false }).ids);
     return opened;
   } catch (error) {
-    throw unsupported(folder, `${messageOf(error)}; use a tokenizer whose parts are all supported`);
+    throw ToolEnvError.isInstance(error) ? error : refuse(messageOf(error));
   }
 }
 

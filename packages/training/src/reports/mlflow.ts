@@ -1,6 +1,7 @@
 /** mlflow: reports to an MLflow tracking server over its REST API (mlflow.org/docs/latest/rest-api.html). */
 import { basename } from 'node:path';
 import { messageOf, ToolEnvError } from '@toolenv/core';
+import { keepNamedSecrets } from '@toolenv/core/secrets';
 import type { MetricSink, ReportedMetrics, ReportedRun, RunEnd } from './metric-sink.ts';
 
 export interface MlflowOptions {
@@ -46,6 +47,7 @@ class MlflowSink implements MetricSink {
   constructor(uri: string, experiment: string, authorization: string | undefined) {
     this.#uri = uri;
     this.#experiment = experiment;
+    keepNamedSecrets({ ...(authorization && { authorization }) });
     this.#headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
   }
 

@@ -192,6 +192,9 @@ async function checkedState({ folder, step }: RunCheckpoint): Promise<StoredStat
   for (const [name, digest] of Object.entries(state.sha256)) {
     if (found[name] !== digest) throw new Error(`${name} is ${found[name] ? 'changed' : 'missing'}`);
   }
+  // A file that nobody recorded may be of another step.
+  const unknown = Object.keys(found).find((name) => !Object.hasOwn(state.sha256, name));
+  if (unknown !== undefined) throw new Error(`${stateFile}: sha256.${unknown} is missing`);
   return state;
 }
 

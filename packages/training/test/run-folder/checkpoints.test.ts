@@ -144,6 +144,16 @@ test.each<[string, (state: Record<string, unknown>) => unknown, string]>([
   },
 );
 
+test('a file without a digest is damage: it may be of another step', async () => {
+  const learner = await saveSteps(1, 3);
+  await writeFile(join(folderOf(3), 'optimizer'), 'older');
+  expect(await resumeCheckpoint(out, learner)).toEqual({ step: 1, seed: 1 });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    expect.stringContaining('step-3 is damaged (trainer_state.json: sha256.optimizer is missing)'),
+    'DamagedCheckpoint',
+  );
+});
+
 test('a state of a later version stops the run, and stays', async () => {
   const learner = await saveSteps(1, 2);
   const file = join(folderOf(2), 'trainer_state.json');
