@@ -285,6 +285,6 @@ describe('a hostile text', () => {
     const { stdout } = await run(['list']);
     expect(stdout).not.toMatch(/^ *@toolenv\/fake/m);
     expect(stdout).toMatch(/^ {2}liar\/bridge-v1 +9\.9\.9 .* its package\.json says "@toolenv\/envs-qa"$/m);
-    expect(stdout).toMatch(/^ {2}@toolenv\/envs-qa\/bridge-v1 +0\.1\.0$/m);
+    expect(stdout).toMatch(/^ {2}@toolenv\/envs-qa\/bridge-v1 +\d+\.\d+\.\d+$/m);
   });
 });

@@ -200,6 +200,9 @@ describe('a second signal ends at once', () => {
     async (first, second, expected) => {
       const folder = await makeFolder();
       const { child, finished, servers } = await startStubborn(folder, commands.train!(folder));
+      const locks = async () =>
+        (await readdir(join(folder, 'run')).catch(() => [])).filter((name) => name.startsWith('lock-'));
+      await expect.poll(locks, { timeout: 60_000 }).toHaveLength(1);
       child.kill(first);
       await new Promise((resolve) => setTimeout(resolve, 600));
       expect(child.exitCode).toBeNull();
@@ -209,7 +212,7 @@ describe('a second signal ends at once', () => {
       // The server alone would take 4 seconds to end.
       expect(performance.now() - started).toBeLessThan(3_500);
       await expect.poll(() => servers.filter(lives), { timeout: 10_000 }).toEqual([]);
-      expect((await readdir(join(folder, 'run'))).filter((name) => name.startsWith('lock-'))).toEqual([]);
+      expect(await locks()).toEqual([]);
     },
     120_000,
   );
