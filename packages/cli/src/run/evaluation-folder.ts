@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import { encodeTrajectory, makeFolder, readTrajectories, writing } from '@toolenv/core/recording';
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type FolderLock,
   lockFolder,
@@ -80,7 +81,9 @@ export class EvaluationFolder {
 
 /** Writes a summary whole. */
 export async function writeJson(file: string, summary: object): Promise<void> {
-  await writeWhole(file, `${JSON.stringify(summary, null, 2)}\n`);
+  // The causes of aborted episodes repeat what servers said.
+  const clean: unknown = JSON.parse(jsonWithoutSecrets(summary));
+  await writeWhole(file, `${JSON.stringify(clean, null, 2)}\n`);
 }
 
 async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {
