@@ -120,6 +120,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, clo
     case 'shrink':
       pages[1].pop();
       await server.sendToolListChanged();
+      if (params.arguments?.refuse) throw new McpError(ErrorCode.InvalidParams, 'too small');
       return text('ok');
     case 'grow':
       pages[1].push({ name: `grown-${pages[1].length}`, inputSchema: object });

@@ -1,7 +1,7 @@
 /** connectMcp: offers an MCP server's tools as Tools while the connection is open. */
-import { messageOf, ToolEnvError } from '@toolenv/core';
+import { asClause, messageOf, ToolEnvError } from '@toolenv/core';
 import { Deadline } from '@toolenv/core/tools';
-import { asClause, isUnauthorized } from './client-error.ts';
+import { isUnauthorized } from './client-error.ts';
 import { hideInArguments } from './hide-arguments.ts';
 import { Connection, defaultConnectTimeout, type McpConnection, type McpOptions } from './mcp-connection.ts';
 import { describeServer, type McpServer } from './mcp-server.ts';

@@ -53,10 +53,13 @@ describe('a value that names a variable', () => {
 
   test('in an argument, whose value no error shows', async () => {
     const script = `process.stderr.write('Error: no licence for ' + process.argv.slice(1).join()); process.exit(1)`;
-    const server = { command: process.execPath, args: ['-e', script, reference, `${dollar}${reference}`] };
+    const server = {
+      command: process.execPath,
+      args: ['-e', script, reference, `${dollar}${reference}`, '--api-key', 'sk-clover'],
+    };
     const failure = await connectMcp(server).catch((error: Error) => error.message);
     // The dollar sign before the reference makes it a text.
-    expect(failure).toContain(`no licence for [TOOLENV_TEST_KEY],${reference}`);
+    expect(failure).toContain(`no licence for [TOOLENV_TEST_KEY],${reference},--api-key,[api-key]`);
     expect(failure).not.toContain('sk-four-leaves');
   });
 
