@@ -210,6 +210,31 @@ test.each([
   }
 });
 
+test('a judge that fails now and then is a warning, and no rule of the environment is blamed', async () => {
+  let asked = 0;
+  const judged = defineToolEnv({
+    name: 'judged-v1',
+    description: 'Say a letter.',
+    tasks: { train: [{ answer: 'x' }, { answer: 'y' }, { answer: 'z' }] },
+    rewards: {
+      good: {
+        kind: 'outcome',
+        score: async ({ answer, task }) => {
+          asked += 1;
+          if (asked % 3 === 0) throw new Error('The judge answered 503');
+          return answer === task.answer ? 1 : 0;
+        },
+      },
+    },
+    episode: ({ task }) => ({ messages: `Say ${task.answer}.` }),
+    oracle: ({ answer }) => [answer],
+  });
+  const { findings, warnings } = await checkEnv(judged, { actions: 40 });
+  expect(findings).toEqual([]);
+  expect(warnings.map(({ rule }) => rule)).toEqual(['WARN-6']);
+  expect(warnings[0]!.received).toContain('The judge answered 503');
+});
+
 /** Ten points are shared: what one side gets, the other does not. */
 function negotiation(best?: (task: { value: number }) => number) {
   return defineToolEnv({
