@@ -136,7 +136,8 @@ export class ToolEnv<Task, Context = EpisodeContext<Task>> implements Env<Task> 
       info = {},
     } = isCutOff ? {} : await react(episode, this.spec.name);
     if (rewrite) episode.conversation = toMessages(rewrite);
-    if (reply !== undefined) episode.conversation.push(...toMessages(reply));
+    // Not by push(), whose arguments lie on the stack.
+    if (reply !== undefined) episode.conversation = episode.conversation.concat(toMessages(reply));
     if (isCutOff) episode.outcome = truncated('max_tokens');
     else if (end !== undefined) episode.outcome = terminated(end);
     else if (episode.turn >= this.spec.limits.maxTurns) episode.outcome = truncated('max_turns');
@@ -205,8 +206,9 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
 }
 
 function toMessages(said: string | readonly Message[]): Message[] {
-  // Copies, because a hook may use the same message object again.
-  return typeof said === 'string' ? [{ role: 'user', content: said }] : said.map((each) => ({ ...each }));
+  if (typeof said === 'string') return [{ role: 'user', content: said }];
+  // Copies, because a hook may use the same message object again. What is no message is refused by the guard.
+  return said.map((each) => (each && typeof each === 'object' ? { ...each } : each));
 }
 
 /** The records of a turn's calls, which hooks cannot change. */
