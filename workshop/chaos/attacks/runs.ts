@@ -166,6 +166,7 @@ export const runs: Attack[] = [
   },
   {
     name: 'trainer_state.json that is a pipe',
+    slow: true,
     attack: 'trainer_state.json of the newest checkpoint is a pipe that nobody writes to',
     expected: 'an older checkpoint is used',
     async run(folder) {

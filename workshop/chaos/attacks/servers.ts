@@ -11,6 +11,7 @@ export const servers: Attack[] = [
   ...(['openai', 'tinker'] as const).map(
     (client): Attack => ({
       name: `silent server of ${client}, deadline`,
+      slow: client === 'tinker',
       attack: `a model server of ${client} accepts and never answers; --deadline is 1 s`,
       expected: 'the command ends after the deadline with one line',
       async run() {
