@@ -206,9 +206,8 @@ function withEnvironmentCalls(transition: Transition, episode: RunningEpisode): 
 }
 
 function toMessages(said: string | readonly Message[]): Message[] {
-  if (typeof said === 'string') return [{ role: 'user', content: said }];
-  // Copies, because a hook may use the same message object again. What is no message is refused by the guard.
-  return said.map((each) => (each && typeof each === 'object' ? { ...each } : each));
+  // Copies, because a hook may use the same message object again.
+  return typeof said === 'string' ? [{ role: 'user', content: said }] : said.map((each) => ({ ...each }));
 }
 
 /** The records of a turn's calls, which hooks cannot change. */
