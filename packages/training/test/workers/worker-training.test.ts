@@ -149,7 +149,8 @@ const hostile: [string, (episodes: Trajectory[]) => Trajectory[]][] = [
   ['has two episodes of four', (episodes) => episodes.slice(0, 2)],
   [
     'has a token beyond the vocabulary',
-    ([{ steps, ...first }, ...others]: Trajectory[]) => {
+    (episodes) => {
+      const [{ steps, ...first }, ...others] = episodes as [Trajectory, ...Trajectory[]];
       const tokens = { ...steps[0]!.action.tokens!, prompt: Int32Array.of(10) };
       return [{ ...first, steps: [{ ...steps[0]!, action: { ...steps[0]!.action, tokens } }] }, ...others];
     },
