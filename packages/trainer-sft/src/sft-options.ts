@@ -54,7 +54,8 @@ export const optimizerOptions: Readonly<Record<keyof OptimizerSettings, OptionSc
 export const sftOptions = {
   minReward: {
     type: 'number',
-    description: 'learn only from trajectories with at least this reward (default: all)',
+    description:
+      'learn only from trajectories whose outcome rewards, weighted, sum to at least this (default: all); rewards of single turns do not count',
   },
 } as const;
 

@@ -204,7 +204,7 @@ test('rows beyond the length lose their end, with a warning that counts them', a
   ]);
 });
 
-test('trajectories are learned as they were played, and by their reward', async () => {
+test('trajectories are learned as they were played, and by their outcome', async () => {
   const policy = await openTiny();
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
   const episodes = [0, 1, 2, 3].map((group) => ({ task: env.tasks.test.get(group), group, sample: 0 }));
@@ -215,7 +215,15 @@ test('trajectories are learned as they were played, and by their reward', async 
   const expected = played.flatMap(toTrainingRows).map(({ tokens, mask }) => ({ tokens, mask }));
   expect(rows).toEqual(expected);
 
-  const scored = played.map((trajectory, index): Trajectory => ({ ...trajectory, reward: index / 4 }));
+  // What single turns earned makes no failure a success.
+  const rewardSpec = {
+    em: { kind: 'outcome', range: [0, 1], weight: 1 },
+    found: { kind: 'process', range: [0, 1], weight: 1 },
+  } as const;
+  const scored = played.map((trajectory, index): Trajectory => {
+    const rewards = { em: index / 4, found: 1 };
+    return { ...trajectory, rewardSpec, rewards, reward: 1 + index / 4 };
+  });
   const some = await write('scored.jsonl', scored.map(encodeTrajectory));
   const best = await loadRows(some, policy, { maxLength: 1024, minReward: 0.5 });
   expect(best.rows).toEqual(expected.slice(2));

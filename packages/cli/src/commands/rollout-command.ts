@@ -1,6 +1,7 @@
 /** `toolenv rollout`: a worker that plays episodes into a shared folder, for a trainer or by a plan. Any number of workers run at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenedEnv } from '@toolenv/core';
+import { untilAborted } from '@toolenv/core/tools';
 import {
   agreeOnPlan,
   checkVersioned,
@@ -113,7 +114,10 @@ async function playAsWorker(
     await runRolloutWorker({
       ...{ folder, plan, env, share, concurrency, retries, maxAborted, drain, signal },
       expiry: lease,
-      openPolicy: (version) => plugin.open(versioned(options, version), { seed: plan.seed }),
+      openPolicy: (version) => {
+        const run = { seed: plan.seed, signal, deadline: plan.deadline };
+        return untilAborted(signal, () => plugin.open(versioned(options, version), run));
+      },
       onEvent: (event) => {
         status.add(event);
         if (event.type === 'ended') process.stderr.write(progressLine(status));

@@ -3,7 +3,13 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
-import { encodeTrajectory, makeFolder, readTrajectories, writing } from '@toolenv/core/recording';
+import {
+  encodeTrajectory,
+  makeFolder,
+  readTrajectories,
+  trajectoryMistake,
+  writing,
+} from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type FolderLock,
@@ -46,7 +52,8 @@ export class EvaluationFolder {
   }
 
   /**
-   * Reads what an earlier run left. Aborted episodes and a half-written line are removed, because these episodes run again.
+   * Reads what an earlier run left. Aborted episodes, those that break a rule and a half-written line are removed, because these
+   * episodes run again.
    * @param identity What decides an episode, as JSON.
    * @throws ToolEnvError `usage.other_evaluation` if the folder has the episodes of something else, `infrastructure.disk`.
    */
@@ -98,8 +105,12 @@ async function readIdentity(out: string): Promise<Record<string, unknown> | unde
 
 async function* readFinished(file: string): AsyncGenerator<Trajectory> {
   try {
-    for await (const trajectory of readTrajectories(file, { skipHalfWritten: true }))
-      if (trajectory.outcome.kind !== 'aborted') yield trajectory;
+    for await (const trajectory of readTrajectories(file, { skipHalfWritten: true })) {
+      if (trajectory.outcome.kind === 'aborted') continue;
+      const wrong = trajectoryMistake(trajectory);
+      if (wrong === undefined) yield trajectory;
+      else process.emitWarning(`An episode of ${file} breaks ${wrong}: it is played again.`);
+    }
   } catch (error) {
     // The earlier run ended before its first episode did.
     const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };

@@ -1,5 +1,5 @@
 /** `toolenv eval` with several episodes of each task. */
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -72,8 +72,10 @@ describe('several policies', () => {
       await appendFile(file, '{"version":1,"ste');
       const asked = async () => (await readFile(log, 'utf8')).split('\n').length - 1;
       const before = await asked();
-      const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
-      expect(lines).toBe(2);
+      const text = await readFile(file, 'utf8');
+      expect(text.split('\n').length - 1).toBe(2);
+      // A reward that is not that of its components.
+      await writeFile(file, text.replace(/"reward":[\d.]+/, '"reward":0.75'));
 
       vi.stubEnv('IDLE_FAILS_AFTER', undefined);
       const refused = await runCli(...args);
@@ -81,7 +83,7 @@ describe('several policies', () => {
       const resumed = await runCli(...args, '--resume', '--json');
       expect(resumed.stderr).not.toContain('toolenv:');
       expect(resumed.code).toBe(0);
-      expect((await asked()) - before).toBe(4);
+      expect((await asked()) - before).toBe(5);
       vi.stubEnv('IDLE_LOG', undefined);
       const alone = await runCli(...both, '--seed', '4', '--json');
       vi.stubEnv('IDLE_LOG', log);
@@ -93,7 +95,7 @@ describe('several policies', () => {
 
       const again = await runCli(...args, '--resume');
       expect(again.code).toBe(0);
-      expect((await asked()) - before).toBe(4);
+      expect((await asked()) - before).toBe(5);
       const other = await runCli(...args, '--resume', '--temperature', '1');
       expect(other.stderr).toMatch(/has an evaluation with temperature 0, and this one has 1/);
       expect(other.code).toBe(2);

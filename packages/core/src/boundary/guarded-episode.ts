@@ -42,7 +42,9 @@ export class GuardedEpisode<Task> implements Pick<Env<Task>, 'reset' | 'step'>, 
 
   async act(observation: Observation, options: SamplingOptions): Promise<Action> {
     const { policy, deadline } = this.#parts;
-    const action = await deadline.race((signal) => policy.act(observation, { ...options, signal }));
+    // Lists of its own, as the policy may shorten them to fit its context.
+    const shown = { messages: [...observation.messages], tools: [...observation.tools] };
+    const action = await deadline.race((signal) => policy.act(shown, { ...options, signal }));
     const wrong = checkAction(action);
     if (wrong) throw broken('bug.policy', `The policy ${policy.spec.name}`, wrong);
     return boundAction(action);

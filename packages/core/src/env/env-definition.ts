@@ -3,6 +3,7 @@ import type { Env, EnvLimits } from '../protocol/env.ts';
 import type { JsonSchema } from '../protocol/json-schema.ts';
 import type { RewardSpec } from '../protocol/reward.ts';
 import type { Tool } from '../protocol/tool.ts';
+import { soundRewards } from './reward-declaration.ts';
 import type { Script, Scripted } from './scripted-policy.ts';
 import type { TaskDraw } from './task-draw.ts';
 import type { ToolTap } from './tool-tap.ts';
@@ -114,9 +115,13 @@ export interface EnvDefinition<Task = unknown, Options = Record<string, unknown>
   label?(task: Task): string | undefined;
 }
 
-/** Declares an environment that is made in another way than by {@link defineToolEnv}, as wrappers and clients are. */
+/**
+ * Declares an environment that is made in another way than by {@link defineToolEnv}, as wrappers and clients are.
+ * @throws ToolEnvError `bug.environment` for rewards whose kind, range or weight cannot be (ENV-4).
+ */
 export function defineEnv<Task, Options>(
   definition: EnvDefinition<Task, Options>,
 ): EnvDefinition<Task, Options> {
+  soundRewards(definition.name, definition.rewards);
   return definition;
 }

@@ -1,5 +1,6 @@
 /** readExamples: one line of a data file becomes examples, whatever of the known formats it has. */
 import { decodeTrajectory } from '@toolenv/core/recording';
+import { outcomeScore } from '@toolenv/training';
 import { BadExample, type Example } from './example.ts';
 import { fieldsOf, parseJson, readMessages, readTools } from './messages.ts';
 import { trajectoryExamples } from './trajectory-examples.ts';
@@ -13,7 +14,7 @@ const formats = 'messages, prompt and completion, text, segments, or a trajector
  * - `text`: TRL's plain text, learned as a whole, with its end
  * - `segments`, each with `text` and `label`: axolotl's; those labelled true are learned, and no end is added
  * - `version`, `steps`, `outcome` …: a trajectory of toolenv
- * @param minReward Trajectories with a lower reward give no examples.
+ * @param minReward Trajectories whose outcome rewards, weighted, sum to less give no examples.
  * @throws BadExample, or ToolEnvError of `decodeTrajectory`.
  */
 export function readExamples(
@@ -24,7 +25,7 @@ export function readExamples(
   const line = parseLine(text);
   if (line.steps !== undefined) {
     const trajectory = decodeTrajectory(text, place);
-    return (trajectory.reward ?? minReward) < minReward ? [] : trajectoryExamples(trajectory);
+    return (outcomeScore(trajectory) ?? minReward) < minReward ? [] : trajectoryExamples(trajectory);
   }
   if (line.messages !== undefined) {
     const { messages, learned } = readMessages(line.messages, '/messages');

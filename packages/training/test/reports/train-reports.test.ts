@@ -72,6 +72,9 @@ test('a sink gets the run, and the metrics under names that do not collide', asy
   expect(Object.keys(evaluation!).filter((name) => !name.startsWith('evaluation/'))).toEqual([]);
   expect(evaluation!['evaluation/reward']).toBe(lines[4]!.metrics.reward);
   expect(sink.ends).toEqual(['finished']);
+  // Nothing of an episode but numbers.
+  expect(await readFile(join(out, 'trajectories.jsonl'), 'utf8')).toContain('Climb to ');
+  expect(JSON.stringify([sink.runs, sink.events])).not.toContain('Climb to ');
 });
 
 test('a resumed run continues the remote runs', async () => {
