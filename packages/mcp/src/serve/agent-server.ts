@@ -8,7 +8,7 @@ import {
   Server,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { isInfrastructure, type ToolProgress } from '@toolenv/core';
+import { type CallProgress, isInfrastructure } from '@toolenv/core';
 import { implementation } from '../implementation.ts';
 import type { AgentRequest, SessionSource } from './env-session.ts';
 
@@ -42,8 +42,13 @@ export function createAgentServer(view: AgentView, source: SessionSource): Serve
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const { signal } = mcpReq;
     const progressToken = params._meta?.progressToken;
-    const onProgress = (report: ToolProgress) => {
+    const onProgress = ({ progress, total, message }: CallProgress) => {
       const method = 'notifications/progress';
+      const report = {
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
+      };
       // A client that has left learns nothing of the progress.
       mcpReq.notify({ method, params: { progressToken, ...report } }).catch(() => {});
     };
