@@ -19,7 +19,8 @@ const hints = {
   'TOOL-9': 'Draw from context.rng instead of Math.random, and do not use the clock. Or remove readOnlyHint.',
   'TOOL-10': 'Keep the state of a call in local variables, not in fields of the tool or module.',
   'TOOL-11': 'Return refuse({ path, expected, received }), which sets isError and the content.',
-  'TOOL-12': 'Set a limit for everything that the tool waits for. A call must settle.',
+  'TOOL-12':
+    'Set a limit for everything that the tool waits for. A call must settle. Give timeout in milliseconds.',
   'TOOL-13': 'Clear timers and close handles when the call settles, and everything else in close().',
   'TOOL-14':
     'In example: { material, calls }, give material that create accepts and calls that follow inputSchema.',
