@@ -18,6 +18,7 @@ import {
   evaluationOptions,
   type FolderLock,
   pairedDifference,
+  placeOf,
   taskScores,
 } from '@toolenv/training';
 import type { Command } from 'commander';
@@ -169,8 +170,8 @@ function refuseContradictions(
 ): void {
   const refuse = (message: string) => new ToolEnvError('usage.arguments', message);
   if (resume && out === undefined) throw refuse('--resume needs --out: give the folder of the evaluation.');
-  const labels = entrants.map(({ label }) => label);
-  const twice = labels.find((label, index) => labels.indexOf(label) < index);
+  const places = entrants.map(({ label }) => placeOf(label));
+  const twice = entrants.find((_, index) => places.indexOf(places[index]!) < index)?.label;
   if (twice !== undefined) throw refuse(`--policy ${twice} is given twice: give each policy once.`);
   const flag = record === undefined ? (replay === undefined ? undefined : '--replay') : '--record';
   if (flag === undefined || (entrants.length === 1 && !resume)) return;
@@ -258,8 +259,9 @@ function print(summary: object, table: string, json = false): void {
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${table}\n`);
 }
 
-/** The name of a policy as that of a folder. A digest keeps names apart that differ in other characters only. */
-function folderName(policy: string): string {
+/** The name of a policy as that of a folder, in whatever spelling. A digest keeps names apart that differ in other characters only. */
+function folderName(label: string): string {
+  const policy = placeOf(label);
   const safe = policy.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[-.]+|-+$/g, '');
   const digest = createHash('sha256').update(policy).digest('hex').slice(0, 8);
   return `${safe.slice(-80)}-${digest}`;

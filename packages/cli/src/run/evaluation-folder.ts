@@ -1,12 +1,12 @@
 /** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import { encodeTrajectory, makeFolder, readTrajectories, writing } from '@toolenv/core/recording';
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type FolderLock,
+  isSameValue,
   lockFolder,
   refuseLockedFolder,
   refuseUsedFolder,
@@ -59,7 +59,7 @@ export class EvaluationFolder {
     }
     const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
     const names = new Set([...Object.keys(before), ...Object.keys(plain)]);
-    const other = [...names].find((name) => !isDeepStrictEqual(before[name], plain[name]));
+    const other = [...names].find((name) => !isSameValue(before[name], plain[name]));
     if (other !== undefined) {
       const [was, is] = [before[other], plain[other]].map((value) => JSON.stringify(value));
       const message = `${out} has an evaluation with ${other} ${was}, and this one has ${is}: choose another folder.`;

@@ -147,3 +147,27 @@ describe('aborted episodes', () => {
     expect(code).toBe(1);
   });
 });
+
+it('an evaluation goes on under other spellings of its files', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-eval-'));
+  try {
+    const played = (folder: string, ...more: string[]) => {
+      const [env, one, other] = ['env.ts', 'policy.ts', 'idle-policy.ts'].map((name) => `${folder}/${name}`);
+      const policies = ['--policy', one!, '--policy', other!];
+      return runCli('eval', env!, ...policies, '--count', '2', '--out', join(scratch, 'out'), ...more);
+    };
+    expect(await played(fixture.folder)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^episodes/),
+    });
+    const folders = (await readdir(join(scratch, 'out'))).sort();
+    for (const folder of ['.', '../fixture-plugin'])
+      expect(await played(folder, '--resume')).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^episodes/),
+      });
+    expect((await readdir(join(scratch, 'out'))).sort()).toEqual(folders);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+});

@@ -1,5 +1,5 @@
 /** What differs between two versions of a run's config.json, by dotted names such as `trainerOptions.learningRate`. */
-import { isDeepStrictEqual } from 'node:util';
+import { isSameValue } from './same-value.ts';
 
 /** Old and new value, in JSON. An absent value was or is not set. */
 export interface Change {
@@ -21,10 +21,10 @@ export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
   return Object.fromEntries(parts);
 }
 
-/** Sorted by name. */
+/** Sorted by name. Another spelling of a path is no difference. */
 export function differences(before: Values, now: Values): Changes {
   const names = new Set([...Object.keys(now), ...Object.keys(before)]);
-  const changed = [...names].sort().filter((name) => !isDeepStrictEqual(before[name], now[name]));
+  const changed = [...names].sort().filter((name) => !isSameValue(before[name], now[name]));
   return Object.fromEntries(changed.map((name) => [name, { from: before[name], to: now[name] }]));
 }
 
