@@ -36,6 +36,7 @@ import {
   writeJson,
 } from '../run/evaluation-folder.ts';
 import { openForPlayer } from '../run/known-player.ts';
+import { refuseUnscored } from '../run/nothing-scored.ts';
 import {
   type EnvFlags,
   envFlags,
@@ -139,7 +140,7 @@ export async function evaluateEntrants(
     if (evaluated.length === 1) {
       const { summary, evaluation, usage } = evaluated[0]!;
       print(summary, `${title}\n${evaluationTable(evaluation, usage)}`, given.json);
-      refuseUnscored(evaluated);
+      refuseUnscored(evaluated[0]!.policy, evaluation);
       return;
     }
     const compared = compare(evaluated, flags.samples);
@@ -147,20 +148,9 @@ export async function evaluateEntrants(
     const summary = { policies: evaluated.map((each) => each.summary), differences };
     print(summary, `${title}, differences by task\n${comparisonTable(compared)}`, given.json);
     if (out !== undefined) await writeJson(join(out, 'comparison.json'), summary);
-    refuseUnscored(evaluated);
+    for (const { policy, evaluation } of evaluated) refuseUnscored(policy, evaluation);
   } finally {
     await lock?.release();
-  }
-}
-
-/** @throws ToolEnvError `infrastructure.nothing_scored`, with the most frequent cause, if all episodes of a policy were aborted. */
-function refuseUnscored(evaluated: readonly Evaluated[]): void {
-  for (const { policy, evaluation } of evaluated) {
-    const { episodes, aborted, causes = {} } = evaluation;
-    if (aborted < episodes) continue;
-    const [[cause, count] = ['unknown', aborted]] = Object.entries(causes);
-    const message = `No episode of ${policy} was scored: all ${episodes} were aborted, ${count} of them by ${cause}`;
-    throw new ToolEnvError('infrastructure.nothing_scored', message);
   }
 }
 

@@ -2,7 +2,7 @@
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -135,6 +135,25 @@ describe('aborted episodes', () => {
     expect(stdout).toContain('4, 1 of them aborted and not scored');
     expect(stdout).toMatch(new RegExp(`^  aborted +1 × ${cause}$`, 'm'));
     expect(JSON.parse((await runCli(...play, '--json')).stdout).causes).toEqual({ [cause]: 1 });
+  });
+
+  it('are counted by their cause by workers too, which fail if nothing was scored', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'toolenv-rollout-'));
+    onTestFinished(() => rm(scratch, { recursive: true }));
+    const worker = (out: string, ...more: string[]) => {
+      const flags = ['--split', 'test', '--max-aborted', '1', '--out', join(scratch, out)];
+      return runCli('rollout', ...play.slice(1), ...flags, ...more);
+    };
+    const some = await worker('some');
+    expect(some.stdout).toContain(`, 1 of them aborted. Mean reward 1.000.\n  aborted  1 × ${cause}\n`);
+    expect(some.code).toBe(0);
+    vi.stubEnv('THROWS', 'always');
+    const none = await worker('none', '--json');
+    expect(JSON.parse(none.stdout)).toMatchObject({ episodes: 4, aborted: 4, causes: { [cause]: 4 } });
+    expect(none.stderr).toContain(
+      `toolenv: No episode of oracle was scored: all 4 were aborted, 4 of them by ${cause}\n`,
+    );
+    expect(none.code).toBe(1);
   });
 
   it('fail the command if nothing was scored', async () => {

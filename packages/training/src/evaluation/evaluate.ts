@@ -127,7 +127,7 @@ function summarise(
   return {
     episodes: summaries.length,
     aborted: summaries.length - episodes,
-    ...(summaries.length > episodes && { causes: causesOf(summaries) }),
+    ...(summaries.length > episodes && { causes: statistics.causes }),
     means: Object.fromEntries(components.map((name) => [name, rewards[name] ?? null])),
     reward,
     intervals: Object.fromEntries(
@@ -141,16 +141,6 @@ function summarise(
     turns: turns ?? 0,
     tokens: statistics.generatedTokens,
   };
-}
-
-function causesOf(summaries: readonly EpisodeSummary[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const { fault, cause } of summaries) {
-    if (fault === undefined) continue;
-    const named = `${fault}: ${cause}`;
-    counts.set(named, (counts.get(named) ?? 0) + 1);
-  }
-  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
 }
 
 /**
