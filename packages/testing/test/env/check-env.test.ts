@@ -274,7 +274,23 @@ test('what only a good answer reaches is repeated too: shared state and chance i
   const { findings, warnings } = await check(() => Math.random());
   expect([...findings, ...warnings].map(({ rule }) => rule)).toEqual(['ENV-11', 'WARN-8']);
   expect(warnings[0]?.received).toMatch(/^Math\.random\(\) in .*check-env\.test\.ts:\d+$/);
-  expect((await check(() => 3)).passed).toEqual(['ENV-11']);
+  const globals = [Date, Date.now, Math.random];
+  for (const [clock, name] of [
+    [() => new Date().getFullYear(), 'new Date()'],
+    [() => Date().length, 'Date()'],
+    [() => Number(Date.now() > 0), 'Date.now()'],
+  ] as const) {
+    const asked = await check(clock);
+    expect(expectFinding(asked, 'WARN-8').received.startsWith(`${name} in `)).toBe(true);
+  }
+  // A date of the task says nothing of the time, and a Date is what it was.
+  const dated = await check(() => {
+    const date = new Date(0);
+    return Number(date instanceof Date && date.constructor === Date && date.getTime() === 0);
+  });
+  expect([dated.passed, dated.warnings]).toEqual([['ENV-11'], []]);
+  expect([Date, Date.now, Math.random]).toEqual(globals);
+  expect(new Date().constructor).toBe(Date);
 });
 
 test('a request over a socket that was kept alive uses the network', async () => {
