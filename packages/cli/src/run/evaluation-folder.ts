@@ -57,7 +57,7 @@ export class EvaluationFolder {
       await writeJson(join(out, identityFile), identity);
       return new EvaluationFolder(out, []);
     }
-    const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
+    const plain = JSON.parse(jsonWithoutSecrets(identity)) as Record<string, unknown>;
     const names = new Set([...Object.keys(before), ...Object.keys(plain)]);
     const other = [...names].find((name) => !isSameValue(before[name], plain[name]));
     if (other !== undefined) {
@@ -82,8 +82,7 @@ export class EvaluationFolder {
 /** Writes a summary whole. */
 export async function writeJson(file: string, summary: object): Promise<void> {
   // The causes of aborted episodes repeat what servers said.
-  const clean: unknown = JSON.parse(jsonWithoutSecrets(summary));
-  await writeWhole(file, `${JSON.stringify(clean, null, 2)}\n`);
+  await writeWhole(file, `${jsonWithoutSecrets(summary, 2)}\n`);
 }
 
 async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {

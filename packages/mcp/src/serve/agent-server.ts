@@ -9,6 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { type CallProgress, isInfrastructure } from '@toolenv/core';
+import { valueWithoutSecrets, withoutSecrets } from '@toolenv/core/secrets';
 import { implementation } from '../implementation.ts';
 import type { AgentRequest, SessionSource } from './env-session.ts';
 
@@ -26,12 +27,12 @@ export interface AgentView {
 
 export function createAgentServer(view: AgentView, source: SessionSource): Server {
   const { name, version = implementation.version, onError } = source;
-  const { instructions, toolsChange } = view;
-  const capabilities = { tools: toolsChange ? { listChanged: true } : {}, prompts: {} };
+  const instructions = withoutSecrets(view.instructions);
+  const capabilities = { tools: view.toolsChange ? { listChanged: true } : {}, prompts: {} };
   const server = new Server({ name, version }, { capabilities, instructions });
   const guard = async <Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
     try {
-      return await work();
+      return valueWithoutSecrets(await work());
     } catch (error) {
       throw toWire(error, signal, onError);
     }
@@ -55,7 +56,7 @@ export function createAgentServer(view: AgentView, source: SessionSource): Serve
     const request = { signal, ...(progressToken !== undefined && { onProgress }) };
     return guard(signal, () => view.call(params.name, params.arguments ?? {}, request));
   });
-  server.setRequestHandler('prompts/list', () => ({ prompts: [...view.prompts] }));
+  server.setRequestHandler('prompts/list', () => valueWithoutSecrets({ prompts: [...view.prompts] }));
   server.setRequestHandler('prompts/get', ({ params }, { mcpReq: { signal } }) =>
     guard(signal, () => view.prompt(params.name, params.arguments ?? {}, signal)),
   );

@@ -1,4 +1,5 @@
 /** What differs between two versions of a run's config.json, by dotted names such as `trainerOptions.learningRate`. */
+import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import { isSameValue } from './same-value.ts';
 
 /** Old and new value, in JSON. An absent value was or is not set. */
@@ -9,11 +10,11 @@ export interface Change {
 
 export type Changes = Record<string, Change>;
 
-/** The values of a config.json by dotted names, one level deep: `{ a: { b: 1 } }` → `{ 'a.b': 1 }`. */
+/** The values of a config.json by dotted names, one level deep, without secrets: `{ a: { b: 1 } }` → `{ 'a.b': 1 }`. */
 export type Values = Readonly<Record<string, unknown>>;
 
 export function valuesOf(config: Readonly<Record<string, unknown>>): Values {
-  const json: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  const json: Record<string, unknown> = JSON.parse(jsonWithoutSecrets(config));
   const parts = Object.entries(json).flatMap(([name, value]) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value] as const];
     return Object.entries(value).map(([key, inner]) => [`${name}.${key}`, inner] as const);
