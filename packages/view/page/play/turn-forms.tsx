@@ -12,7 +12,7 @@ interface Props {
   /** Whether it is not the person's turn. */
   isWaiting: boolean;
   /** Of the tool that runs. */
-  progress: string | undefined;
+  progress?: string | undefined;
   onWrite(turn: WrittenTurn): void;
 }
 
