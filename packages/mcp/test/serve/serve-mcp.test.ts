@@ -431,3 +431,29 @@ describe('over Streamable HTTP', () => {
     });
   });
 });
+
+test('a tool that floods its progress does not flood the client', async () => {
+  const flood = defineTool('flood', 'Flood.', {}, (_, { progress }) => {
+    for (let i = 1; i <= 100_000; i++) progress?.({ progress: i, message: 'x'.repeat(100_000) });
+    return 'done';
+  });
+  const definition = defineToolEnv({
+    name: 'flood-v1',
+    description: 'Flood.',
+    tasks: { test: ['Flood.'] },
+    rewards: { flooded: { kind: 'outcome' } },
+    episode: ({ task }) => ({ messages: task, tools: [flood] }),
+  });
+  const open = await openEnv(definition);
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  services.push(await serveMcp(open, { transport: there }));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(here);
+  const reports: { progress: number; message?: string }[] = [];
+  const onprogress = (report: (typeof reports)[number]) => void reports.push(report);
+  expect(textOf(await call(client, 'flood', {}, { onprogress }))).toBe('done');
+  expect(reports.length).toBeLessThan(50);
+  expect(reports.at(-1)).toEqual({ progress: 100_000, message: `${'x'.repeat(997)}…` });
+  await client.close();
+  await open.close();
+});
