@@ -21,7 +21,7 @@ export {
   type McpUrl,
   parseServer,
 } from './client/mcp-server.ts';
-export type { McpCallProgress, McpTool, McpToolResult } from './client/mcp-tool.ts';
+export type { McpTool, McpToolResult } from './client/mcp-tool.ts';
 export { mcpToolFactory } from './client/mcp-tool-factory.ts';
 export { type PolicyHooksOptions, policyHooks } from './client/policy-hooks.ts';
 export { type ServerAdditions, withAdditions } from './client/server-additions.ts';

@@ -54,8 +54,13 @@ export const optimizerOptions: Readonly<Record<keyof OptimizerSettings, OptionSc
 export const sftOptions = {
   minReward: {
     type: 'number',
+    description: 'learn only from trajectories with at least this score (default: all)',
+  },
+  judgedBy: {
+    type: 'string',
+    minLength: 1,
     description:
-      'learn only from trajectories whose outcome rewards, weighted, sum to at least this (default: all); rewards of single turns do not count',
+      'reward component that minReward looks at, such as em (default: the weighted sum of the outcome rewards)',
   },
 } as const;
 

@@ -204,7 +204,7 @@ test('rows beyond the length lose their end, with a warning that counts them', a
   ]);
 });
 
-test('trajectories are learned as they were played, and by their outcome', async () => {
+test('trajectories are learned as they were played, and by their reward', async () => {
   const policy = await openTiny();
   const env = await openEnv('@toolenv/envs-qa/bridge-v1', { topK: 2 });
   const episodes = [0, 1, 2, 3].map((group) => ({ task: env.tasks.test.get(group), group, sample: 0 }));
@@ -215,18 +215,24 @@ test('trajectories are learned as they were played, and by their outcome', async
   const expected = played.flatMap(toTrainingRows).map(({ tokens, mask }) => ({ tokens, mask }));
   expect(rows).toEqual(expected);
 
-  // What single turns earned makes no failure a success.
+  const score = (em: number, documents: number) => ({ rewards: { em, documents }, reward: em + documents });
   const rewardSpec = {
-    em: { kind: 'outcome', range: [0, 1], weight: 1 },
-    found: { kind: 'process', range: [0, 1], weight: 1 },
+    em: { kind: 'outcome', weight: 1, range: [0, 1] },
+    documents: { kind: 'process', weight: 1, range: [0, 1] },
   } as const;
-  const scored = played.map((trajectory, index): Trajectory => {
-    const rewards = { em: index / 4, found: 1 };
-    return { ...trajectory, rewardSpec, rewards, reward: 1 + index / 4 };
-  });
+  // A wrong answer that found every document has a greater reward than a half right answer that found none.
+  const scores = [score(0, 1), score(0.5, 0), score(1, 0), score(0.25, 1)];
+  const scored = played.map(
+    (trajectory, index): Trajectory => ({ ...trajectory, rewardSpec, ...scores[index]! }),
+  );
   const some = await write('scored.jsonl', scored.map(encodeTrajectory));
   const best = await loadRows(some, policy, { maxLength: 1024, minReward: 0.5 });
-  expect(best.rows).toEqual(expected.slice(2));
+  expect(best.rows).toEqual(expected.slice(1, 3));
+  const found = await loadRows(some, policy, { maxLength: 1024, minReward: 0.5, judgedBy: 'documents' });
+  expect(found.rows).toEqual([expected[0], expected[3]]);
+  await expect(loadRows(some, policy, { maxLength: 1024, minReward: 0, judgedBy: 'f1' })).rejects.toThrow(
+    'scored.jsonl:1: /rewardSpec: expected the reward component "f1"; received ["em","documents"].',
+  );
 });
 
 test('where an environment rewrites the context, each turn is learned once', async () => {

@@ -1,7 +1,6 @@
 /** The folder of an evaluation: what is evaluated, its episodes as they end, and summaries. One evaluation uses it at a time. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { ToolEnvError, type Trajectory } from '@toolenv/core';
 import {
   encodeTrajectory,
@@ -13,6 +12,7 @@ import {
 import { jsonWithoutSecrets } from '@toolenv/core/secrets';
 import {
   type FolderLock,
+  isSameValue,
   lockFolder,
   refuseLockedFolder,
   refuseUsedFolder,
@@ -64,9 +64,9 @@ export class EvaluationFolder {
       await writeJson(join(out, identityFile), identity);
       return new EvaluationFolder(out, []);
     }
-    const plain = JSON.parse(JSON.stringify(identity)) as Record<string, unknown>;
+    const plain = JSON.parse(jsonWithoutSecrets(identity)) as Record<string, unknown>;
     const names = new Set([...Object.keys(before), ...Object.keys(plain)]);
-    const other = [...names].find((name) => !isDeepStrictEqual(before[name], plain[name]));
+    const other = [...names].find((name) => !isSameValue(before[name], plain[name]));
     if (other !== undefined) {
       const [was, is] = [before[other], plain[other]].map((value) => JSON.stringify(value));
       const message = `${out} has an evaluation with ${other} ${was}, and this one has ${is}: choose another folder.`;
@@ -89,8 +89,7 @@ export class EvaluationFolder {
 /** Writes a summary whole. */
 export async function writeJson(file: string, summary: object): Promise<void> {
   // The causes of aborted episodes repeat what servers said.
-  const clean: unknown = JSON.parse(jsonWithoutSecrets(summary));
-  await writeWhole(file, `${JSON.stringify(clean, null, 2)}\n`);
+  await writeWhole(file, `${jsonWithoutSecrets(summary, 2)}\n`);
 }
 
 async function readIdentity(out: string): Promise<Record<string, unknown> | undefined> {

@@ -9,6 +9,8 @@ export interface OpenedDetails {
   /** Of the first task of `split`; absent if the environment has no tasks. */
   observation?: Observation;
   split?: Split;
+  /** Tool → milliseconds that a call may take, for tools with a limit of their own. */
+  toolTimeouts?: Record<string, number>;
 }
 
 /** The options that opening needs and that have no default, without those that are given. */
@@ -32,7 +34,10 @@ export async function openedDetails(
     const episode = open.episode();
     try {
       const observation = await episode.reset({ task: open.tasks[split].get(0), seed, signal });
-      return { tasks, split, observation };
+      const limited = (episode.tools?.() ?? []).flatMap(({ name, timeout }) =>
+        timeout ? [[name, timeout]] : [],
+      );
+      return { tasks, split, observation, toolTimeouts: Object.fromEntries(limited) };
     } finally {
       await episode.close();
     }

@@ -2,7 +2,7 @@
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixture } from '../fixture.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -139,6 +139,25 @@ describe('aborted episodes', () => {
     expect(JSON.parse((await runCli(...play, '--json')).stdout).causes).toEqual({ [cause]: 1 });
   });
 
+  it('are counted by their cause by workers too, which fail if nothing was scored', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'toolenv-rollout-'));
+    onTestFinished(() => rm(scratch, { recursive: true }));
+    const worker = (out: string, ...more: string[]) => {
+      const flags = ['--split', 'test', '--max-aborted', '1', '--out', join(scratch, out)];
+      return runCli('rollout', ...play.slice(1), ...flags, ...more);
+    };
+    const some = await worker('some');
+    expect(some.stdout).toContain(`, 1 of them aborted. Mean reward 1.000.\n  aborted  1 × ${cause}\n`);
+    expect(some.code).toBe(0);
+    vi.stubEnv('THROWS', 'always');
+    const none = await worker('none', '--json');
+    expect(JSON.parse(none.stdout)).toMatchObject({ episodes: 4, aborted: 4, causes: { [cause]: 4 } });
+    expect(none.stderr).toContain(
+      `toolenv: No episode of oracle was scored: all 4 were aborted, 4 of them by ${cause}\n`,
+    );
+    expect(none.code).toBe(1);
+  });
+
   it('fail the command if nothing was scored', async () => {
     vi.stubEnv('THROWS', 'always');
     const { code, stdout, stderr } = await runCli(...play);
@@ -148,4 +167,28 @@ describe('aborted episodes', () => {
     );
     expect(code).toBe(1);
   });
+});
+
+it('an evaluation goes on under other spellings of its files', async () => {
+  const scratch = await mkdtemp(join(tmpdir(), 'toolenv-eval-'));
+  try {
+    const played = (folder: string, ...more: string[]) => {
+      const [env, one, other] = ['env.ts', 'policy.ts', 'idle-policy.ts'].map((name) => `${folder}/${name}`);
+      const policies = ['--policy', one!, '--policy', other!];
+      return runCli('eval', env!, ...policies, '--count', '2', '--out', join(scratch, 'out'), ...more);
+    };
+    expect(await played(fixture.folder)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^episodes/),
+    });
+    const folders = (await readdir(join(scratch, 'out'))).sort();
+    for (const folder of ['.', '../fixture-plugin'])
+      expect(await played(folder, '--resume')).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^episodes/),
+      });
+    expect((await readdir(join(scratch, 'out'))).sort()).toEqual(folders);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
 });

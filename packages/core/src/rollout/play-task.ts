@@ -9,7 +9,7 @@ import { collect, type RolloutOptions, rollout } from './rollout.ts';
 
 /** How to play a single episode. */
 export type PlayTaskOptions = Partial<
-  Pick<RolloutOptions, 'sampling' | 'seed' | 'deadline' | 'onDeadline' | 'signal' | 'retries'>
+  Pick<RolloutOptions, 'sampling' | 'seed' | 'deadline' | 'onDeadline' | 'signal' | 'retries' | 'onProgress'>
 >;
 
 /**

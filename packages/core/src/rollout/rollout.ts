@@ -10,6 +10,7 @@ import { aborted, type Outcome, truncated } from '../protocol/outcome.ts';
 import { type Policy, type SamplingOptions, samplingMistake } from '../protocol/policy.ts';
 import { scoreTruncation } from '../protocol/reward.ts';
 import { deriveSeed } from '../protocol/rng.ts';
+import type { CallProgress } from '../protocol/tool.ts';
 import type { Trajectory, TrajectoryStep } from '../protocol/trajectory.ts';
 import { finishTrajectory } from './finish-trajectory.ts';
 import { playEpisode } from './play-episode.ts';
@@ -55,6 +56,8 @@ export interface RolloutOptions<Task = unknown> {
   signal?: AbortSignal;
   /** Retries of an episode, with the same seed, after a retryable infrastructure fault. Default 1. */
   retries?: number;
+  /** Called with what tools say of the progress of their calls. It is no part of trajectories. What it throws ends the rollout. */
+  onProgress?(report: CallProgress): void;
 }
 
 /**
@@ -150,7 +153,7 @@ async function playOnce<Task>(
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
-  const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug } = options;
+  const { policy, sampling, deadline: after = 600_000, closeTimeout = 10_000, onBug, onProgress } = options;
   const seed = deriveSeed(options.seed, group, sample);
   // A retry is another conversation: the policy may still be busy with the one that failed.
   const episodeId = `${options.seed}-${group}-${sample}${retry > 0 ? `-retry${retry}` : ''}`;
@@ -162,7 +165,7 @@ async function playOnce<Task>(
     parent: leave,
     reason: () => new DOMException(`The episode took longer than ${after} ms.`, 'TimeoutError'),
   });
-  const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout });
+  const guarded = new GuardedEpisode({ env, policy, deadline, closeTimeout, onProgress });
   let outcome: Outcome;
   let released: Promise<void>;
   try {
