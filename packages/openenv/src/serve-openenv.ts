@@ -11,7 +11,7 @@ import {
   requestUrl,
   type ServedEnv,
   type ServeOptions,
-  tasksOf,
+  requireTasks,
   writeToStderr,
 } from '@toolenv/core/serving';
 import { WebSocketServer } from 'ws';
@@ -60,7 +60,7 @@ export async function serveOpenEnv<Task>(
     env.capabilities?.concurrent === false ? { ...given, maxSessions: 1 } : given,
     'serveOpenEnv',
   );
-  tasksOf(env, split);
+  await requireTasks(env, split);
   const access = new HttpAccess(options);
   const sessions = new OpenSessions(env, { ...options, split, seed }, onError);
   const probe = env.episode();

@@ -4,7 +4,7 @@ import {
   closeInTime,
   type EpisodeOptions,
   type ServedEnv,
-  tasksOf,
+  requireTasks,
   type WantedEpisode,
   writeToStderr,
 } from '@toolenv/core/serving';
@@ -52,7 +52,7 @@ export async function serveMcp<Task>(
   env: ServedEnv<Task>,
   { transport = 'stdio', scores, onError = writeToStderr, ...episodes }: ServeOptions = {},
 ): Promise<McpService> {
-  tasksOf(env, episodes.split);
+  await requireTasks(env, episodes.split);
   const write = scores === undefined ? undefined : scoreWriter(scores);
   const writes = new Set<Promise<void>>();
   const onScore = (record: ScoreRecord) => {
