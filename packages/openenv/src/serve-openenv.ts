@@ -9,9 +9,9 @@ import {
   type Refusal,
   replyJson,
   requestUrl,
+  requireTasks,
   type ServedEnv,
   type ServeOptions,
-  requireTasks,
   writeToStderr,
 } from '@toolenv/core/serving';
 import { WebSocketServer } from 'ws';

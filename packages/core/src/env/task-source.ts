@@ -35,7 +35,10 @@ function given<Task>(tasks: GivenTasks<Task>, split: Split): TaskSet<Task> {
   if (typeof get === 'function') return taskSet(tasks as TaskSet<Task>);
   const remedy = 'an array, a stream, { length, get(index) }, or a function that returns one of these';
   const received = Object.prototype.toString.call(tasks);
-  throw new ToolEnvError('bug.environment', `The tasks of the split ${split} are ${received}: give ${remedy}.`);
+  throw new ToolEnvError(
+    'bug.environment',
+    `The tasks of the split ${split} are ${received}: give ${remedy}.`,
+  );
 }
 
 /** Opens the set when it is first used. */

@@ -62,7 +62,11 @@ export class ServedEpisodes<Task> {
   current: ServedEpisode | undefined;
 
   /** @param next Numbers the episodes. Default: those of this client. */
-  constructor(served: ServedEnv<Task>, { split = 'test', seed = 1 }: EpisodeOptions, next: () => number = counter()) {
+  constructor(
+    served: ServedEnv<Task>,
+    { split = 'test', seed = 1 }: EpisodeOptions,
+    next: () => number = counter(),
+  ) {
     this.env = guardEnv(served.episode(), served.capabilities?.remote);
     this.name = served.ref ?? this.env.spec.name;
     this.#tasks = served.tasks[split];
@@ -78,7 +82,11 @@ export class ServedEpisodes<Task> {
   async begin(wanted: WantedEpisode, signal: AbortSignal): Promise<ServedEpisode> {
     const number = this.#next();
     this.current = undefined;
-    const { task = number % (await this.taskCount), seed = deriveSeed(this.#seed, number), episodeId } = wanted;
+    const {
+      task = number % (await this.taskCount),
+      seed = deriveSeed(this.#seed, number),
+      episodeId,
+    } = wanted;
     const given = { task: await this.#tasks.get(task), seed, episodeId, signal };
     const observation = await this.env.reset(given);
     this.current = { task, seed, id: episodeId, observation, outcome: running, steps: 0 };

@@ -23,13 +23,7 @@ import {
   withPoolOptions,
 } from './mcp-env-definition.ts';
 import { type McpServerOf, type McpServersRequest, openMcpServers, type ServerTimes } from './mcp-servers.ts';
-import {
-  firstTask,
-  type McpTask,
-  mcpTaskSchema,
-  ownTaskSchema,
-  readTasks,
-} from './mcp-task.ts';
+import { firstTask, type McpTask, mcpTaskSchema, ownTaskSchema, readTasks } from './mcp-task.ts';
 
 /** What the episodes of an open environment share. */
 interface Shared<Task, Options> {

@@ -3,8 +3,8 @@ import type { Transport } from '@modelcontextprotocol/server';
 import {
   closeInTime,
   type EpisodeOptions,
-  type ServedEnv,
   requireTasks,
+  type ServedEnv,
   type WantedEpisode,
   writeToStderr,
 } from '@toolenv/core/serving';

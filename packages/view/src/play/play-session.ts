@@ -31,7 +31,7 @@ export interface PlayState {
 export interface SessionOptions<Task> {
   env: EnvHandle<Task>;
   /** The task of an episode, by its number from 1. */
-  task(number: number): Task;
+  task(number: number): Task | Promise<Task>;
   seed: number;
   /** Of the environment's definition: it shows how the task is won, once the episode has ended. */
   oracle?: EnvDefinition<Task>['oracle'];
@@ -89,7 +89,7 @@ export class PlaySession<Task> {
       write: (observation) => this.#turn(observation),
       answered: (step) => this.#set({ steps: [...this.#state.steps, step] }),
     };
-    const trajectory = await playByHand({ env, task: task(number), number, seed, signal, player });
+    const trajectory = await playByHand({ env, task: await task(number), number, seed, signal, player });
     await keep(trajectory);
     const solution = await solutionOf(oracle, trajectory);
     this.#set({ trajectory, solution, observation: undefined });
