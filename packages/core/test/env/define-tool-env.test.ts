@@ -234,14 +234,10 @@ describe('tasks', () => {
     });
     for (let opened = 0; opened < 2; opened++) {
       await using env = await openEnv(definition);
-      expect([env.tasks.train.length, env.tasks.validation.length, env.tasks.test.length]).toEqual([
-        2, 1e9, 0,
-      ]);
-      expect([env.tasks.train.get(1), env.tasks.validation.get(999_999_999)]).toEqual([
-        'b',
-        'task 999999999',
-      ]);
-      expect(() => env.tasks.train.get(2)).toThrow('Task 2 does not exist: there are 2.');
+      const { train, validation, test } = env.tasks;
+      expect(await Promise.all([train.length, validation.length, test.length])).toEqual([2, 1e9, 0]);
+      expect([await train.get(1), validation.get(999_999_999)]).toEqual(['b', 'task 999999999']);
+      await expect(train.get(2)).rejects.toThrow('Task 2 does not exist: there are 2.');
       expectTypeOf(await env.tasks.train.get(0)).toEqualTypeOf<string>();
     }
     expect(reads).toBe(1);
