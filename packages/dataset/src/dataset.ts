@@ -1,7 +1,7 @@
 /** dataset: the tasks of a split, made of the rows of a file. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GivenTasks, type JsonSchema, messageOf, ToolEnvError } from '@toolenv/core';
+import { type JsonSchema, messageOf, type TaskSet, ToolEnvError, taskSet } from '@toolenv/core';
 import { isGzip } from '@toolenv/core/recording';
 import { type FromJsonSchema, validate } from '@toolenv/core/schemas';
 import { csvRows } from './csv-rows.ts';
@@ -49,15 +49,15 @@ const formats: Readonly<Record<string, Read>> = {
 export function dataset<Task, const Schema extends JsonSchema>(
   path: string | URL,
   options: DatasetOptions<FromJsonSchema<Schema>, Task> & { readonly schema: Schema },
-): () => Promise<GivenTasks<Task>>;
+): TaskSet<Task>;
 export function dataset<Task, Given extends object = Record<string, unknown>>(
   path: string | URL,
   options: DatasetOptions<Given, Task> & { readonly schema?: never },
-): () => Promise<GivenTasks<Task>>;
+): TaskSet<Task>;
 export function dataset<Task>(
   path: string | URL,
   { schema, map }: DatasetOptions<never, Task>,
-): () => Promise<GivenTasks<Task>> {
+): TaskSet<Task> {
   const file = path instanceof URL ? fileURLToPath(path) : path;
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
   const read = formats[extension];
@@ -84,7 +84,7 @@ export function dataset<Task>(
     for await (const row of read!(file)) yield await toTask(row, index++);
     if (index === 0) throw noRows(file);
   }
-  return async () => {
+  return taskSet(async () => {
     if (isInArchive(file)) return tasks();
     await requireFile(file);
     const isText = extension === '.jsonl' || extension === '.ndjson';
@@ -92,7 +92,7 @@ export function dataset<Task>(
     const lines = await openLines(file);
     if (lines.length === 0) throw noRows(file);
     return { length: lines.length, get: async (index) => toTask(await lines.read(index), index) };
-  };
+  });
 }
 
 function brokenRow(place: string, problem: string, cause?: unknown): ToolEnvError {

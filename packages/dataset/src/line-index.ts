@@ -97,6 +97,6 @@ function skippedMark([first, second, third]: Uint8Array): number {
 }
 
 function changed(path: string): ToolEnvError {
-  const remedy = 'leave it as it is while it is used, and open the environment again';
+  const remedy = 'leave it as it is while it is used, and start again';
   return new ToolEnvError('usage.broken_file', `${path} has changed since it was opened: ${remedy}.`);
 }

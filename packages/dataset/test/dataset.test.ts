@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { defineToolEnv, openEnv, type TaskSet, type TaskSource, taskSets } from '@toolenv/core';
+import { defineToolEnv, openEnv, type TaskSet } from '@toolenv/core';
 import { dataset } from '@toolenv/dataset';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
@@ -23,9 +23,7 @@ async function file(name: string, content: string | Uint8Array): Promise<string>
   return join(folder, name);
 }
 
-const setOf = <Task>(source: TaskSource<Task>): TaskSet<Task> => taskSets({ test: source }).test;
-async function all<Task>(source: TaskSource<Task>): Promise<Task[]> {
-  const set = setOf(source);
+async function all<Task>(set: TaskSet<Task>): Promise<Task[]> {
   return Promise.all(Array.from({ length: await set.length }, (_, index) => set.get(index)));
 }
 
@@ -92,17 +90,21 @@ test('the types of rows and tasks follow from the schema, and from map', async (
     required: ['question', 'answer'],
   } as const;
   const path = await file('typed.jsonl', jsonl);
-  const checked = dataset(path, {
-    schema,
-    map(row, index) {
-      expectTypeOf(row).toEqualTypeOf<{ question: string; answer: string }>();
-      return { prompt: row.question, index };
-    },
-  });
   const definition = defineToolEnv({
     name: 'rows-v1',
     description: 'Rows.',
-    tasks: { train: checked },
+    tasks: {
+      train: dataset(path, {
+        schema,
+        map(row, index) {
+          expectTypeOf(row).toEqualTypeOf<{ question: string; answer: string }>();
+          return { prompt: row.question, index };
+        },
+      }),
+      test: dataset(path, {
+        map: ({ question: prompt }: { question: string }, index) => ({ prompt, index }),
+      }),
+    },
     rewards: { r: { kind: 'outcome', score: ({ task }) => task.index } },
     episode: ({ task }) => ({ messages: task.prompt }),
   });
@@ -113,14 +115,14 @@ test('the types of rows and tasks follow from the schema, and from map', async (
   expect(await train.get(2)).toEqual({ prompt: 'a,b', index: 2 });
   await expect(train.get(1)).rejects.toMatchObject({
     code: 'usage.broken_record',
-    message: `${path}, line 2: /answer must NOT have fewer than 1 characters; received "". Correct the row.`,
+    message: `${path}, line 2: /answer must have at least 1 character; received "". Correct the row.`,
   });
   dataset(path, { map: (row) => expectTypeOf(row).toEqualTypeOf<Record<string, unknown>>() });
 });
 
 test('a file is opened when its split is used', async () => {
   const later = join(folder, 'later.jsonl');
-  const set = setOf(dataset(later, { map }));
+  const set = dataset(later, { map });
   await writeFile(later, jsonl);
   expect(await set.length).toBe(3);
 });
@@ -209,7 +211,7 @@ describe('errors name the file, the row and a remedy', () => {
 
   test('a file that changes after it was opened', async () => {
     const path = await file('changing.jsonl', jsonl);
-    const set = setOf(dataset(path, { map }));
+    const set = dataset(path, { map });
     expect(await set.get(0)).toEqual(tasks[0]);
     await appendFile(path, '\n{}\n');
     const changed = {
@@ -218,7 +220,7 @@ describe('errors name the file, the row and a remedy', () => {
     };
     await expect(set.get(0)).rejects.toMatchObject(changed);
     await writeFile(path, jsonl);
-    const again = setOf(dataset(path, { map }));
+    const again = dataset(path, { map });
     expect(await again.length).toBe(3);
     // Of equal length.
     await utimes(path, 1, 1);
@@ -251,7 +253,7 @@ test('of JSON lines, 8 bytes a row are kept', async () => {
     return heapUsed + external;
   };
   const before = kept();
-  const set = setOf(dataset(path, { map: ({ id }: { id: number }) => id }));
+  const set = dataset(path, { map: ({ id }: { id: number }) => id });
   expect(await set.length).toBe(count);
   // The file has 5 MB. Node's own buffers vary by some 100 KB.
   expect(kept() - before).toBeLessThan(1.5e6);

@@ -15,30 +15,35 @@ export type TaskSource<Task> = GivenTasks<Task> | (() => GivenTasks<Task> | Prom
 /** The tasks of each split. A split that is left out is empty. */
 export type TaskSources<Task> = { readonly [Name in Split]?: TaskSource<Task> };
 
-/**
- * The task sets of all splits. Nothing is read yet.
- * @throws ToolEnvError `bug.environment` for a split that is something else, now or when its function is called.
- */
+/** The task sets of all splits. Throws as {@link taskSet} does. */
 export function taskSets<Task>(sources: TaskSources<Task>): Record<Split, TaskSet<Task>> {
-  const of = (split: Split) => {
-    const { [split]: source = [] } = sources;
-    if (typeof source !== 'function') return given(source, split);
-    return readLater(async () => given(await source(), split));
-  };
-  return { train: of('train'), validation: of('validation'), test: of('test') };
+  const { train = [], validation = [], test = [] } = sources;
+  return { train: taskSet(train), validation: taskSet(validation), test: taskSet(test) };
 }
 
-function given<Task>(tasks: GivenTasks<Task>, split: Split): TaskSet<Task> {
-  if (Array.isArray(tasks)) return taskSet(tasks);
-  const { get, [Symbol.asyncIterator]: stream } = Object(tasks);
-  if (typeof stream === 'function') return readLater(() => spoolTasks(tasks as AsyncIterable<Task>));
-  if (typeof get === 'function') return taskSet(tasks as TaskSet<Task>);
+/**
+ * The tasks of a source by index, of which nothing is read yet. The set refuses an index that is not of a task.
+ * @throws ToolEnvError `bug.environment` for something else, now or when the function is called.
+ */
+export function taskSet<Task>(source: TaskSource<Task>): TaskSet<Task> {
+  if (typeof source === 'function') return readLater(async () => taskSet(await source()));
+  if (Array.isArray(source))
+    return bounded(
+      () => source.length,
+      (index) => source[index]!,
+    );
+  const { get, [Symbol.asyncIterator]: stream } = Object(source);
+  if (typeof stream === 'function') return readLater(() => spoolTasks(source as AsyncIterable<Task>));
+  const set = source as TaskSet<Task>;
+  if (typeof get === 'function') {
+    return bounded(
+      () => set.length,
+      (index) => set.get(index),
+    );
+  }
   const remedy = 'an array, a stream, { length, get(index) }, or a function that returns one of these';
-  const received = Object.prototype.toString.call(tasks);
-  throw new ToolEnvError(
-    'bug.environment',
-    `The tasks of the split ${split} are ${received}: give ${remedy}.`,
-  );
+  const received = Object.prototype.toString.call(source);
+  throw new ToolEnvError('bug.environment', `The tasks of a split are ${received}: give ${remedy}.`);
 }
 
 /** Opens the set when it is first used. */
@@ -48,25 +53,20 @@ function readLater<Task>(open: () => Promise<TaskSet<Task>>): TaskSet<Task> {
     opened ??= open();
     return opened;
   };
-  return taskSet({
-    get length() {
-      return set().then(({ length }) => length);
-    },
-    get: async (index) => (await set()).get(index),
-  });
+  return bounded(
+    () => set().then(({ length }) => length),
+    async (index) => (await set()).get(index),
+  );
 }
 
-/** A set that refuses an index which is not of a task. */
-export function taskSet<Task>(source: readonly Task[] | TaskSet<Task>): TaskSet<Task> {
+function bounded<Task>(lengthOf: () => number | Promise<number>, get: TaskSet<Task>['get']): TaskSet<Task> {
   const at = (index: number, length: number) => {
-    if (Number.isInteger(index) && index >= 0 && index < length) {
-      return 'get' in source ? source.get(index) : source[index]!;
-    }
+    if (Number.isInteger(index) && index >= 0 && index < length) return get(index);
     throw new ToolEnvError('usage.task_index', `Task ${index} does not exist: there are ${length}.`);
   };
   const set: TaskSet<Task> = {
     get length() {
-      const { length } = source;
+      const length = lengthOf();
       return length instanceof Promise ? length.then(readLength) : readLength(length);
     },
     get(index) {

@@ -120,7 +120,7 @@ describe('a stream', () => {
 });
 
 test.each([
-  [Promise.resolve([1]), 'The tasks of the split train are [object Promise]: give an array, a stream,'],
+  [Promise.resolve([1]), 'The tasks of a split are [object Promise]: give an array, a stream,'],
   ['rows.jsonl', 'are [object String]'],
   [null, 'are [object Null]'],
   [{ length: 3 }, 'are [object Object]'],
