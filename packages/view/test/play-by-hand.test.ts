@@ -8,7 +8,7 @@ import { PlaySession } from '../src/play/play-session.ts';
 
 test("a policy's action is played as it is, between turns that a person wrote", async () => {
   await using env = await openEnv(safe, {}, { seed: 1 });
-  const task = env.tasks.train.get(0);
+  const task = await env.tasks.train.get(0);
   const tokens = { prompt: Int32Array.of(1), action: Int32Array.of(2, 3), logprobs: Float32Array.of(-1, -2) };
   const toolCalls = [{ id: 'own', name: 'try_code', arguments: { code: task.code === 500 ? 501 : 500 } }];
   const action: Action = { text: 'Half.', toolCalls, stopReason: 'tool_call', tokens };

@@ -107,7 +107,7 @@ class Player {
       const isWhole = driver.lasts || stays || (named && 'url' in target);
       const begun = await driver.prompt(named ? 'open' : 'observation');
       const handle = named ? { episode: String(begun._meta?.['toolenv/episode']) } : {};
-      const problem = this.#problemOf(begun);
+      const problem = await this.#problemOf(begun);
       this.#check(problem !== undefined, `${title}: reads the task`, show(begun));
       if (named && !isWhole) return;
       const call = (name: string, args: object) => driver.call(name, { ...handle, ...args });
@@ -132,11 +132,11 @@ class Player {
     }
   }
 
-  #problemOf({ messages = [] }: Answer): Problem | undefined {
+  async #problemOf({ messages = [] }: Answer): Promise<Problem | undefined> {
     const texts = messages.map(({ content }) => content.text);
     const { test } = this.#env.tasks;
-    for (let i = 0; i < 10; i++) if (texts.includes(test.get(i).question)) return test.get(i);
-    return undefined;
+    const first = await Promise.all(Array.from({ length: 10 }, (_, i) => test.get(i)));
+    return first.find(({ question }) => texts.includes(question));
   }
 
   async #lastScore(): Promise<ScoreRecord | undefined> {

@@ -265,7 +265,7 @@ async function playAll(
 ): Promise<Evaluation> {
   const { env, count, samples, split } = options;
   const finished = folder?.finished ?? [];
-  const bar = new Progress('episodes', samples * Math.min(count, env.tasks[split].length));
+  const bar = new Progress('episodes', samples * Math.min(count, await env.tasks[split].length));
   const scores = new RunningScores();
   for (const trajectory of finished) scores.add(trajectory);
   try {

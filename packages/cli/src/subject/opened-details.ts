@@ -28,12 +28,16 @@ export async function openedDetails(
   const open = await openRunEnv(chosen, { tool, seed, from });
   try {
     const { train, validation, test } = open.tasks;
-    const tasks = { train: train.length, validation: validation.length, test: test.length };
+    const tasks = {
+      train: await train.length,
+      validation: await validation.length,
+      test: await test.length,
+    };
     const split = (['train', 'validation', 'test'] as const).find((each) => tasks[each] > 0);
     if (split === undefined) return { tasks };
     const episode = open.episode();
     try {
-      const observation = await episode.reset({ task: open.tasks[split].get(0), seed, signal });
+      const observation = await episode.reset({ task: await open.tasks[split].get(0), seed, signal });
       const limited = (episode.tools?.() ?? []).flatMap(({ name, timeout }) =>
         timeout ? [[name, timeout]] : [],
       );

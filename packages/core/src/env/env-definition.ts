@@ -11,10 +11,10 @@ import type { ToolTap } from './tool-tap.ts';
 /** The splits of the tasks. */
 export type Split = 'train' | 'validation' | 'test';
 
-/** Tasks by index, so that a million tasks need no memory. */
+/** Tasks by index, so that a million tasks need no memory. Both may have to be read first, so await both. */
 export interface TaskSet<Task> {
-  readonly length: number;
-  get(index: number): Task;
+  readonly length: number | Promise<number>;
+  get(index: number): Task | Promise<Task>;
 }
 
 /** What an environment receives when it opens. */

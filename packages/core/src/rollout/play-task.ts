@@ -20,7 +20,7 @@ export type PlayTaskOptions = Partial<
  */
 export async function playTask<Task>(
   env: RolloutOptions<Task>['env'] | EnvDefinition<Task, never>,
-  task: Task,
+  task: Task | Promise<Task>,
   player: Policy | Script | readonly Scripted[],
   { sampling = { maxTokens: 256, temperature: 0 }, seed = 1, ...options }: PlayTaskOptions = {},
 ): Promise<Trajectory<Task>> {

@@ -17,7 +17,8 @@ import { playEpisode } from './play-episode.ts';
 
 /** An episode to play. */
 export interface EpisodeRequest<Task = unknown> {
-  task: Task;
+  /** Awaited as the episode begins. */
+  task: Task | Promise<Task>;
   /** Episodes of one group share a task and are compared with each other. */
   group: number;
   /** Number of the episode in its group. (group, sample) identifies the episode and seeds it. */
@@ -138,8 +139,9 @@ async function playWithRetries<Task>(
   options: RolloutOptions<Task>,
   leave: AbortSignal,
 ): Promise<Trajectory<Task>> {
+  const ready = { ...request, task: await request.task };
   for (let retry = 0; ; retry++) {
-    const trajectory = await playOnce(request, index, retry, options, leave);
+    const trajectory = await playOnce(ready, index, retry, options, leave);
     const { outcome } = trajectory;
     if (outcome.kind !== 'aborted' || !outcome.retryable || retry >= (options.retries ?? 1))
       return trajectory;
@@ -147,7 +149,7 @@ async function playWithRetries<Task>(
 }
 
 async function playOnce<Task>(
-  { task, group, sample }: EpisodeRequest<Task>,
+  { task, group, sample }: EpisodeRequest<Task> & { task: Task },
   index: number,
   retry: number,
   options: RolloutOptions<Task>,

@@ -80,7 +80,7 @@ export async function evaluate<Task>(options: EvaluateOptions<Task>): Promise<Ev
   const complete = completeOptions(evaluationOptions, given, 'evaluate') as unknown as EvaluationOptions;
   const { split, count, samples, passScore, ...rest } = complete;
   const { concurrency, deadline, onDeadline, seed, retries, onBug, maxAborted, ...sampling } = rest;
-  const length = Math.min(count, env.tasks[split].length);
+  const length = Math.min(count, await env.tasks[split].length);
   if (length === 0) {
     throw new ToolEnvError('usage.evaluate', `evaluate: split "${split}" has no tasks: give another split.`);
   }

@@ -18,7 +18,7 @@ export async function validationScores(
 ): Promise<Metrics> {
   const others = Object.entries(evaluateOn);
   const { env: own } = run;
-  const hasOwn = own && (others.length === 0 || own.tasks.validation.length > 0);
+  const hasOwn = own && (others.length === 0 || (await own.tasks.validation.length) > 0);
   const metrics = hasOwn ? await scoresOn({ ...run, env: own }, options) : {};
   for (const [name, env] of others) {
     const scores = await scoresOn({ ...run, env }, options);
@@ -32,7 +32,7 @@ async function scoresOn(run: WithEnv, options: RunOptions): Promise<Metrics> {
   const { evaluationSamples: samples, evaluationTemperature: temperature } = options;
   const { maxTokens, deadline, onDeadline, onBug, maxAborted } = options;
   const { env, policy, seed, signal, onProgress } = run;
-  const count = Math.min(options.evaluationEpisodes, env.tasks.validation.length);
+  const count = Math.min(options.evaluationEpisodes, await env.tasks.validation.length);
   const plan = { split: 'validation', count, samples, concurrency: count * samples, temperature } as const;
   const bounds = { maxTokens, deadline, onDeadline, onBug, maxAborted };
   const found = await evaluate({ ...plan, ...bounds, env, policy, seed, signal, onProgress });

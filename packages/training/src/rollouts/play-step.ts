@@ -62,7 +62,7 @@ export async function playStep(
   const tasks = new Map<number, number>();
   const played: Trajectory[] = [];
   const { scored, metrics } = await resampled(resample, tasksPerStep, async (count, attempt) => {
-    const drawn = draw(env, groups, { step, count, attempt, results });
+    const drawn = await draw(env, groups, { step, count, attempt, results });
     for (const [group, index] of drawn.tasks) tasks.set(group, index);
     const { episodes } = drawn;
     const ending = rollout({ ...common, episodes, concurrency: episodes.length });

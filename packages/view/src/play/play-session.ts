@@ -33,7 +33,7 @@ export interface PlayState {
 export interface SessionOptions<Task> {
   env: EnvHandle<Task>;
   /** The task of an episode, by its number from 1. */
-  task(number: number): Task;
+  task(number: number): Task | Promise<Task>;
   seed: number;
   /** Of the environment's definition: it shows how the task is won, once the episode has ended. */
   oracle?: EnvDefinition<Task>['oracle'];
@@ -92,7 +92,7 @@ export class PlaySession<Task> {
       answered: (step) => this.#set({ steps: [...this.#state.steps, step], progress: undefined }),
       progressed: (progress) => this.#set({ progress }),
     };
-    const trajectory = await playByHand({ env, task: task(number), number, seed, signal, player });
+    const trajectory = await playByHand({ env, task: await task(number), number, seed, signal, player });
     await keep(trajectory);
     const solution = await solutionOf(oracle, trajectory);
     this.#set({ trajectory, solution, observation: undefined, progress: undefined });
